@@ -29,9 +29,10 @@ html_extra_path = ["extra"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it is fetched, which a page from a file may not do
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": project},
-    "navbar_start": ["navbar-logo", "version-switcher"],
+    "navbar_end": ["version-switcher", "theme-switcher"],
     "navbar_align": "left",
     "check_switcher": False,
     "show_prev_next": False,

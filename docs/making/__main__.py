@@ -12,9 +12,15 @@ from docs.making.site import DOCS, build_site
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=DOCS / "site")
 @click.option("--no-gallery", is_flag=True, help="Play nothing: the gallery has no live pages.")
-def main(folder: Path, no_gallery: bool) -> None:
+@click.option(
+    "--url", default="", metavar="URL/", help="Where the folders of all versions will be."
+)
+def main(folder: Path, no_gallery: bool, url: str) -> None:
     """Write the site to FOLDER; every warning is an error, and the exit status is then 1."""
-    status = build_site(folder, gallery=not no_gallery)
+    try:
+        status = build_site(folder, gallery=not no_gallery, url=url)
+    except FileExistsError as error:
+        raise click.UsageError(str(error)) from None
     if status:
         raise SystemExit(status)
     click.echo(f"wrote {folder}/index.html")

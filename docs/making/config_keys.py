@@ -45,7 +45,7 @@ def listing(folder: str) -> str:
 
 
 def _part(heading: str, of: type[msgspec.Struct], introduction: str) -> str:
-    rows = ["| key | type | default | what |", "|---|---|---|---|", *_rows(of)]
+    rows = ["| key | what | type | default |", "|---|---|---|---|", *_rows(of)]
     return "\n".join([f"## {heading}", "", introduction, "", *rows])
 
 
@@ -54,8 +54,7 @@ def _rows(of: type[msgspec.Struct]) -> Iterator[str]:
     found = inspect.type_info(of)
     assert isinstance(found, inspect.StructType)
     for key in found.fields:
-        what = meaning(key.type)
-        yield f"| `{key.name}` | {describe(key.type)} | {_default(key)} | {what} |"
+        yield f"| `{key.name}` | {meaning(key.type)} | {describe(key.type)} | {_default(key)} |"
 
 
 def meaning(of: inspect.Type) -> str:

@@ -29,6 +29,8 @@ class Exhibit:
         return self.title.lower().replace(" ", "-")
 
 
+_WITH_TIMES: Final = shutil.ignore_patterns("*.json")  # data of a league, for programs
+
 _INTRODUCTION: Final = """\
 What the arena writes, each page with the commands that have made it: with the same version of the
 arena they write the same page anywhere. All of them open offline."""
@@ -104,7 +106,7 @@ def run_command(command: str, folder: Path) -> None:
 def keep_pages(page: Path, folder: Path) -> None:
     """Copy a page as index.html, and those beside it that it leads to."""
     if page.name == "index.html":
-        shutil.copytree(page.parent, folder)
+        shutil.copytree(page.parent, folder, ignore=_WITH_TIMES)
     else:
         folder.mkdir(parents=True)
         shutil.copy(page, folder / "index.html")

@@ -20,7 +20,8 @@ def main(folder: Path, no_gallery: bool, url: str) -> None:
     try:
         status = build_site(folder, gallery=not no_gallery, url=url)
     except FileExistsError as error:
-        raise click.UsageError(str(error)) from None
+        click.echo(f"error: {error}", err=True)
+        raise SystemExit(2) from None
     if status:
         raise SystemExit(status)
     click.echo(f"wrote {folder}/index.html")

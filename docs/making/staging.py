@@ -16,8 +16,8 @@ WAYS_IN: Final = ("index", "first-hour", "how-to", "reference", "explanation")
 """The first page, and the four that it leads to; each lists its pages by linking to them."""
 
 BESIDE: Final = ("CHANGELOG.md", "CONTRIBUTING.md", "bench/*.md")
-_LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])")
-_LISTED = re.compile(r"^[-|] ?.*?\]\(([^)\s#:]+\.(?:md|rst|ipynb))\)", re.MULTILINE)
+LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])")
+LISTED = re.compile(r"^[-|] ?.*?\]\(([^)\s#:]+\.(?:md|rst|ipynb))\)", re.MULTILINE)
 
 
 def stage_pages(root: Path, source: Path, more: Mapping[str, str]) -> None:
@@ -63,7 +63,7 @@ def move_links(text: str, page: str) -> str:
         target = place(posixpath.normpath(posixpath.join(folder, link[1])))
         return posixpath.relpath(target, there)
 
-    return _LINK.sub(move, text)
+    return LINK.sub(move, text)
 
 
 def list_pages(text: str) -> str:
@@ -78,5 +78,5 @@ def list_pages(text: str) -> str:
     ```
     <BLANKLINE>
     """
-    names = [link.rpartition(".")[0] for link in _LISTED.findall(text)]
+    names = [link.rpartition(".")[0] for link in LISTED.findall(text)]
     return "\n```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"

@@ -74,4 +74,5 @@ def is_external(address: str) -> bool:
 def follow(page: Path, address: str) -> tuple[Path, str]:
     """Return the file that a link of a page leads to, and the anchor in it."""
     target, anchor = urldefrag(address)
-    return (page.parent / unquote(target)).resolve() if target else page, unquote(anchor)
+    path = unquote(urlsplit(target).path)
+    return (page.parent / path).resolve() if path else page, unquote(anchor)

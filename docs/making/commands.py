@@ -65,6 +65,12 @@ def _with_blocks(lines: list[str]) -> Iterator[str]:
             yield line
 
 
+def link_nothing(_app: Sphinx, _context: click.Context, lines: list[str]) -> None:
+    """Escape addresses in the help of options, in place: they are examples."""
+    lines[:] = [line.replace("://", "\\://") for line in lines]
+
+
 def setup(app: Any) -> None:
     """Take part in a build of Sphinx."""
     app.connect("sphinx-click-process-description", show_example)
+    app.connect("sphinx-click-process-options", link_nothing)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,14 +22,21 @@ class Exhibit:
     text: str
     commands: tuple[str, ...]
     page: str
+    beside: str = ""
 
     @property
     def name(self) -> str:
         """The name of its folder."""
         return self.title.lower().replace(" ", "-")
 
+    @property
+    def link(self) -> str:
+        """The page, as the gallery links to it."""
+        return f"{self.name}/{Path(self.page).name}"
 
-_WITH_TIMES: Final = shutil.ignore_patterns("*.json")  # data of a league, for programs
+
+_TIME: Final = re.compile(rb"\b20\d\d-\d\d-\d\d \d\d:\d\d\b")
+_ANY_TIME: Final = b"2000-01-01 00:00"
 
 _INTRODUCTION: Final = """\
 What the arena writes, each page with the commands that have made it: with the same version of the
@@ -63,10 +70,11 @@ EXHIBITS: Final = (
         "What the bonus for a set is worth: the same bots and deals with and without it.",
         ("arena ablate quickstart --rule set_bonus=0 --pairs 100 --quiet --out results/no-sets",),
         "results/no-sets/report.html",
+        "*/report.html",
     ),
     Exhibit(
         "A league",
-        "Bots that come at any time, after a round.",
+        "Bots that come at any time, after a round. The times of submission are made up here.",
         (
             "arena league new results/club --seed 7 --lane process",
             "arena league submit results/club 'timing(patience=2.5)' --name patient --by Ann",
@@ -74,6 +82,7 @@ EXHIBITS: Final = (
             "arena league page results/club",
         ),
         "results/club/site/index.html",
+        "bots/*.html",
     ),
 )
 
@@ -94,7 +103,7 @@ def make_exhibits(folder: Path) -> None:
         for exhibit in EXHIBITS:
             for command in exhibit.commands:
                 run_command(command, Path(scratch))
-            keep_pages(Path(scratch, exhibit.page), folder / exhibit.name)
+            keep_pages(Path(scratch, exhibit.page), exhibit.beside, folder / exhibit.name)
 
 
 def run_command(command: str, folder: Path) -> None:
@@ -103,13 +112,15 @@ def run_command(command: str, folder: Path) -> None:
     subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
-def keep_pages(page: Path, folder: Path) -> None:
-    """Copy a page as index.html, and those beside it that it leads to."""
-    if page.name == "index.html":
-        shutil.copytree(page.parent, folder, ignore=_WITH_TIMES)
-    else:
-        folder.mkdir(parents=True)
-        shutil.copy(page, folder / "index.html")
+def keep_pages(page: Path, beside: str, folder: Path) -> None:
+    """Copy a page, and those in folders beside it to which it leads: a pattern says which.
+
+    A league shows when bots were submitted; on all days the gallery has the same bytes.
+    """
+    for path in [page, *(page.parent.glob(beside) if beside else ())]:
+        kept = folder / path.relative_to(page.parent)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(_TIME.sub(_ANY_TIME, path.read_bytes()))
 
 
 def gallery_page(*, live: bool) -> str:
@@ -119,5 +130,5 @@ def gallery_page(*, live: bool) -> str:
         commands = "\n".join(exhibit.commands)
         parts += [f"## {exhibit.title}", exhibit.text, f"```console\n{commands}\n```"]
         if live:
-            parts.append(f'<p><a href="{exhibit.name}/index.html">Open {exhibit.page}</a></p>')
+            parts.append(f'<p><a href="{exhibit.link}">Open {exhibit.page}</a></p>')
     return "\n\n".join([*parts, ""])

@@ -21,14 +21,17 @@ exclude_patterns = ["examples/**", "cluster/**"]
 myst_heading_anchors = 4
 default_role = "literal"
 nitpick_ignore_regex = [("py:class", ".*")]  # of signatures: other libraries, and types of ours
+smartquotes = False  # --pairs has two hyphens
+python_maximum_signature_line_length = 80
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = project
-html_static_path = ["static"]
-html_css_files = ["site.css"]
 html_extra_path = ["extra"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it is fetched, which a page from a file may not do
+html_sidebars = {"gallery/index": [], "index": []}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": project},
@@ -36,6 +39,7 @@ html_theme_options = {
     "navbar_align": "left",
     "check_switcher": False,
     "show_prev_next": False,
+    "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -86,7 +86,7 @@ _SELDOM: Final = ("bot_seconds", "most_megabytes", "check_games", "check_seconds
 """Keys that a new file has only where they are not the usual ones."""
 
 _TEXT: Final = """\
-# A league of bots; what is left out has the value shown in docs/league.md.
+# A league of bots; what is left out has its default (in the reference: keys of configs).
 # seed, rules, lane, limits and panel decide its games: they stay as they are.
 # The seed is secret: a bot that knows it can compute the deals.
 seed: {seed}

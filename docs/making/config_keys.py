@@ -14,7 +14,7 @@ from arena.tournament.config import BotEntry, Config
 from arena.tournament.keys import ExecutorChoice
 
 NAME: Final = "config-keys.md"
-FILES: Final = (
+FILES: Final[tuple[tuple[str, type[msgspec.Struct], str], ...]] = (
     ("A tournament", Config, "The keys of the file that `arena run` plays."),
     ("A bot", BotEntry, "An entry of `bots` or `panel`, where the spec by itself is not enough."),
     ("Limits", Limits, "The keys of `limits`; [tournaments](../tournaments.md#limits) has more."),

@@ -25,13 +25,11 @@ def stage_pages(root: Path, source: Path, more: Mapping[str, str]) -> None:
 
     `more` is what follows at the end of some pages.
     """
-    ignored = shutil.ignore_patterns("site", "making", "__pycache__", "*.py~")
+    ignored = shutil.ignore_patterns("site", "making", "__pycache__")
     shutil.copytree(root / "docs", source, ignore=ignored)
-    pages = [path.relative_to(root) for path in sorted((root / "docs").rglob("*.md"))]
+    pages = ["docs" / path.relative_to(source) for path in sorted(source.rglob("*.md"))]
     pages += [path.relative_to(root) for name in BESIDE for path in sorted(root.glob(name))]
     for page in pages:
-        if (root / page).is_relative_to(root / "docs" / "site"):
-            continue
         text = (root / page).read_text(encoding="utf-8")
         staged = source / place(page.as_posix())
         staged.parent.mkdir(parents=True, exist_ok=True)

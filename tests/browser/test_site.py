@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.site import site
+from tests.site import build, site
 
 __all__ = ["site"]
 
@@ -68,3 +68,16 @@ def test_a_block_of_code_can_be_copied(open_site: Open) -> None:
     page = open_site("index.html")
     page.wait_for_selector("button.copybtn")
     assert page.locator("button.copybtn").count() == page.locator("div.highlight pre").count()
+
+
+@pytest.mark.slow
+def test_a_site_with_an_address_asks_for_nothing_from_a_file(
+    open_page: Open, tmp_path: Path
+) -> None:
+    """On its host it reads the list of versions there; a copy has its own."""
+    folder = tmp_path / "site"
+    assert build(folder, "--no-gallery", "--url", "https://example.org/arena/").startswith("0 ")
+    page = open_page(f"{folder.as_uri()}/index.html")
+    page.wait_for_selector(".version-switcher__button[data-active-version]")
+    href = page.locator(".version-switcher__menu a").first.get_attribute("href")
+    assert href.startswith("https://example.org/arena/")

@@ -15,7 +15,10 @@ from typing import Final
 WAYS_IN: Final = ("index", "first-hour", "how-to", "reference", "explanation")
 """The first page, and the four that it leads to; each lists its pages by linking to them."""
 
-BESIDE: Final = ("CHANGELOG.md", "CONTRIBUTING.md", "bench/*.md")
+BESIDE: Final = (
+    *("CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"),
+    "bench/*.md",
+)
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])")
 LISTED = re.compile(r"^[-|] ?.*?\]\(([^)\s#:]+\.(?:md|rst|ipynb))\)", re.MULTILINE)
 
@@ -40,12 +43,12 @@ def stage_pages(root: Path, source: Path, more: Mapping[str, str]) -> None:
 
 
 def place(path: str) -> str:
-    """Return where a file of the repository lies on the site.
+    """Return where a file of the repository lies on the site, whose first page is no README.
 
-    >>> place("docs/course/README.md"), place("bench/STUDIES.md")
-    ('course/README.md', 'bench/STUDIES.md')
+    >>> place("docs/course/README.md"), place("bench/STUDIES.md"), place("README.md")
+    ('course/README.md', 'bench/STUDIES.md', 'index.md')
     """
-    return path.removeprefix("docs/")
+    return "index.md" if path == "README.md" else path.removeprefix("docs/")
 
 
 def move_links(text: str, page: str) -> str:

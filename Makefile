@@ -39,8 +39,8 @@ test-all: .venv/test  ## the same with the slow tests: what must pass before any
 study: .venv/test drill  ## the tests that take long, and the drill
 	$(BIN)/pytest -n 2 -m study
 
-docs: .venv/test  ## write the reference of `engine` and `arena` to docs/reference/
-	$(BIN)/python docs/reference.py
+docs: .venv/test  ## write the site to docs/site/, with the gallery: a minute on two cores
+	$(BIN)/python -m docs.making $(DOCS)
 
 pictures: .venv/test tournament  ## make the pictures of the README; needs Chromium
 	$(BIN)/python docs/pictures.py
@@ -73,7 +73,7 @@ attach:  ## make a release of the tag TAG at the hosting service, with the files
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
-	rm -rf docs/reference
+	rm -rf docs/site
 
 .venv/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

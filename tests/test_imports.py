@@ -264,9 +264,8 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 96,
     "floors": 10,
-    "files": 330,
     "modules with one importer": 59,
-    "lines of code": 32_650,
+    "lines of code": 32_950,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
@@ -290,6 +289,7 @@ brief form for a notebook. A second look at one game, with what else could have 
 files of `runs`. A table that teaches has the text of the rules, what was costly, one's own games,
 and a bot that is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
 What of a machine may be shown to everybody is a file of its own, beside what the doctor finds.
+The columns of files that no report shows are a file of `insight`.
 Which version made a file is of `tournament`, as what plays there is: every format with a life on a
 disk asks it.
 """

@@ -64,7 +64,7 @@ DIFFERENCES: Final = TableColumns(
             "elo", "Elo", "change", "The Elo points by which the old version would have to rise."
         ),
         *interval("elo", "Elo", "change", _DEAL_END),
-        *plain("error"),
+        *plain(error="The standard error of the difference."),
     ),
 )
 DECIDED: Final = TableColumns(
@@ -73,7 +73,7 @@ DECIDED: Final = TableColumns(
         Column("game", "Game", "text", "The new version's game: bot/opponent/pair/seat."),
         Column("old_game", "Old version's game", "text", "The game on the same deal."),
         Column("ply", "Ply", "count", "The first at which the two games differ."),
-        *plain("opponent", "pair", "seat"),
+        *plain("opponent", pair="The number of the deal.", seat="The seat of the new version."),
         Column("new_score", "New", "number", "What the new version scored: 1, 1/2 or 0."),
         Column("old_score", "Old", "number", "What the old version scored."),
         Column("new_type", "New, by", "text", "How the new version's game ended."),
@@ -84,7 +84,15 @@ ABLATION: Final = TableColumns(
     "ablation.csv",
     (
         Column("variant", "Variant", "text", "The rules."),
-        *plain("measure", "bot", "opponent", "pairs", "games", "forfeits", "same_deals"),
+        *plain(
+            measure="What is measured: how games end, seat 0, margin, spread, length.",
+            bot="Of the measure spread, the strongest bot.",
+            opponent="Of the measure spread, the weakest bot.",
+            pairs="Pairs of each pairing.",
+            games="Games of the run.",
+            forfeits="Forfeits among them.",
+            same_deals="Whether the games have the deals of the base: yes or no.",
+        ),
         Column("value", "Value", "number", "The measure under these rules."),
         *interval("value", "Value", "number", MEAN_END),
         Column("difference", "Change", "change", "The value less that of the base."),

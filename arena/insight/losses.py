@@ -31,7 +31,14 @@ DECISIONS: Final = TableColumns(
     ANALYSIS,
     (
         Column("game", "Game", "text", "Both bots, the pair, and the seat of the first bot."),
-        *plain("bot", "opponent", "pair", "seat", "ply", "round"),
+        *plain(
+            "bot",
+            "opponent",
+            pair="The number of the deal.",
+            seat="The seat of the bot.",
+            ply="How many actions the game had before the decision.",
+            round="The round of the game, 1 to 4.",
+        ),
         Column("action", "Action", "text", "What was played: a card of this kind, or T to take."),
         Column("legal", "Legal", "count", "How many actions were legal, at least two."),
         Column("chance", "Chance", "share", "The chance to win after the action, as judged."),
@@ -41,7 +48,7 @@ DECISIONS: Final = TableColumns(
         Column("error", "Error", "share", "The standard error of the loss."),
         Column("result", "Result", "number", "What the game brought the bot: 1, 1/2 or 0."),
         _WORLDS,
-        *plain(*CHANCES),
+        *plain(**dict.fromkeys(CHANCES, "The chance to win after this action; empty if illegal.")),
     ),
 )
 LOSSES: Final = TableColumns(

@@ -56,9 +56,11 @@ def interval(name: str, title: str, kind: Kind, meaning: str) -> Iterator[Column
         yield Column(f"{name}_{end}", f"{title}, {end}" if title else "", kind, meaning)
 
 
-def plain(*names: str) -> Iterator[Column]:
-    """Yield columns that are only in the CSV file."""
+def plain(*names: str, **meanings: str) -> Iterator[Column]:
+    """Yield columns that are only in the CSV file: first those with a name alone, then others."""
     yield from map(Column, names)
+    for name, meaning in meanings.items():
+        yield Column(name, meaning=meaning)
 
 
 WIN_TYPES: Final[Mapping[str, str]] = {
@@ -107,7 +109,7 @@ STANDINGS: Final = TableColumns(
         Column("elo", "Elo", "elo", _ELO),
         *interval("elo", "Elo", "elo", _ELO_END),
         Column("games", "Games", "count", "Finished games; each deal is played twice."),
-        *plain("wins"),
+        *plain(wins="Games won, in whatever way."),
         Column("draws", "Draws", "count", "Games that were shared (R18)."),
         Column("losses", "Losses", "count", "Games lost, in whatever way."),
         Column("score", "Score", "share", "The share of the points: a win is 1, a draw is 1/2."),
@@ -147,7 +149,7 @@ HEAD_TO_HEAD: Final = TableColumns(
             "points",
             "The score less what the ratings say, in percentage points.",
         ),
-        *plain("residual_z"),
+        *plain(residual_z="The residual in standard errors, those of the luck of the pairs."),
         Column(
             "residual_q",
             "q",
@@ -287,10 +289,10 @@ FAULTS: Final = TableColumns(
     (
         Column("game", "Game", "text", "Both bots, the pair, and the seat of the first bot."),
         _BOT,
-        Column("kind", "Kind"),
+        Column("kind", "Kind", meaning="What the bot did wrong."),
         Column("ply", "Ply", "count", "How many actions the game had before the fault."),
         Column("message", "Message", "text", "What is known of the fault."),
-        *plain("traceback", "output"),
+        *plain(traceback="Of an exception.", output="What the bot printed in this game."),
         Column("command", "Command", "code", "The command that plays the game again."),
     ),
 )
@@ -318,7 +320,7 @@ TIMINGS: Final = TableColumns(
         Column("cpu_p99", "Time, 99 %", "seconds", "99 of 100 decisions took no longer than this."),
         Column("cpu_max", "Slowest", "seconds", "The longest decision by the processor's time."),
         Column("wall_mean", "Wall time", "seconds", "Mean time of a decision by the wall clock."),
-        *plain("wall_p99"),
+        *plain(wall_p99="99 of 100 decisions took no longer than this by the wall clock."),
         Column("wall_max", "Slowest, wall", "seconds", "The longest decision by the wall clock."),
     ),
 )

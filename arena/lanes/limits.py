@@ -69,20 +69,33 @@ class Budget:
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a bot may use: seconds per decision, per game (None: no limit) and to start.
+    """What a bot may use: seconds of the processor, or of the wall clock where that is less.
 
-    They are seconds of the processor, or of the wall clock where that is less. `backstop` is
-    the limit by the wall clock alone; None stands for ten times each limit, at least 30 s.
-    `idle` are the seconds that a bot may sleep in a run; None stands for ten times `decision`, from
-    10 to 60 s. `memory` is in MB, for all of the bot's processes together.
+    None for `backstop` stands for ten times each limit, at least 30 s, and for `idle` for ten times
+    `decision`, from 10 to 60 s.
     """
 
-    decision: Seconds = 10.0
-    game: Seconds | None = None
-    start: Seconds = 10.0
-    backstop: Seconds | None = None
-    idle: Seconds | None = None
-    memory: Megabytes = 1024
+    decision: Annotated[Seconds, Meta(description="Seconds for a decision.")] = 10.0
+    game: Annotated[
+        Seconds | None,
+        Meta(description="Seconds for all decisions of a game; no limit by default."),
+    ] = None
+    start: Annotated[Seconds, Meta(description="Seconds to start.")] = 10.0
+    backstop: Annotated[
+        Seconds | None,
+        Meta(
+            description="Seconds by the wall clock alone; by default ten times each limit, and at "
+            "least 30."
+        ),
+    ] = None
+    idle: Annotated[
+        Seconds | None,
+        Meta(
+            description="Seconds that a bot may sleep in a run; by default ten times `decision`, "
+            "from 10 to 60."
+        ),
+    ] = None
+    memory: Annotated[Megabytes, Meta(description="MB for all processes of a bot together.")] = 1024
 
     def backstop_of(self, seconds: float) -> float:
         """Return the limit by the wall clock of what may be charged so many seconds."""

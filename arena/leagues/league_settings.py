@@ -16,7 +16,7 @@ from arena.entries.lane import LANES, Lane
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
-from arena.tournament.keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width
+from arena.tournament.keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width, told
 from arena.tournament.versions import engine_sha256
 from arena.tournament.yaml_text import MOST_BYTES, explain, parse
 from engine import Rules
@@ -37,27 +37,34 @@ BotSeconds = Annotated[float, Meta(gt=0, le=86_400)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a league is: its game, its limits, and how much is played.
+    """What a league is: its game, its limits, and how much is played."""
 
-    A round has about `round_pairs` pairs, and one bot thinks for about `bot_seconds` in it. The
-    league plays more until every rating is known to `target` Elo points. A version is suspended
-    after `max_faults` faults. An owner submits `a_day` times a day at most, `most_megabytes` each;
-    a submission is checked in `check_games` games in each lane, for `check_seconds` at most.
-    """
-
-    seed: Seed = 0
-    rules: dict[str, Any] = {}
-    lane: Lane = "jail"
-    limits: Limits = Limits(decision=2.0)
-    panel: Annotated[tuple[str, ...], Meta(min_length=1, max_length=100)] = PANEL
-    round_pairs: RoundPairs = 300
-    bot_seconds: BotSeconds = 120.0
-    target: Width = 15.0
-    max_faults: Positive = MAX_FAULTS
-    a_day: ADay = 20
-    most_megabytes: Megabytes = 16
-    check_games: CheckGames = 10
-    check_seconds: CheckSeconds = 600.0
+    seed: Annotated[Seed, told("seed")] = 0
+    rules: Annotated[dict[str, Any], told("rules")] = {}
+    lane: Annotated[Lane, told("lane")] = "jail"
+    limits: Annotated[Limits, told("limits")] = Limits(decision=2.0)
+    panel: Annotated[
+        tuple[str, ...],
+        Meta(min_length=1, max_length=100, description="Bots of the arena that fix the scale."),
+    ] = PANEL
+    round_pairs: Annotated[RoundPairs, Meta(description="About so many pairs in a round.")] = 300
+    bot_seconds: Annotated[
+        BotSeconds, Meta(description="About so many seconds a bot thinks in a round.")
+    ] = 120.0
+    target: Annotated[
+        Width, Meta(description="Elo points within which every rating is to be known.")
+    ] = 15.0
+    max_faults: Annotated[
+        Positive, Meta(description="A version with so many faults is suspended.")
+    ] = MAX_FAULTS
+    a_day: Annotated[ADay, Meta(description="Submissions of one owner in a day, at most.")] = 20
+    most_megabytes: Annotated[Megabytes, Meta(description="MB of a submission, at most.")] = 16
+    check_games: Annotated[
+        CheckGames, Meta(description="Games in each lane in which a submission is checked.")
+    ] = 10
+    check_seconds: Annotated[
+        CheckSeconds, Meta(description="Seconds that the check of a submission takes, at most.")
+    ] = 600.0
 
     def game_rules(self) -> Rules:
         """Return the rules with the league's changes; raises RulesError."""
@@ -79,7 +86,7 @@ _SELDOM: Final = ("bot_seconds", "most_megabytes", "check_games", "check_seconds
 """Keys that a new file has only where they are not the usual ones."""
 
 _TEXT: Final = """\
-# A league of bots; what is left out has the value shown in docs/league.md.
+# A league of bots; what is left out has its default (in the reference: keys of configs).
 # seed, rules, lane, limits and panel decide its games: they stay as they are.
 # The seed is secret: a bot that knows it can compute the deals.
 seed: {seed}

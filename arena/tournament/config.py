@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
+from msgspec import Meta
 
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
@@ -31,6 +32,7 @@ from arena.tournament.keys import (
     SwissRounds,
     Width,
     Workers,
+    told,
 )
 from arena.tournament.shipped import explain_no_config
 from arena.tournament.stop import make_until
@@ -49,11 +51,17 @@ Format = Literal["round_robin", "gauntlet", "swiss"]
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One bot of a tournament: its spec, and what tells it apart."""
 
-    bot: str
-    label: str | None = None
-    params: dict[str, Any] = {}
-    lane: Lane | None = None
-    needs: list[str] = []
+    bot: Annotated[str, Meta(description="A bot's name, file, package or `cmd:` and a command.")]
+    label: Annotated[
+        str | None, Meta(description="Its name in the tables, by default that of its spec.")
+    ] = None
+    params: Annotated[dict[str, Any], Meta(description="Values of its parameters by name.")] = {}
+    lane: Annotated[
+        Lane | None, Meta(description="How it is executed, by default as all bots are.")
+    ] = None
+    needs: Annotated[
+        list[str], Meta(description="Files and folders that it may read in the jail.")
+    ] = []
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,23 +73,37 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deals in a pairing.
     """
 
-    bots: Bots[str | BotEntry]
-    pairs: Pairs
-    format: Format = "round_robin"
-    panel: Bots[str | BotEntry] = []
-    rounds: SwissRounds | None = None
-    until: Literal["resolved"] | Width | None = None
-    max_pairs: Pairs | None = None
-    seed: Seed = 0
-    name: str = ""
-    workers: Workers | None = None
-    executor: ExecutorKind | ExecutorChoice | None = None
-    rules: dict[str, Any] = {}
-    lane: Lane | None = None
-    limits: Limits = Limits()
-    max_faults: Positive = MAX_FAULTS
-    anchor: str | dict[str, float] = ""
-    halves: HalvesChoice = "together"
+    bots: Annotated[
+        Bots[str | BotEntry], Meta(description="The bots: every two of them meet in a round robin.")
+    ]
+    pairs: Annotated[Pairs, told("pairs")]
+    format: Annotated[Format, Meta(description="Who meets whom.")] = "round_robin"
+    panel: Annotated[
+        Bots[str | BotEntry], Meta(description="In a gauntlet, the opponents of each of `bots`.")
+    ] = []
+    rounds: Annotated[
+        SwissRounds | None,
+        Meta(description="Of a Swiss tournament, by default twice log2 of the number of bots."),
+    ] = None
+    until: Annotated[Literal["resolved"] | Width | None, told("until")] = None
+    max_pairs: Annotated[Pairs | None, told("max_pairs")] = None
+    seed: Annotated[Seed, told("seed")] = 0
+    name: Annotated[
+        str, Meta(description="The folder in `results/`, by default the file's without .yaml.")
+    ] = ""
+    workers: Annotated[Workers | None, told("workers")] = None
+    executor: Annotated[ExecutorKind | ExecutorChoice | None, told("executor")] = None
+    rules: Annotated[dict[str, Any], told("rules")] = {}
+    lane: Annotated[Lane | None, told("lane")] = None
+    limits: Annotated[Limits, told("limits")] = Limits()
+    max_faults: Annotated[
+        Positive, Meta(description="After so many faults a bot's other games are forfeits by rule.")
+    ] = MAX_FAULTS
+    anchor: Annotated[str | dict[str, float], told("anchor")] = ""
+    halves: Annotated[
+        HalvesChoice,
+        Meta(description="Whether no process of a bot lives on between the two games of a pair."),
+    ] = "together"
 
     def __post_init__(self) -> None:
         if self.panel and self.format != "gauntlet":

@@ -40,16 +40,22 @@ WORST: Final = 10  # decisions of each bot that are shown as its worst, by defau
 TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",
     "until": "Go on until neighbours are told apart, or intervals are within ELO points.",
-    "max_pairs": "With --until, deals for each two bots at most.",
+    "max_pairs": "With until, deals for each two bots at most.",
     "anchor": "A bot whose Elo is fixed.",
     "workers": "Worker processes.",
     "executor": "Where games are played: on this machine, a Dask cluster, or the ranks of MPI.",
     "seed": "Seed of all randomness.",
     "lane": "How all bots are executed.",
-    "rules": "Numbers of the rules to change, as JSON.",
-    "limits": "Seconds and memory of a bot to change, as JSON.",
+    "rules": "Numbers of the rules to change.",
+    "limits": "Seconds and memory of a bot to change.",
 }
-"""What the option of a key says in the help of every command that has it."""
+"""What a key means: the help of its option in every command, and its row in the reference."""
+
+
+def told(key: str) -> Meta:
+    """Return what says the meaning of a key that is an option, too."""
+    return Meta(description=TEXTS[key])
+
 
 _LONGEST = 18  # digits of a number that is suggested
 
@@ -89,13 +95,19 @@ class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
     """This machine, a Dask cluster or the ranks of MPI.
 
     A Dask scheduler has an address, or a file that says it; without both it is that of Dask's own
-    config. `patience` is for how many seconds there may be no site.
+    config.
     """
 
-    kind: ExecutorKind = "local"
-    scheduler: str | None = None
-    scheduler_file: str | None = None
-    patience: Annotated[float, Meta(gt=0)] = PATIENCE
+    kind: Annotated[ExecutorKind, told("executor")] = "local"
+    scheduler: Annotated[
+        str | None, Meta(description="The address of a Dask scheduler: `tcp://10.0.0.1:8786`.")
+    ] = None
+    scheduler_file: Annotated[
+        str | None, Meta(description="A file that says where the scheduler is.")
+    ] = None
+    patience: Annotated[
+        float, Meta(gt=0, description="Seconds for which a cluster may have no site.")
+    ] = PATIENCE
 
     def __post_init__(self) -> None:
         if self.scheduler and self.scheduler_file:

@@ -158,7 +158,11 @@ def find_faults(page: Any, part: str | None = None) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate(REMOVE_REPEATED_ROWS)
-    found = Axe().run(page, part, {"resultTypes": ["violations"]}).response["violations"]
+    found = (
+        Axe()
+        .run(page, part, {"resultTypes": ["violations"], "preload": False})
+        .response["violations"]
+    )
     page.evaluate(RETURN_REPEATED_ROWS)
     return [
         f"{fault['id']}: {node['html'][:200]}"

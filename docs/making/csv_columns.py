@@ -1,0 +1,55 @@
+"""Make the page of all CSV files and their columns from the lists that write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from arena.insight import difference_columns, file_columns, losses, table_columns
+from arena.insight.table_columns import Column, TableColumns
+
+NAME: Final = "csv-columns.md"
+MODULES: Final = (table_columns, file_columns, losses, difference_columns)
+
+_INTRODUCTION = """\
+# Columns of the CSV files
+
+[Results](../results.md) says which file answers what. An empty cell is a number that is not known,
+and `NAME_low` and `NAME_high` are the ends of a 95 % interval. `superiority.csv` has a row and a
+column for each bot."""
+
+
+def pages() -> dict[str, str]:
+    """Return the page by its file name."""
+    return {NAME: "\n\n".join([_INTRODUCTION, *map(_part, files()), ""])}
+
+
+def listing(folder: str) -> str:
+    """Return the line of the page `reference` for these files, with a link into a folder."""
+    return f"- [Columns of the CSV files]({folder}{NAME}): every file, column by column.\n"
+
+
+def files() -> list[TableColumns]:
+    """Return the lists of columns that belong to a file."""
+    found = [one for module in MODULES for one in vars(module).values()]
+    return [one for one in found if isinstance(one, TableColumns) and one.file]
+
+
+def _part(of: TableColumns) -> str:
+    rows = [f"| `{name}` | {text} |" for name, text in meanings(of)]
+    return "\n".join([f"## {of.file}", "", "| column | what |", "|---|---|", *rows])
+
+
+def meanings(of: TableColumns) -> Iterator[tuple[str, str]]:
+    """Yield the name and the meaning of each column; where it has none, that of another file."""
+    for column in of.columns:
+        yield column.name, (column.meaning or _elsewhere(column)).replace("|", "\\|")
+
+
+def _elsewhere(column: Column) -> str:
+    """Return the meaning of a column's name in the first file that has one."""
+    same = (one.meaning for of in files() for one in of.columns if one.name == column.name)
+    if found := next(filter(None, same), ""):
+        return found
+    name, _, end = column.name.rpartition("_")
+    return f"An end of the 95 % interval of `{name}`." if end in ("low", "high") else ""

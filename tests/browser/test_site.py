@@ -1,0 +1,83 @@
+"""The site in a browser, from its files: quiet, for everybody, and with a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
+from tests.site import build, site
+
+__all__ = ["site"]
+
+Open = Callable[..., Any]
+
+SHOWN = ("index", "results", "how-to", "reference/arena-run", "reference/config-keys")
+
+
+@pytest.fixture
+def open_site(open_page: Open, site: Path) -> Callable[..., Any]:
+    """Return a function that opens a page of the site; at the end all must have been quiet."""
+    return lambda name, **options: open_page(f"{site.as_uri()}/{name}", **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_axe_finds_nothing_serious(open_site: Open, name: str, look: str) -> None:
+    """In both looks, of which the page takes that of the system."""
+    page = open_site(f"{name}.html", color_scheme=look)
+    assert page.get_attribute("html", "data-theme") == look
+    assert find_faults(page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("viewport", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_nothing_is_wider_than_the_window(
+    open_site: Open, name: str, viewport: dict[str, int]
+) -> None:
+    """A table that is wide scrolls in its place."""
+    assert overflowing(open_site(f"{name}.html", viewport=viewport)) == 0
+
+
+@pytest.mark.slow
+def test_the_search_finds_a_page_without_a_network(open_site: Open) -> None:
+    """By a word that only some pages have; its link opens."""
+    page = open_site("search.html?q=backstop")
+    found = page.locator("#search-results a").filter(has_text="Keys of configs")
+    found.first.click()
+    assert page.url.split("?")[0].split("#")[0].endswith("/reference/config-keys.html")
+
+
+@pytest.mark.slow
+def test_the_switcher_names_the_version(open_site: Open) -> None:
+    """Also from a file, where nothing can be fetched."""
+    page = open_site("index.html")
+    page.wait_for_selector(".version-switcher__button[data-active-version]")
+    entries = page.locator(".version-switcher__menu a").all_text_contents()
+    assert {*entries} == {page.locator(".version-switcher__button").first.inner_text()}
+
+
+@pytest.mark.slow
+def test_a_block_of_code_can_be_copied(open_site: Open) -> None:
+    """Each has a button."""
+    page = open_site("index.html")
+    page.wait_for_selector("button.copybtn")
+    assert page.locator("button.copybtn").count() == page.locator("div.highlight pre").count()
+
+
+@pytest.mark.slow
+def test_a_site_with_an_address_asks_for_nothing_from_a_file(
+    open_page: Open, tmp_path: Path
+) -> None:
+    """On its host it reads the list of versions there; a copy has its own."""
+    folder = tmp_path / "site"
+    assert build(folder, "--no-gallery", "--url", "https://example.org/arena/").startswith("0 ")
+    page = open_page(f"{folder.as_uri()}/index.html")
+    page.wait_for_selector(".version-switcher__button[data-active-version]")
+    href = page.locator(".version-switcher__menu a").first.get_attribute("href")
+    assert href.startswith("https://example.org/arena/")

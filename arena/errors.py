@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -83,6 +85,16 @@ def not_installed(library: str, extra: str) -> str:
     "gymnasium is not installed; pip install 'district-noir-arena[rl]'"
     """
     return f"{library} is not installed; pip install 'district-noir-arena[{extra}]'"
+
+
+def require_posix(what: str) -> None:
+    """Raise InputError where no process can be forked and no file locked, as on Windows.
+
+    >>> require_posix("arena run")  # Linux and macOS
+    """
+    if not hasattr(os, "fork"):
+        why = f"Linux or macOS is needed: on {sys.platform} no process can be forked"
+        raise InputError(f"{what}: {why}")
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
-from arena.errors import ArenaError, InputError, escape, shorten
+from arena.errors import ArenaError, InputError, escape, require_posix, shorten
 
 HELP = {"-h", "--help"}
 _INTERRUPTED = 130
@@ -37,6 +37,12 @@ SECTIONS: Final = {
     "Machines": ("doctor", "sites"),
 }
 """Which command is listed where; a test sees that none is missing."""
+
+FORKING: Final = {
+    *("run", "play", "compare", "ablate", "tune", "league", "worth", "analyse", "verify"),
+    *("check", "probe", "game", "human", "table", "sites"),
+}
+"""The commands that start processes for bots, or lock what they write."""
 
 
 class Sections(click.Group):
@@ -75,8 +81,11 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-    elif context.invoked_subcommand in NEEDS and not HELP & {*sys.argv}:
-        check_memory(context.invoked_subcommand)
+    elif not HELP & {*sys.argv}:
+        if context.invoked_subcommand in FORKING:
+            require_posix(f"arena {context.invoked_subcommand}")
+        if context.invoked_subcommand in NEEDS:
+            check_memory(context.invoked_subcommand)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import platform
 import re
 import shutil
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -32,6 +33,7 @@ INTERPRETERS = {
 }
 
 _OLDEST_PYTHON = (3, 11)
+_NEWEST_PYTHON = (3, 14)  # of those with which the tests have passed
 _GIB = 2**30
 _LEAST_FREE = 2**28  # bytes in the temporary folder
 _SYSTEM = Path("/proc/sys")
@@ -118,12 +120,21 @@ def _path_of(command: str) -> str | None:
     return path and os.path.abspath(path)
 
 
-def examine_python(version: Sequence[int] = sys.version_info[:3]) -> Finding:
-    """Return which Python this is, and whether it is new enough."""
+def examine_python(
+    version: Sequence[int] = sys.version_info[:3], free_threaded: bool | None = None
+) -> Finding:
+    """Return which Python this is, and whether it is new enough and has been tried."""
     detail = f"{platform.python_implementation()} {'.'.join(map(str, version))}"
+    if free_threaded is None:
+        free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    if free_threaded:
+        detail += "; free threading is not supported"
+    if tuple(version[:2]) > _NEWEST_PYTHON:
+        detail += f"; not tested: the newest one tested is {'.'.join(map(str, _NEWEST_PYTHON))}"
     oldest = ".".join(map(str, _OLDEST_PYTHON))
     if tuple(version) >= _OLDEST_PYTHON:
-        return Finding("python", True, detail)
+        advice = f"install a Python {oldest} or newer with a GIL" if free_threaded else ""
+        return Finding("python", True, detail, advice)
     return Finding("python", False, detail, f"install Python {oldest} or newer")
 
 
@@ -272,7 +283,7 @@ EXTRAS = {
 }
 """The extras of the package that a user may want, and what each is for."""
 
-_OF_AN_EXTRA = re.compile(r"([\w.-]+).*; *extra *== *['\"]([\w-]+)['\"]")
+_OF_AN_EXTRA = re.compile(r"([\w.-]+).*;.*\bextra *== *['\"]([\w-]+)['\"]")
 
 
 def examine_extras() -> Finding:

@@ -7,7 +7,6 @@ imported in a separate process first, and only where there is such a limit.
 from __future__ import annotations
 
 import errno
-import resource
 import sys
 from typing import Final, NamedTuple
 
@@ -115,5 +114,9 @@ def describe_shortage(why: str) -> str:
 
 def _find_limit() -> int | None:
     """Return how many bytes of memory this process may have, None if that is not limited."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit

@@ -30,6 +30,14 @@ _CACHE = "__pycache__"
 _STORE = "run.sqlite"
 
 
+def _flags(*names: str) -> int:
+    """Return those of these flags of `os.open` that this system has."""
+    return sum(getattr(os, name, 0) for name in names)
+
+
+_READ = _flags("O_RDONLY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+
+
 def open_file(path: Path | str, folder: int | None = None, *, links: bool = True) -> BinaryIO:
     """Open a regular file for reading, by its path from an open folder where one is given.
 
@@ -37,9 +45,9 @@ def open_file(path: Path | str, folder: int | None = None, *, links: bool = True
     pipe or a device, for which nothing is waited and of which nothing is read. Without `links`
     the path's last part is no link.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    flags = _READ if links else _READ | _flags("O_NOFOLLOW")
     try:
-        descriptor = os.open(path, flags | (0 if links else os.O_NOFOLLOW), dir_fd=folder)
+        descriptor = os.open(path, flags, dir_fd=folder)
     except OSError as error:
         raise InputError(error.strerror or str(error)) from None
     except ValueError as error:  # a NUL, or what no file's name can hold
@@ -56,6 +64,8 @@ def _open_below(folder: Path, name: str) -> BinaryIO:
 
     No part of its name is a link, though somebody else may change the folder at any time.
     """
+    if os.open not in os.supports_dir_fd:  # Windows
+        return open_file(folder / name, links=False)
     place, flags = os.curdir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     descriptor = os.open(folder, flags)
     try:

@@ -24,6 +24,7 @@ import psutil
 from arena.executors import worker_process as process
 from arena.executors.frames import pack
 from arena.lanes.cleanup import (
+    TERMINATION,
     adopt_orphans,
     descendants,
     die_with,
@@ -45,7 +46,6 @@ DESCRIPTORS: Final = 2
 _ROUNDS = 50  # of killing, until nothing new has been started meanwhile
 _TICK = 0.02  # seconds from one to the next
 _LOOK = 1.0  # seconds between two looks at the parent, where no descriptor tells its end
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Order(msgspec.Struct):
@@ -123,7 +123,7 @@ class _Server:
         status = 1
         try:
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, *_SIGNALS):
+            for number in (signal.SIGCHLD, *TERMINATION):
                 signal.signal(number, signal.SIG_DFL)
             for descriptor in self.own:
                 os.close(descriptor)
@@ -198,7 +198,7 @@ def main(descriptor: int, parent: int) -> None:
     Ctrl-C and the end of a terminal are the parent's; workers never get them.
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, [signal.SIGINT])
-    for number in _SIGNALS:
+    for number in TERMINATION:
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
     control = socket.socket(fileno=descriptor)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import time
 from collections import Counter
 from collections.abc import Collection, Generator, Iterator, Mapping
@@ -21,6 +20,7 @@ from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
+from arena.lanes.faults import KILLED
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
@@ -30,7 +30,7 @@ from arena.tournament.tournament import Tournament
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, None)  # exit statuses; None: it is not known
+_FROM_OUTSIDE = (*KILLED, None)  # exit statuses; None: it is not known
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
-import resource
 import sys
 import tempfile
 import threading
@@ -158,11 +157,15 @@ class _Reporter(Reporter):
 
 def _peak_memory() -> int:
     """Return the most memory that this process has had, in bytes."""
+    import resource  # not on Windows
+
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
 
 
 def _confine(limits: Limits, folder: str, output: Output) -> None:
     """Keep the bots in this process from the terminal, from much memory, and from forking."""
+    import resource
+
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)

@@ -22,8 +22,10 @@ from arena.lanes.cgroup import remove_groups
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
 """The environment variable by which a process that a bot started is known as the bot's."""
 
+TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SIGHUP"))
+"""Signals that end what is under way, as Ctrl-C does; Windows lacks the second."""
+
 _SWEEPS = 50
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # they end what is under way
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
@@ -181,7 +183,7 @@ def exit_on_termination() -> Iterator[None]:
     def end(number: int, _frame: object) -> None:
         sys.exit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, end) for number in TERMINATION}
     try:
         yield
     finally:
@@ -201,7 +203,7 @@ def signals_held() -> Iterator[None]:
         return
     came: list[tuple[int, FrameType | None]] = []
     before: dict[int, Callable[[int, FrameType | None], object]] = {}
-    for ending in _ENDING:
+    for ending in (signal.SIGINT, *TERMINATION):
         if callable(handler := signal.getsignal(ending)):
             before[ending] = handler
     try:

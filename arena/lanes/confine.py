@@ -11,6 +11,12 @@ import sys
 MOST_OPEN = 128
 """Files of a process; each may be half a pipe, for which the kernel keeps up to 64 KB."""
 
+DISK = 64 << 20
+"""The size of a jail's private folder in bytes; it is in memory."""
+
+INODES = 10_000
+"""The number of files and folders in it, each of which takes 1 KB of the kernel's memory."""
+
 _MB = 1 << 20
 _MOST_FILE = 64 * _MB
 _MOST_STACK = 64 * _MB

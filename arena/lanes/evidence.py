@@ -40,6 +40,8 @@ _VARYING = {
     # how often a line is repeated, and where exactly the limit is met, depends on the lane
     r"\[Previous line repeated \d+ more times?\]": "[Previous line repeated]",
     r"(maximum recursion depth exceeded) [^\n'\"]*": r"\1",
+    # what else is installed (from Python 3.15 on)
+    r"(No module named '[^'\n]+')\. Did you mean: '[^'\n]+'\?": r"\1",
 }
 _PATTERNS = [(re.compile(pattern), word) for pattern, word in _VARYING.items()]
 

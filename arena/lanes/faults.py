@@ -178,7 +178,7 @@ def idle_forfeit(seconds: float, output: str) -> Forfeit:
     return Forfeit("idle", message, "", output)
 
 
-KILLED = (-signal.SIGKILL, -signal.SIGTERM)
+KILLED = (-9, -15)  # SIGKILL, SIGTERM; Windows has not both
 """Exit statuses of a process that the kernel or a person may have killed."""
 
 

@@ -17,13 +17,7 @@ import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 
-from arena.lanes.confine import execute, limit
-
-DISK = 64 << 20
-"""The size of the private folder in bytes; it is in memory."""
-
-INODES = 10_000
-"""The number of files and folders in it, each of which takes 1 KB of the kernel's memory."""
+from arena.lanes.confine import DISK, INODES, execute, limit
 
 SOCKETS = 32
 """How many sockets a jail can have; the kernel keeps up to 0.3 MB for each."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from arena.entries.entry import Entry
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
-from arena.lanes import confine, init
+from arena.lanes import confine
 from arena.lanes.bubblewrap import (
     NAMESPACES,
     RIGHTS,
@@ -29,7 +29,6 @@ from arena.lanes.bubblewrap import (
     system,
 )
 from arena.lanes.cgroup import has_groups
-from arena.lanes.init import DISK, INODES
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -53,6 +52,7 @@ _SHELL = "/bin/sh"
 _OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
 _MOST_PROCESSES = {True: 33, False: 64}  # of our host with 32 children, and of a command
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
+_INIT = Path(confine.__file__).with_name("init.py")  # process 1; it is not imported here
 
 
 def jail_words(
@@ -78,7 +78,7 @@ def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[
     most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 is counted, too
     sizes = map(len, filters())
     numbers = (megabytes, most if counts_processes() else 0, user, *sizes)
-    return [str(_HELPER), "-I", "-S", init.__file__, *map(str, numbers), *words]
+    return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, numbers), *words]
 
 
 def filters() -> tuple[bytes, bytes]:
@@ -147,7 +147,7 @@ def _libraries_of_python() -> set[Path]:
 def _machinery(entry: Entry) -> Iterator[Path]:
     """Yield what the arena's own part of the bot's process needs: Python, engine, arena."""
     yield _HELPER
-    yield from (Path(confine.__file__), Path(init.__file__), *python_folders())
+    yield from (Path(confine.__file__), _INIT, *python_folders())
     if not entry.command or _HELPER in (Path(word).resolve() for word in entry.command):
         yield from (Path(sys.executable), *site_folders())
         for prefix in {Path(sys.base_prefix), Path(sys.prefix)}:
@@ -196,7 +196,7 @@ def describe_holds() -> dict[str, str]:
         "memory held by": "a limit for each process, and a reading of all every 0.1 s",
         "processes": f"held by {counted} in a jail, else by counting them every 0.1 s",
         "system calls": known if make_filter() else f"all are allowed on {machine}",
-        "private folder": f"{HOME}, {DISK >> 20} MB and {INODES:,} files",
+        "private folder": f"{HOME}, {confine.DISK >> 20} MB and {confine.INODES:,} files",
         "user in a jail": "one without rights" if IS_ROOT else "you, in a namespace",
         "lane process": (
             "sees no processes but its own"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 import time
@@ -21,7 +22,7 @@ _KIB = 1 << 10
 _INODE = 1 << 10  # bytes that the kernel keeps for a file in memory
 _SHARES = ("Pss_Anon", "Pss_Shmem", "SwapPss")
 _LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # 0.1 ms, not 10
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAGE = mmap.PAGESIZE
 
 
 class Usage(NamedTuple):

@@ -6,7 +6,6 @@ locked. Nothing is known by its name alone.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import tempfile
@@ -15,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, require_posix
 from arena.lanes.cgroup import RUN, groups_of_run
 from arena.lanes.cleanup import remove_folder, remove_tree, signals_held
 from arena.lanes.users import IS_ROOT
@@ -24,8 +23,12 @@ from arena.lanes.users import IS_ROOT
 def lock_file(path: Path) -> int:
     """Return a descriptor that locks a file or folder until it is closed.
 
-    Raises BlockingIOError if it is locked, and OSError where the file system has no locks.
+    Raises BlockingIOError if it is locked, OSError where the file system has no locks, and
+    InputError where the system has none.
     """
+    require_posix(f"a lock of {path}")
+    import fcntl
+
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -57,6 +60,7 @@ def scratch_folder() -> Iterator[Path]:
     locked any more; they are removed first. Raises ArenaError where there can be no folder. A
     signal that ends the program leaves nothing, whenever it comes.
     """
+    require_posix("workers and processes of bots")
     made: list[tuple[Path, int]] = []
     try:
         try:

@@ -15,7 +15,7 @@ from typing import Final
 import uvicorn
 
 from arena.errors import InputError
-from arena.lanes.cleanup import adopt_orphans
+from arena.lanes.cleanup import TERMINATION, adopt_orphans
 from arena.lanes.scratch import scratch_folder
 from arena.table.application import make_application
 from arena.table.guard import Door, Guard, write_page
@@ -25,7 +25,6 @@ HOST: Final = "127.0.0.1"
 _PAGE = "open.html"
 _PATIENCE = 1  # seconds for answers under way when the server ends
 _MOST_AT_ONCE = 200  # connections
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class TableServer(uvicorn.Server):
@@ -52,7 +51,9 @@ class TableServer(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        before = {
+            number: signal.signal(number, self._hear) for number in (signal.SIGINT, *TERMINATION)
+        }
         try:
             yield
         finally:

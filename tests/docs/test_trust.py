@@ -8,8 +8,8 @@ import pytest
 
 from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.lanes.bubblewrap import OLDEST_JAIL
-from arena.lanes.confine import MOST_OPEN
-from arena.lanes.init import DISK, INODES, SOCKETS
+from arena.lanes.confine import DISK, INODES, MOST_OPEN
+from arena.lanes.init import SOCKETS
 from arena.lanes.jail import most_processes
 from arena.lanes.launch import MOST
 from arena.lanes.libraries import TOOLS

@@ -20,7 +20,8 @@ from arena.errors import InputError
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cleanup import remove_tree
-from arena.lanes.init import DISK, INODES, SOCKETS
+from arena.lanes.confine import DISK, INODES
+from arena.lanes.init import SOCKETS
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.meter import find_below, read_usage

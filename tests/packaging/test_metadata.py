@@ -33,16 +33,17 @@ def test_licence_and_citation_agree_with_the_package() -> None:
 
 
 def test_every_library_that_make_installs_has_one_version() -> None:
-    """constraints.txt pins each requirement, with nothing but names and versions."""
+    """constraints.txt pins each requirement, at most for some Pythons only."""
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert lines[0].startswith("#")
-    pins = [re.fullmatch(r"([\w.-]+)==[\w.]+", line) for line in lines[1:]]
+    pin = re.compile(r"([\w.-]+)==[\w.]+(; python_version (<|>=) \"3\.\d+\")?")
+    pins = [pin.fullmatch(line) for line in lines[1:]]
     assert all(pins)
-    pinned = {normal(pin[1]) for pin in pins if pin}
+    pinned = {normal(one[1]) for one in pins if one}
     extras = PROJECT["optional-dependencies"]
     assert {"test", "docs"} <= extras.keys()
     wanted = [*PROJECT["dependencies"], *(need for extra in extras.values() for need in extra)]
-    names = {normal(re.split(r"[<>=]", need)[0]) for need in wanted}
+    names = {normal(re.split(r"[<>=;]", need)[0]) for need in wanted}
     assert names <= pinned
 
 

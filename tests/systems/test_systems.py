@@ -1,0 +1,151 @@
+"""On Windows and macOS nothing ends with a traceback: it works, or one line says what it needs.
+
+This is Linux, where what those systems lack is hidden (`without.py`). docs/platforms.md says what
+is known of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli import FORKING, SECTIONS
+from tests import ROOT
+from tests.waiting import PATIENCE
+
+REFUSED = "Linux or macOS is needed: on win32 no process can be forked"
+
+BEGIN = """
+import contextlib, io, json, sys
+from tests.systems.without import LIBRARIES, hide
+hide({system!r}, {libraries})
+"""
+COMMANDS = """
+from arena.cli import main
+for words in {commands!r}:
+    sys.argv, printed = ["arena", *words], io.StringIO()
+    sys.stdin = io.TextIOWrapper(io.BytesIO({record!r}.encode()))
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            main()
+    except SystemExit as end:
+        status = end.code
+    except BaseException as error:
+        status = repr(error)
+    print(json.dumps([status, printed.getvalue()]))
+"""
+IMPORTS = """
+import importlib, pkgutil
+import arena, bots, engine
+for package in (engine, bots, arena):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        name = module.name
+        skipped = name.endswith((".__main__", ".lanes.init")) or ".template" in name
+        if skipped or ({system!r} == "win32" and name.startswith("arena.table.")):
+            continue
+        try:
+            importlib.import_module(name)
+        except arena.InputError as error:  # a library is not installed
+            assert "is not installed" in str(error), (name, error)
+"""
+RECORD = '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}\n'
+
+
+def run_on(system: str, code: str, folder: Path, *, libraries: bool, **values: Any) -> str:
+    """Run code where a system's lacks are hidden, and return what it printed."""
+    program = BEGIN.format(system=system, libraries="LIBRARIES" if libraries else ())
+    done = subprocess.run(
+        [sys.executable, "-c", program + code.format(system=system, **values)],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": os.defpath, "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def answers(
+    system: str, folder: Path, commands: list[list[str]], *, libraries: bool
+) -> dict[str, tuple[int, str]]:
+    """Return the status of each command and what it printed."""
+    printed = run_on(
+        system, COMMANDS, folder, libraries=libraries, commands=commands, record=RECORD
+    )
+    lines = [tuple(json.loads(line)) for line in printed.splitlines()]
+    return dict(zip(map(" ".join, commands), lines, strict=True))
+
+
+def assert_refused(name: str, status: object, message: str) -> None:
+    """See that a command has said in one line that it needs another system."""
+    assert (status, message.count("\n")) == (2, 1), message
+    assert message.startswith(f"error: arena {name}: {REFUSED}")
+
+
+def test_what_starts_processes_is_refused_on_windows(tmp_path: Path) -> None:
+    """With one line and status 2; help and what only reads games answer as usual."""
+    commands = [["run", "cup.yaml"], ["table"], ["run", "--help"], ["bots"], ["replay", "-"]]
+    said = answers("win32", tmp_path, commands, libraries=False)
+    for name, words in (("run", "run cup.yaml"), ("table", "table")):
+        assert_refused(name, *said[words])
+    assert [said[words][0] for words in ("run --help", "bots", "replay -")] == [0, 0, 0]
+    assert said["replay -"][1].startswith("line 1")
+
+
+def test_the_engine_plays_a_game_on_windows(tmp_path: Path) -> None:
+    """It needs nothing of the system."""
+    code = "from bots.uniform import bot\nfrom engine.play import play_game\n"
+    code += "print(len(play_game(bot, bot, seed=1).record.actions))"
+    assert int(run_on("win32", code, tmp_path, libraries=False)) > 0
+
+
+def test_the_library_refuses_a_run_on_windows_with_the_same_words(tmp_path: Path) -> None:
+    """The exception is an InputError, as for all that cannot be used."""
+    code = "import arena\ntry:\n    arena.run(['greedy', 'uniform'], pairs=1, progress=False)\n"
+    code += "except arena.InputError as error:\n    print(error)"
+    assert REFUSED in run_on("win32", code, tmp_path, libraries=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_every_module_is_imported_on_other_systems(tmp_path: Path, system: str) -> None:
+    """On Windows all but those of the table, which its command imports when it is not refused."""
+    run_on(system, IMPORTS, tmp_path, libraries=True)
+
+
+@pytest.mark.slow
+def test_every_command_answers_on_windows(tmp_path: Path, arena: Any) -> None:
+    """None has a traceback: it works, or its status is 2 and its one line says why."""
+    run = tmp_path / "run"
+    arena("play", "greedy", "uniform", "--pairs", "2", "--out", "run")
+    reading = {
+        "report": ["report", "run"],
+        "show": ["show", "run"],
+        "view": ["view", "run"],
+        "export": ["export", "run"],
+        "replay": ["replay", "-"],
+        "bots": ["bots"],
+        "new": ["new", "my_bot"],
+        "pack": ["pack", "my_bot.py", "-o", "packed.py"],
+        "doctor": ["doctor"],
+    }
+    names = [name for names in SECTIONS.values() for name in names]
+    assert set(reading) | FORKING == {*names}
+    commands = [reading.get(name, [name]) for name in names]
+    commands.sort(key=lambda words: words[0] == "pack")  # after `new`
+    said = answers("win32", run.parent, commands, libraries=True)
+    for words, (status, message) in said.items():
+        name = words.split()[0]
+        if name in FORKING:
+            assert_refused(name, status, message)
+        else:
+            assert status == (name == "doctor"), (words, status, message)
+    assert "cannot be forked" in said["doctor"][1]

@@ -1,0 +1,62 @@
+"""Take away what Windows or macOS lack, as far as a process on Linux can do without it.
+
+The standard library and the libraries are imported first: they keep what they use here. So what
+is seen is whether modules of ours ask for what is not there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from types import ModuleType
+
+_STANDARD = (
+    *("asyncio", "concurrent.futures", "ctypes", "getpass", "http.server", "logging.handlers"),
+    *("multiprocessing.connection", "selectors", "sqlite3", "tempfile", "webbrowser", "zipfile"),
+    *("click", "jinja2", "msgspec", "multiprocessing_logging", "psutil", "tqdm", "yaml"),
+)
+LIBRARIES = (
+    *("altair", "distributed", "gymnasium", "networkx", "numpy.random", "pandas"),
+    *("pettingzoo.utils", "pyarrow.parquet", "scipy.optimize", "scipy.stats", "sse_starlette"),
+    *("starlette.applications", "uvicorn", "vl_convert"),
+)
+"""Large libraries of ours, which not every command needs."""
+
+_LINUX = {os: "memfd_create pidfd_open sched_getaffinity sched_setaffinity unshare"}
+_POSIX = {
+    os: "chown fchown fork forkpty getegid geteuid getgid getgroups getloadavg getpgid getpgrp "
+    "getresuid getsid getuid initgroups killpg lchown mkfifo mknod nice openpty posix_spawn "
+    "register_at_fork setgid setpgid setsid setuid statvfs sysconf ttyname uname wait wait4 "
+    "waitid WNOHANG O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK",
+    signal: "SIGALRM SIGCHLD SIGCONT SIGHUP SIGKILL SIGPIPE SIGQUIT SIGSTOP SIGTSTP SIGUSR1 "
+    "SIGUSR2 SIGWINCH SIG_BLOCK SIG_SETMASK SIG_UNBLOCK alarm pause pthread_kill pthread_sigmask "
+    "setitimer sigpending sigtimedwait sigwait sigwaitinfo",
+    socket: "AF_UNIX",
+}
+_MODULES = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
+
+
+def hide(system: str, libraries: Sequence[str] = ()) -> None:
+    """Make this process look like one on `win32` or `darwin`, after these libraries are there."""
+    for name in (*_STANDARD, *libraries):
+        with suppress(ImportError):
+            importlib.import_module(name)
+    _take_away(_LINUX)
+    if system == "win32":
+        _take_away(_POSIX)
+        os.supports_dir_fd.clear()
+        for name in _MODULES:
+            sys.modules[name] = None  # type: ignore[assignment]  # its import fails
+    sys.platform = system
+
+
+def _take_away(names: dict[ModuleType, str]) -> None:
+    for module, text in names.items():
+        for name in text.split():
+            if hasattr(module, name):
+                delattr(module, name)

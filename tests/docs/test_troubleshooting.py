@@ -15,6 +15,8 @@ from unittest.mock import Mock
 
 import pytest
 
+from arena.lanes.bubblewrap import find_bubblewrap
+from arena.reports.html import chart_bundle
 from tests import ROOT, markdown
 from tests.conftest import Done
 from tests.tiers import few
@@ -40,8 +42,9 @@ OTHERS = [name for name in ENTRIES if name not in PLAYED]
 
 
 def hide_bubblewrap(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    """Leave no bwrap on the PATH."""
+    """Leave no bwrap on the PATH, and forget the one that was found before."""
     patch.setenv("PATH", str(folder))
+    find_bubblewrap.cache_clear()
 
 
 def hide_commands(folder: Path, patch: pytest.MonkeyPatch) -> None:
@@ -52,7 +55,8 @@ def hide_commands(folder: Path, patch: pytest.MonkeyPatch) -> None:
 
 def hide_charts(_: Path, patch: pytest.MonkeyPatch) -> None:
     """Let the library of the extra `report` be missing."""
-    patch.setitem(sys.modules, "vl_convert", None)
+    patch.setattr("arena.reports.html.find_spec", lambda _: None)
+    chart_bundle.cache_clear()
 
 
 def make_old_python(folder: Path, patch: pytest.MonkeyPatch) -> None:
@@ -120,6 +124,7 @@ def test_the_line_is_what_the_command_prints(
         for command in before:
             assert run(command, tmp_path, name).returncode == 0, command
         done = run(last, tmp_path, name)
+    find_bubblewrap.cache_clear()
     (said,) = markdown.blocks(ENTRIES[name], "text")
     printed = plain(done.stdout + done.stderr)
     assert any(line.endswith(plain(said.strip())) for line in printed.splitlines()), printed

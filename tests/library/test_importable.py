@@ -54,7 +54,7 @@ def test_a_finder_of_this_program_finds_nothing_for_a_bot(tmp_path: Path) -> Non
     module = importlib.import_module("beside_the_program")
     assert not is_installed("beside_the_program")
     assert find_import(module.Mine) is None
-    assert find_import(Path) == ("pathlib", "Path")
+    assert find_import(Path) == (Path.__module__, "Path")
 
 
 def test_a_file_with_the_name_of_an_installed_module_is_not_that_module(tmp_path: Path) -> None:

@@ -147,7 +147,19 @@ def _keys(place: str, kind: type) -> Iterator[str]:
     for name, schema in sorted(msgspec.json.schema(kind)["$defs"].items()):
         for key, of_key in schema["properties"].items():
             needed = " required" if key in schema.get("required", ()) else ""
-            yield f"{place} {name}.{key}{needed} {json.dumps(of_key, sort_keys=True)}"
+            yield f"{place} {name}.{key}{needed} {_schema(of_key)}"
+
+
+def _schema(schema: Any) -> str:
+    """Return a schema as text, without its sentences, which may change."""
+    return json.dumps(_without_sentences(schema), sort_keys=True)
+
+
+def _without_sentences(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key != "description"}
+        return {key: _without_sentences(value) for key, value in kept.items()}
+    return [*map(_without_sentences, schema)] if isinstance(schema, list) else schema
 
 
 def _columns() -> Iterator[str]:
@@ -167,7 +179,7 @@ def _message(kind: str, message: type[msgspec.Struct]) -> Iterator[str]:
     schema = msgspec.json.schema(message)["$defs"][message.__name__]
     for field, of_field in schema["properties"].items():
         if field not in _OF_OUR_HOST:
-            yield f"protocol {kind}.{field} {json.dumps(of_field, sort_keys=True)}"
+            yield f"protocol {kind}.{field} {_schema(of_field)}"
 
 
 def _command(name: str, command: click.Command) -> Iterator[str]:

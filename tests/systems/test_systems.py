@@ -107,6 +107,7 @@ def test_the_engine_plays_a_game_on_windows(tmp_path: Path) -> None:
     assert int(run_on("win32", code, tmp_path, libraries=False)) > 0
 
 
+@pytest.mark.slow
 def test_the_library_refuses_a_run_on_windows_with_the_same_words(tmp_path: Path) -> None:
     """The exception is an InputError, as for all that cannot be used."""
     code = "import arena\ntry:\n    arena.run(['greedy', 'uniform'], pairs=1, progress=False)\n"

@@ -264,8 +264,9 @@ BOUNDS = {
     "rooms": 18,
     "arrows": 96,
     "floors": 10,
+    "files": 331,
     "modules with one importer": 59,
-    "lines of code": 32_950,
+    "lines of code": 32_850,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 

@@ -57,10 +57,8 @@ def test_a_number_that_is_none_cannot_be_written() -> None:
         to_data([float("nan")])
 
 
-def test_every_room_has_its_static_files_in_the_wheel() -> None:
-    """The pattern of pyproject.toml covers each file in a folder `static`."""
-    pattern = '"*/static/*"'
-    assert pattern in (ROOT / "pyproject.toml").read_text()
+def test_the_static_files_of_every_room_are_read() -> None:
+    """By the room's name; tests/packaging sees that a wheel has them."""
     files = [path for path in (ROOT / "arena").rglob("static/*") if path.is_file()]
     assert files
     for path in files:

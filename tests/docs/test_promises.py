@@ -31,7 +31,7 @@ def paragraphs(page: str) -> Iterator[str]:
         if is_new and lines:
             yield " ".join(lines)
             lines = []
-        if words and not words.startswith("#") and words.strip("|- "):
+        if words and not words.startswith(("#", "![")) and words.strip("|- "):
             lines.append(words)
 
 

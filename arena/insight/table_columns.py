@@ -147,7 +147,8 @@ HEAD_TO_HEAD: Final = TableColumns(
             "residual",
             "Beyond Elo",
             "points",
-            "The score less what the ratings say, in percentage points.",
+            "The score less what the ratings say: a share in the file, and percentage points "
+            "in a report.",
         ),
         *plain(residual_z="The residual in standard errors, those of the luck of the pairs."),
         Column(

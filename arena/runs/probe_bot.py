@@ -88,7 +88,8 @@ class Probed(NamedTuple):
         if self.low <= 1 / 2:
             share = f"{100 * self.score:.0f} % {between}"
             return f"{self.bot} loses {share} to this opponent, perhaps more to another one"
-        return f"{self.bot} loses at least {100 * self.score:.0f} % {between} to this opponent"
+        most = f"it lost {100 * self.score:.0f} % {between} to this opponent"
+        return f"{self.bot} loses at least {100 * self.low:.0f} %: {most}"
 
     def document(self) -> dict[str, Any]:
         """Return what `arena probe --json` prints."""

@@ -43,13 +43,18 @@ def _part(of: TableColumns) -> str:
 def meanings(of: TableColumns) -> Iterator[tuple[str, str]]:
     """Yield the name and the meaning of each column; where it has none, that of another file."""
     for column in of.columns:
-        yield column.name, (column.meaning or _elsewhere(column)).replace("|", "\\|")
+        text = column.meaning or _end_of(column, of.names) or _elsewhere(column)
+        yield column.name, text.replace("|", "\\|")
+
+
+def _end_of(column: Column, names: list[str]) -> str:
+    """Return what an end of an interval is, if the column is one of a number in the same file."""
+    name, _, end = column.name.rpartition("_")
+    of = [one for one in (name, f"mean_{name}") if one in names]
+    return f"An end of the 95 % interval of `{of[0]}`." if end in ("low", "high") and of else ""
 
 
 def _elsewhere(column: Column) -> str:
     """Return the meaning of a column's name in the first file that has one."""
     same = (one.meaning for of in files() for one in of.columns if one.name == column.name)
-    if found := next(filter(None, same), ""):
-        return found
-    name, _, end = column.name.rpartition("_")
-    return f"An end of the 95 % interval of `{name}`." if end in ("low", "high") else ""
+    return next(filter(None, same), "")

@@ -109,13 +109,24 @@ def new(
     click.echo(f"  arena league play {place}")
 
 
+def _name_of(bot: str) -> str:
+    """Return the name of a bot's file or folder; raises InputError for another bot."""
+    path = Path(bot)
+    if path.suffix != ".py" and not path.is_dir():
+        raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
+    return path.resolve().stem
+
+
 @league.command()
 @FOLDER
 @click.argument("bot", shell_complete=complete_bots)
-@click.option("--name", required=True, help="What the league calls it; a new version keeps it.")
+@click.option(
+    "--name",
+    help="What the league calls it; a new version keeps it.  [default: the file's name]",
+)
 @click.option("--by", "owner", default="", metavar="OWNER", help="Whose it is.  [default: NAME]")
 @json_option
-def submit(folder: Path, bot: str, name: str, owner: str, as_json: bool) -> None:
+def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) -> None:
     """Check BOT, and let it play as the newest version of NAME.
 
     BOT is a .py file, a folder, or a bot of the arena. The league keeps its bytes. The exit
@@ -128,6 +139,7 @@ def submit(folder: Path, bot: str, name: str, owner: str, as_json: bool) -> None
     from arena.lanes.cleanup import adopt_orphans
     from arena.leagues.submission import Refused
 
+    name = name or _name_of(bot)
     adopt_orphans()
     with _open(folder) as opened:
         try:

@@ -163,6 +163,17 @@ def keep_lines(filename: str, source: bytes) -> None:
     linecache.cache[filename] = (len(source), None, lines, filename)
 
 
+def _advise_binding(loaded: ModuleType) -> str:
+    """Return what to write, where one class of a module can be meant."""
+    own = (
+        one.__name__
+        for one in vars(loaded).values()
+        if isinstance(one, type) and one.__module__ == loaded.__name__ and hasattr(one, "choose")
+    )
+    names = {*own}
+    return f": write `bot = {names.pop()}`" if len(names) == 1 else ""
+
+
 @cache
 def load_bot(module: str, filename: str, source: bytes | None) -> Any:
     """Return what a module binds to `bot`; without a source the module is imported by name.
@@ -177,7 +188,7 @@ def load_bot(module: str, filename: str, source: bytes | None) -> Any:
     else:
         loaded = _execute(module, filename, source)
     if not hasattr(loaded, "bot"):
-        raise ImportError(f"{filename} does not bind `bot`")
+        raise ImportError(f"{filename} does not bind `bot`{_advise_binding(loaded)}")
     if not callable(loaded.bot):
         raise ImportError(
             f"{filename} binds `bot` to {type(loaded.bot).__name__}, which is not callable"

@@ -66,9 +66,16 @@ def _check(name: str) -> None:
             f"arena new {own} --dir {folder or slash}"
         )
     if not _is_identifier(name):
-        raise InputError(
-            f"name {name!a}: not a Python identifier; use letters, digits and _, as in my_bot"
+        stem = name.removesuffix(".py")
+        how = (
+            "a word of Python; choose another one"
+            if keyword.iskeyword(name)
+            else (
+                "not a Python identifier; use letters, digits and _, as in "
+                f"{stem if _is_identifier(stem) else 'my_bot'}"
+            )
         )
+        raise InputError(f"name {name!a}: {how}")
     if len(name) > _MOST_NAME:
         raise InputError(f"name {name!a}: longer than {_MOST_NAME} characters")
     if name in dict(installed()):

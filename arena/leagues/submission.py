@@ -109,6 +109,8 @@ class Desk:
             items = tuple(self._check(spec, working))
             if failed := [item for item in items if item.status == "fail"]:
                 what = "; ".join(f"{item.name}: {item.message}" for item in failed)
+                if "/" in spec:  # its owner knows it by its name, and not by where it is kept
+                    what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
                 raise Refused(f"the check failed: {what}", items)
             cost = _cost(items)
             with self.ledger.changing():

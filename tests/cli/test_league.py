@@ -77,7 +77,11 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
 
 
 def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_path: Path) -> None:
-    """Its owner sees why, also later."""
+    """Its owner sees why, also later; by default it has its file's name, and no other path."""
+    (tmp_path / "bare.py").write_text("bott = 1\n")
+    done = club("league", "submit", "club", "bare.py")
+    assert done.stderr.endswith(" bare.py does not bind `bot`\n")
+    assert str(tmp_path) not in done.stderr
     (tmp_path / "bad.py").write_text("1 / 0\n")
     done = club("league", "submit", "club", "bad.py", "--name", "bad")
     assert (done.returncode, done.stdout) == (1, "")
@@ -101,7 +105,7 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("submit", "club", "greedy", "--name", "../x"), "name '../x': 1 to 40 letters"),
         (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "a\nb"), "owner 'a\\nb'"),
         (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "Ann "), "owner 'Ann '"),
-        (("submit", "club", "greedy"), "Missing option '--name'"),
+        (("submit", "club", "greedy"), "bot 'greedy': no file; say with --name"),
         (("play", "club", "--games", "9", "--seconds", "3"), "choose one of them"),
         (("play", "club", "--seconds", "0"), "--seconds: 0 is not a number above 0"),
         (("play", "club", "--seconds", "nan"), "--seconds: nan is not a number above 0"),

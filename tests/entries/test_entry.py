@@ -144,6 +144,7 @@ def test_bad_parameters_of_our_own_bots_are_named() -> None:
     ("source", "reason"),
     [
         ("x = 1", "does not bind `bot`"),
+        ("class Bot:\n    choose = 1\nBOT = Bot", "does not bind `bot`: write `bot = Bot`"),
         ("import numpyy", r"ModuleNotFoundError: No module named 'numpyy' \(line 1 of b\.py\)"),
         ("x = 1\ndef f(:", r"SyntaxError: .*\(line 2\)"),
         ("bot = 5", "binds `bot` to int"),

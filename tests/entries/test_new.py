@@ -115,10 +115,10 @@ def test_its_parameter_can_be_set(arena: Arena, written: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("class", "not a Python identifier"),
+        ("class", "a word of Python; choose another one"),
         ("7up", "not a Python identifier"),
         ("my-bot", "not a Python identifier"),
-        ("mine.py", "not a Python identifier"),
+        ("mine.py", "not a Python identifier; use letters, digits and _, as in mine"),
         ("../mine", "a name and no path; for another folder: arena new mine --dir .."),
         ("nofolder/x", "arena new x --dir nofolder"),
         ("/x", "arena new x --dir /"),

@@ -53,7 +53,7 @@ EXHIBITS: Final = (
     Exhibit(
         "A replay",
         "One game of this run, ply by ply, with the chance to win and what was hidden.",
-        ("arena view results/cup greedy/uniform/3/1 --out results/replay.html",),
+        ("arena view results/cup uniform/greedy/3/0 --out results/replay.html",),
         "results/replay.html",
     ),
     Exhibit(

@@ -46,8 +46,9 @@ def test_nothing_is_wider_than_the_window(
 
 @pytest.mark.slow
 def test_the_search_finds_a_page_without_a_network(open_site: Open) -> None:
-    """By a word that only some pages have; its link opens."""
+    """By a word that only some pages have; a status says how many, and a link opens."""
     page = open_site("search.html?q=backstop")
+    page.get_by_role("status").filter(has_text="Search finished, found").wait_for(state="attached")
     found = page.locator("#search-results a").filter(has_text="Keys of configs")
     found.first.click()
     assert page.url.split("?")[0].split("#")[0].endswith("/reference/config-keys.html")

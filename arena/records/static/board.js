@@ -271,7 +271,8 @@
     const sheet = make("div", "sheet-of-scores", "", drawScore(frame, options));
     element.classList.add("arena-board");
     element.replaceChildren(table, sheet);
-    if (focused) (element.querySelector(".act") || element).focus();
+    // Never from a card to the button of a take: a second Enter would take.
+    if (focused) (element.querySelector(".act:not(.take)") || element.querySelector(".act") || element).focus();
   }
 
   Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, nameParts, plural, shortName });

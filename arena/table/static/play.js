@@ -28,12 +28,13 @@
       this.acted = false;
       this.undone = -1; // the ply to which the person has gone back
       this.parts = {
-        title: make("h1"), status: make("p", "turn-line"), tools: make("div", "tools"), result: make("section", "result"),
+        title: make("h1"), status: make("p", "turn-line"), round: make("p", "soft"), tools: make("div", "tools"), result: make("section", "result"),
         board: make("div"), review: make("div"), hint: make("section", "hint"), note: make("p", "soft"), log: make("details", "log"),
       };
-      const { title, status, tools, result, review, board, hint, note, log } = this.parts;
+      const { title, status, round, tools, result, review, board, hint, note, log } = this.parts;
       board.tabIndex = -1;
-      board.addEventListener("keydown", (event) => this.press(event));
+      const press = (event) => this.press(event);
+      document.addEventListener("keydown", press);
       result.hidden = true;
       hint.hidden = true;
       this.hintButton = makeButton("Hint", () => this.askHint());
@@ -41,9 +42,13 @@
       this.leaveButton = makeButton("Leave the game", () => attempt(() => ask(`${this.path}/leave`, {})));
       const rules = new Table.RulesPanel(() => this.news.names);
       tools.append(this.hintButton, this.backButton, rules.button, this.leaveButton);
-      const table = make("div", "at-the-table", "", make("div", "", "", status, result, review, board, tools, note, log), rules.element);
+      const table = make("div", "at-the-table", "", make("div", "", "", status, round, result, review, board, tools, note, log), rules.element);
       main.append(title, table);
-      this.close = Table.listen(`${this.path}/events`, (news) => this.show(news));
+      const stop = Table.listen(`${this.path}/events`, (news) => this.show(news));
+      this.close = () => {
+        document.removeEventListener("keydown", press);
+        stop();
+      };
     }
 
     show(news) {
@@ -53,10 +58,11 @@
         this.sent = -1;
       }
       this.news = news;
-      const { title, status, hint, note } = this.parts;
+      const { title, status, round, hint, note } = this.parts;
       const bot = news.players[1 - news.seat];
       title.replaceChildren("You against ", makeName(bot), describeStrength(news.strength));
       note.textContent = describeTakenBack(news.taken_back);
+      round.textContent = `Round ${this.frames.at(-1).round} of ${news.rules.rounds}`;
       document.title = `${news.phase === "yours" ? "Your turn: " : ""}you against ${bot}`;
       const told = this.describe(bot);
       status.replaceChildren(...told.map((text) => make("span", "event", "", ...writeEvent(text, bot))));
@@ -79,6 +85,8 @@
       if (frame.ply === this.undone) told.push("Your last action is taken back.");
       const goesOn = interrupted && !this.acted && frame.ply < interrupted + rules.round_plies;
       if (goesOn) told.push(`The game goes on where it was interrupted, at ply ${interrupted}.`);
+      const before = this.frames[Math.max(0, own - 1)];
+      if (phase === "yours" && before.round !== frame.round) told.push(`Round ${frame.round} begins.`);
       if (!texts.length) told.push(frame.turn === seat ? "You begin." : `${bot} begins.`);
       if (phase === "yours") told.push(frame.legal.includes("T") ? "Your turn: play a card, or take." : "Your turn: play a card.");
       if (phase === "bot") told.push(`${bot} is thinking\u2026`);
@@ -99,9 +107,10 @@
       });
     }
 
-    // Play a card by its sign, or take with T, while the board has the focus.
+    // Play a card by its sign, or take with T, wherever nothing is typed or chosen.
     press(event) {
-      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || !this.news) return;
+      if (event.target.matches("input, select, textarea")) return;
       const sign = event.key === "c" ? "C" : event.key === "t" ? "T" : event.key;
       const frame = this.frames.at(-1);
       if (sign.length === 1 && this.news.phase === "yours" && frame.legal.includes(sign)) {
@@ -131,12 +140,14 @@
     }
 
     async askHint() {
+      if (this.hintButton.hasAttribute("aria-disabled")) return;
       const { board, hint } = this.parts;
       const frame = this.frames.at(-1);
-      this.hintButton.disabled = true;
+      this.hintButton.setAttribute("aria-disabled", "true"); // so that it keeps the focus
       this.hintButton.textContent = "Asking\u2026";
       const found = await attempt(() => ask(`${this.path}/hint`, {}));
       this.hintButton.textContent = "Hint";
+      this.hintButton.removeAttribute("aria-disabled");
       this.hintButton.disabled = this.news.phase !== "yours";
       if (!found || frame !== this.frames.at(-1) || this.news.phase !== "yours") return;
       Arena.drawThoughts(hint, { ...frame, thoughts: found.thoughts }, this.news);
@@ -180,6 +191,7 @@
       buttons.append(makeLink("Another opponent", "play"));
       result.append(buttons);
       if (news.phase === "ended") this.parts.review.replaceChildren(Table.makeReview(news.line, news.names));
+      if (document.activeElement === document.body) this.parts.board.focus({ preventScroll: true });
       result.scrollIntoView({ block: "nearest" });
     }
 

@@ -20,7 +20,7 @@ from arena.errors import ArenaError, InputError, escape
 from arena.lanes.cleanup import remove_tree
 from arena.leagues.league import League
 from arena.leagues.ledger import Refusal
-from arena.leagues.submission import Refused, TooMany, as_file
+from arena.leagues.submission import Refused, TooMany, Unchanged, as_file
 
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"
@@ -129,6 +129,8 @@ def _submit(league: League, place: Path, tell: Callable[[str], object], *, since
         tell(f"accepted: {version.title}, by {version.owner}")
         for copy in league.desk.find_copies(version):
             tell(f"warning: but for comments {version.title} is the same as {copy.title}")
+    except Unchanged as error:  # a folder that is copied whole, again
+        tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
     except Refused as error:
         tell(f"refused: {escape(name)[:_MOST_NAME]}: {error}")
     except TooMany:

@@ -59,6 +59,10 @@ class Refused(InputError):
         self.items = items
 
 
+class Unchanged(Refused):
+    """The newest version of a name has these bytes; nothing is kept of it."""
+
+
 class TooMany(InputError):
     """An owner has submitted too often today; nothing is kept of it."""
 
@@ -105,7 +109,7 @@ class Desk:
                 return done[0]
             if since and (refused := self.ledger.refusals(_DONE, name, kept, since)):
                 raise Refused(refused[0].why)
-            self._check_new(kept)
+            self._check_new(kept, name)
             items = tuple(self._check(spec, working))
             if failed := [item for item in items if item.status == "fail"]:
                 what = "; ".join(f"{item.name}: {item.message}" for item in failed)
@@ -115,9 +119,9 @@ class Desk:
             cost = _cost(items)
             with self.ledger.changing():
                 self.check_right(name, owner)
-                self._check_new(kept)
+                self._check_new(kept, name)
                 return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
-        except TooMany:
+        except (TooMany, Unchanged):
             raise
         except InputError as error:  # any other error is not the bot's: a full disk, say
             why = str(error)
@@ -183,8 +187,11 @@ class Desk:
         )
         return bool(given < self.settings.a_day)
 
-    def _check_new(self, sha256: str) -> None:
-        """Raise Refused for a bot that the league has."""
+    def _check_new(self, sha256: str, name: str) -> None:
+        """Raise Refused for a bot that the league has, and Unchanged for one that plays already."""
+        newest = self.ledger.versions("name = ?", name)[-1:]
+        if newest and newest[0].sha256 == sha256 and newest[0].is_active:
+            raise Unchanged(f"the same as {newest[0].title} of {newest[0].owner}")
         for version in self.ledger.versions("sha256 = ?", sha256):
             raise Refused(f"the same as {version.title} of {version.owner}")
 

@@ -180,6 +180,51 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(
     page.wait_for_selector(".transport")
 
 
+def focused(page: Any) -> str:
+    """Return what kind of action the focused element is, or its tag and its label."""
+    found: str = page.evaluate(
+        """() => {
+          const { dataset, tagName, ariaLabel, textContent } = document.activeElement;
+          if (dataset.action) return dataset.action === "T" ? "take" : "card";
+          return `${tagName} ${ariaLabel || (tagName === "BUTTON" ? textContent : "")}`.trim();
+        }"""
+    )
+    return found
+
+
+def test_keys_and_the_focus_of_a_game(
+    client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys need no focus on the board; no second Enter takes, and no button drops the focus."""
+    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    page = open_page(client.guard.door.make_address())
+    page.wait_for_selector("form")
+    begin(page, "uniform", begins="bot")
+    assert focused(page) == "MAIN"
+    hand = page.locator(".hand .act").evaluate_all("all => all.map(one => one.dataset.action)")
+    missing = next(char for char in "5678" if char not in hand)
+    page.keyboard.press(missing)
+    assert page.locator("#said").text_content().startswith(f"Support {missing} is not in your hand")
+    assert f"Support {missing} is not in your hand." in page.locator(".turn-line").inner_text()
+    page.keyboard.press(f"Control+{hand[0]}")
+    assert page.locator(BOARD).get_attribute("data-ply") == "1"
+    await_turn(page, partial(page.keyboard.press, hand[0]))
+    while not page.locator(".act.take").count():
+        assert focused(page) == "card"
+        await_turn(page, partial(page.keyboard.press, "Enter"))
+    assert focused(page) == "card", "not what takes"
+    page.get_by_role("button", name="Hint").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hint table")
+    assert focused(page) == "BUTTON Hint"
+    await_turn(page, partial(page.keyboard.press, "t"))
+    assert focused(page) == "DIV Board", "a second Enter does nothing"
+    page.get_by_role("button", name="Leave the game").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".result:not([hidden])")
+    assert focused(page) == "DIV Board"
+
+
 @pytest.mark.slow
 def test_the_page_that_is_opened_leads_in_and_an_address_works_once(
     client: Client, browser: Any, tmp_path: Path

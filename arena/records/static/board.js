@@ -265,13 +265,11 @@
 
   // Draw a position into an element: the seats, the row and the score sheet.
   function drawBoard(element, frame, options) {
-    const focused = element.contains(document.activeElement);
     const near = options.perspective === 1 || (options.perspective === "referee" && options.near === 1) ? 1 : 0;
     const table = make("div", "felt", "", drawSeat(frame, 1 - near, options), drawRow(frame, options), drawSeat(frame, near, options));
     const sheet = make("div", "sheet-of-scores", "", drawScore(frame, options));
     element.classList.add("arena-board");
     element.replaceChildren(table, sheet);
-    if (focused) (element.querySelector(".act") || element).focus();
   }
 
   Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, nameParts, plural, shortName });

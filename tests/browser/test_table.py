@@ -106,8 +106,14 @@ def last_line(page: Any) -> int:
 
 
 @pytest.mark.slow
-def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
-    """From the form to the record, which `arena replay` judges as the page did."""
+def test_a_whole_game_by_clicks(
+    client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the form to the record, which `arena replay` judges as the page did.
+
+    With this seed the game has all of its rounds.
+    """
+    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     assert "token" not in page.url
@@ -115,16 +121,26 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     begin(page)
     assert find_faults(page) == []
     assert "Your turn" in page.locator("#said").text_content()
+    assert page.get_by_role("list", name="Your hand").count() == 1
+    assert "you act next" in re.sub(r"\s+", " ", page.locator(".seat.acts").inner_text())
     page.get_by_role("button", name="Hint").click()
     page.wait_for_selector(".hint table")
     assert page.locator(".hint h2").inner_text().startswith("champion would ")
     assert overflowing(page) == 0
     await_turn(page, page.locator(".hand .act").first.click)
     assert re.search(r"greedy (plays|takes) ", page.locator("#said").text_content())
+    said, places = "", set()
     while not is_over(page):
         assert "Your turn" in page.locator(".turn-line").inner_text()
+        said += page.locator("#said").text_content()
+        places.add(page.locator(".row-head .brings-note").first.inner_text())
         take = page.locator(".act.take")
         await_turn(page, (take if take.count() else page.locator(".hand .act").first).click)
+    assert places == {f"round {number} of 4" for number in (1, 2, 3, 4)}
+    assert re.findall(r"Round (\d) of 4 begins\.", said) == ["2", "3", "4"]
+    written = page.locator(".log").text_content()
+    assert "Betrayal \u2212" in written
+    assert not re.search(r" -\d", written + said)
     result = page.locator(".result h2").inner_text()
     judged = judge(client, last_line(page))
     assert judged["over"]

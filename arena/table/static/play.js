@@ -13,6 +13,12 @@
     return text.startsWith(`${bot} `) ? [makeName(bot), text.slice(bot.length)] : [text];
   }
 
+  // The same with the sign of minus that cards have, but for the label of the bot.
+  function writeMinus(text, bot) {
+    const [label, rest] = text.startsWith(`${bot} `) ? [bot, text.slice(bot.length)] : ["", text];
+    return label + rest.replace(/(?<=[ (])-(?=\d)/g, "\u2212");
+  }
+
   const describeStrength = (strength) => (strength ? ` (strength ${strength.number}, ${strength.words})` : "");
 
   function describeTakenBack(times) {
@@ -63,6 +69,8 @@
       this.news = news;
       const { title, hint, note } = this.parts;
       const bot = news.players[1 - news.seat];
+      news.texts = news.texts.map((text) => writeMinus(text, bot));
+      if (news.result) news.result = writeMinus(news.result, bot);
       title.replaceChildren("You against ", makeName(bot), describeStrength(news.strength));
       note.textContent = describeTakenBack(news.taken_back);
       document.title = `${news.phase === "yours" ? "Your turn: " : ""}you against ${bot}`;
@@ -92,6 +100,8 @@
       if (frame.ply === this.undone) told.push("Your last action is taken back.");
       const goesOn = interrupted && !this.acted && frame.ply < interrupted + rules.round_plies;
       if (goesOn) told.push(`The game goes on where it was interrupted, at ply ${interrupted}.`);
+      const before = this.frames[Math.max(0, own - 1)].round;
+      if (frame.turn !== null && frame.round !== before) told.push(`Round ${frame.round} of ${rules.rounds} begins.`);
       if (!texts.length) told.push(frame.turn === seat ? "You begin." : `${bot} begins.`);
       if (phase === "yours") told.push(this.describeTurn());
       if (phase === "bot") told.push(`${bot} is thinking\u2026`);
@@ -116,7 +126,7 @@
       board.dataset.ply = frame.ply;
       Arena.drawBoard(board, frame, {
         players: news.players.map((label, seat) => (seat === news.seat ? "you" : label)),
-        rules: news.rules, perspective: news.seat, names: news.names,
+        rules: news.rules, perspective: news.seat, you: news.seat, names: news.names,
         onAction: this.isAsked() ? (char) => this.act(char) : null,
       });
       if (focused) ((!this.took && board.querySelector(".hand .act")) || board).focus();

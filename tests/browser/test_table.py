@@ -215,7 +215,9 @@ def test_keys_and_the_focus_of_a_game(
     monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
+    page.wait_for_function("() => document.title === 'Play \u2013 District Noir Arena'")
     begin(page, "uniform", begins="bot")
+    assert page.title() == "Your turn: you against uniform"
     assert focused(page) == "MAIN"
     hand = page.locator(".hand .act").evaluate_all("all => all.map(one => one.dataset.action)")
     missing = next(char for char in "5678" if char not in hand)
@@ -397,8 +399,10 @@ def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None
     page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")
     page.wait_for_selector("form")
     page.get_by_role("link", name="Runs").click()
+    page.wait_for_function("() => document.title === 'Runs \u2013 District Noir Arena'")
     page.get_by_role("link", name="series/faults").click()
     page.wait_for_selector(".fault")
+    page.wait_for_function("() => document.title === 'series/faults \u2013 District Noir Arena'")
     page.locator(".fault summary").first.click()
     assert "</script><script>" in page.locator(".fault").first.inner_text()
     assert page.locator("b[onclick]").count() == 0

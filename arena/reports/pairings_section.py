@@ -115,10 +115,11 @@ def _score_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
     spec = heat_map(rows, labels, two_sided("score", "Score"), _TIPS, (_MORE, _LESS))
     description = (
         f"The score of each of {len(labels)} bots (rows) against each other one (columns), in the "
-        "order of the standings: blue above 50 %, orange below. Point at a cell, or tap it, for "
-        "its numbers."
+        "order of the standings: blue above 50 %, orange below."
     )
-    return Chart("heat-map", "Scores against each opponent", description, spec, "head_to_head")
+    hint = "Point at a cell, or tap it, for its numbers."
+    title = "Scores against each opponent"
+    return Chart("heat-map", title, description, spec, "head_to_head", hint)
 
 
 def _complete(row: dict[str, Any]) -> None:

@@ -276,6 +276,19 @@ def test_forty_bots_print_on_three_sheets(open_page: Open, pages: Pages) -> None
     assert page.eval_on_selector_all("figure.chart", "all => all.every(f => 'drawn' in f.dataset)")
 
 
+def test_controls_and_charts_have_names_of_their_own(shared: Open) -> None:
+    """Each table's controls name the table; a chart's words do not speak of pointing at it."""
+    page = shared("hostile")
+    for control in ("input[type=search]", "[data-copy]"):
+        names = page.locator(control).evaluate_all("all => all.map(one => one.ariaLabel)")
+        assert len({*names}) == len(names) > 3
+    page.get_by_label("Filter: Standings", exact=True).wait_for(state="attached")
+    charts = page.locator("[role=img]").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert len(charts) > 1
+    assert not [text for text in charts if "Point at" in text]
+    assert "Point at a cell, or tap it" in page.locator("#chart-heat-map figcaption").inner_text()
+
+
 @pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "selection"])
 def test_a_table_is_copied_as_csv(shared: Open, *, clipboard: bool) -> None:
     """With the names of the file's columns and exact numbers, also where there is no clipboard."""

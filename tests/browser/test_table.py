@@ -106,8 +106,14 @@ def last_line(page: Any) -> int:
 
 
 @pytest.mark.slow
-def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
-    """From the form to the record, which `arena replay` judges as the page did."""
+def test_a_whole_game_by_clicks(
+    client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the form to the record, which `arena replay` judges as the page did.
+
+    With this seed the game has all of its rounds.
+    """
+    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     assert "token" not in page.url
@@ -115,16 +121,26 @@ def test_a_whole_game_by_clicks(client: Client, open_page: Open) -> None:
     begin(page)
     assert find_faults(page) == []
     assert "Your turn" in page.locator("#said").text_content()
+    assert page.get_by_role("list", name="Your hand").count() == 1
+    assert "you act next" in re.sub(r"\s+", " ", page.locator(".seat.acts").inner_text())
     page.get_by_role("button", name="Hint").click()
     page.wait_for_selector(".hint table")
     assert page.locator(".hint h2").inner_text().startswith("champion would ")
     assert overflowing(page) == 0
     await_turn(page, page.locator(".hand .act").first.click)
     assert re.search(r"greedy (plays|takes) ", page.locator("#said").text_content())
+    said, places = "", set()
     while not is_over(page):
         assert "Your turn" in page.locator(".turn-line").inner_text()
+        said += page.locator("#said").text_content()
+        places.add(page.locator(".row-head .brings-note").first.inner_text())
         take = page.locator(".act.take")
         await_turn(page, (take if take.count() else page.locator(".hand .act").first).click)
+    assert places == {f"round {number} of 4" for number in (1, 2, 3, 4)}
+    assert re.findall(r"Round (\d) of 4 begins\.", said) == ["2", "3", "4"]
+    written = page.locator(".log").text_content()
+    assert "Betrayal \u2212" in written
+    assert not re.search(r" -\d", written + said)
     result = page.locator(".result h2").inner_text()
     judged = judge(client, last_line(page))
     assert judged["over"]
@@ -178,6 +194,53 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(
     page.get_by_role("link", name="Play", exact=True).click()
     page.get_by_role("link", name=str(line), exact=True).click()
     page.wait_for_selector(".transport")
+
+
+def focused(page: Any) -> str:
+    """Return what kind of action the focused element is, or its tag and its label."""
+    found: str = page.evaluate(
+        """() => {
+          const { dataset, tagName, ariaLabel, textContent } = document.activeElement;
+          if (dataset.action) return dataset.action === "T" ? "take" : "card";
+          return `${tagName} ${ariaLabel || (tagName === "BUTTON" ? textContent : "")}`.trim();
+        }"""
+    )
+    return found
+
+
+def test_keys_and_the_focus_of_a_game(
+    client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys need no focus on the board; no second Enter takes, and no button drops the focus."""
+    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    page = open_page(client.guard.door.make_address())
+    page.wait_for_selector("form")
+    page.wait_for_function("() => document.title === 'Play \u2013 District Noir Arena'")
+    begin(page, "uniform", begins="bot")
+    assert page.title() == "Your turn: you against uniform"
+    assert focused(page) == "MAIN"
+    hand = page.locator(".hand .act").evaluate_all("all => all.map(one => one.dataset.action)")
+    missing = next(char for char in "5678" if char not in hand)
+    page.keyboard.press(missing)
+    assert page.locator("#said").text_content().startswith(f"Support {missing} is not in your hand")
+    assert f"Support {missing} is not in your hand." in page.locator(".turn-line").inner_text()
+    page.keyboard.press(f"Control+{hand[0]}")
+    assert page.locator(BOARD).get_attribute("data-ply") == "1"
+    await_turn(page, partial(page.keyboard.press, hand[0]))
+    while not page.locator(".act.take").count():
+        assert focused(page) == "card"
+        await_turn(page, partial(page.keyboard.press, "Enter"))
+    assert focused(page) == "card", "not what takes"
+    page.get_by_role("button", name="Hint").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hint table")
+    assert focused(page) == "BUTTON Hint"
+    await_turn(page, partial(page.keyboard.press, "t"))
+    assert focused(page) == "DIV Board", "a second Enter does nothing"
+    page.get_by_role("button", name="Leave the game").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".result:not([hidden])")
+    assert focused(page) == "DIV Board"
 
 
 @pytest.mark.slow
@@ -336,8 +399,10 @@ def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None
     page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")
     page.wait_for_selector("form")
     page.get_by_role("link", name="Runs").click()
+    page.wait_for_function("() => document.title === 'Runs \u2013 District Noir Arena'")
     page.get_by_role("link", name="series/faults").click()
     page.wait_for_selector(".fault")
+    page.wait_for_function("() => document.title === 'series/faults \u2013 District Noir Arena'")
     page.locator(".fault summary").first.click()
     assert "</script><script>" in page.locator(".fault").first.inner_text()
     assert page.locator("b[onclick]").count() == 0

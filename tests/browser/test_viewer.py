@@ -92,6 +92,11 @@ def ply(page: Any) -> int:
     marked = page.locator(".chip[aria-current=step]")
     assert marked.count() == (1 if number else 0)
     assert not number or marked.get_attribute("data-ply") == str(number)
+    stops = page.locator(".chip").evaluate_all(
+        "all => all.filter(one => one.tabIndex === 0).map(one => Number(one.dataset.ply))"
+    )
+    wanted = [max(1, number)] if page.locator(".chip").count() else []
+    assert stops == wanted, "Tab stops once in the list, at the marked action"
     return number
 
 
@@ -165,6 +170,7 @@ def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowLeft")
     assert ply(page) == 29
+    assert page.locator(".chip[data-ply='29']:focus").count() == 1
 
 
 @pytest.mark.slow

@@ -109,11 +109,14 @@
     return make("div", "round-box", "", head, list);
   }
 
-  // Mark the action that led to the position.
+  // Mark the action that led to the position: Tab leads to it alone, and the focus goes along.
   function markAction(element, ply) {
+    const focused = element.contains(document.activeElement);
     for (const chip of element.querySelectorAll(".chip")) {
       const now = Number(chip.dataset.ply) === ply;
       chip.classList.toggle("done", Number(chip.dataset.ply) < ply);
+      chip.tabIndex = Number(chip.dataset.ply) === Math.max(1, ply) ? 0 : -1;
+      if (focused && chip.tabIndex === 0) chip.focus();
       if (now) chip.setAttribute("aria-current", "step");
       else chip.removeAttribute("aria-current");
     }

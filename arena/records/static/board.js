@@ -22,6 +22,10 @@
   // A label is input: bidirectional text in it must not reach beyond it.
   const makeLabel = (text) => make("bdi", "label", text);
 
+  // The name of a seat's place: "Your hand", or "Hand of greedy".
+  const placeOf = (noun, seat, { players, you }) =>
+    (seat === you ? `Your ${noun.toLowerCase()}` : `${noun} of ${players[seat]}`);
+
   const isNamed = (players, seat) => players[seat] !== `seat ${seat}`;
 
   // The parts of a player's name with the seat: "greedy (seat 0)".
@@ -86,7 +90,7 @@
 
   function drawHand(frame, seat, options) {
     const list = make("ul", "cards");
-    list.setAttribute("aria-label", `Hand of ${options.players[seat]}`);
+    list.setAttribute("aria-label", placeOf("Hand", seat, options));
     if (isVisible(frame, seat, options)) {
       const act = canAct(frame, seat, options);
       for (const card of cardsOf(frame.hands[seat], frame.copies && frame.copies.hands[seat])) {
@@ -114,7 +118,7 @@
   // A pile, sorted by kind; what the last take brought is outlined.
   function drawPile(frame, seat, options) {
     const list = make("ul", "groups");
-    list.setAttribute("aria-label", `Pile of ${options.players[seat]}`);
+    list.setAttribute("aria-label", placeOf("Pile", seat, options));
     const { action } = frame;
     const fresh = action && action.char === "T" && action.seat === seat ? movedCards(frame) : [];
     const cards = cardsOf(frame.piles[seat], frame.copies && frame.copies.piles[seat]);
@@ -146,8 +150,9 @@
     section.setAttribute("aria-label", `${options.players[seat]}, seat ${seat}`);
     const head = make("div", "seat-head", "", make("span", "seat-number", `seat ${seat}`));
     if (isNamed(options.players, seat)) head.append(makeLabel(options.players[seat]));
-    if (frame.turn === seat) head.append(make("span", "badge turn", "acts next"));
-    if (frame.taken[seat] && frame.turn !== null) head.append(make("span", "badge", "has taken"));
+    const [acts, has] = seat === options.you ? ["act", "have"] : ["acts", "has"];
+    if (frame.turn === seat) head.append(make("span", "badge turn", `${acts} next`));
+    if (frame.taken[seat] && frame.turn !== null) head.append(make("span", "badge", `${has} taken`));
     if (options.winner === seat) head.append(make("span", "badge turn", "wins"));
     head.append(make("span", "points", plural(frame.points[seat].total, "point").replace("-", "−")));
     section.append(head, make("div", "places", "", drawHand(frame, seat, options), drawPile(frame, seat, options)));
@@ -171,6 +176,7 @@
 
   function drawRowHead(frame, brings, options) {
     const head = make("div", "row-head", "", make("p", "place-name", "Row ", make("span", "place-count", `${frame.row.length}`)));
+    head.append(make("span", "brings-note", `round ${frame.round} of ${options.rules.rounds}`));
     if (brings && frame.turn !== null) head.append(make("span", "brings-note", `a take brings the last ${brings}`));
     const thought = thoughtOf(frame, "T", options);
     if (thought) head.append(drawThoughtNote(thought, "take "));
@@ -265,14 +271,11 @@
 
   // Draw a position into an element: the seats, the row and the score sheet.
   function drawBoard(element, frame, options) {
-    const focused = element.contains(document.activeElement);
     const near = options.perspective === 1 || (options.perspective === "referee" && options.near === 1) ? 1 : 0;
     const table = make("div", "felt", "", drawSeat(frame, 1 - near, options), drawRow(frame, options), drawSeat(frame, near, options));
     const sheet = make("div", "sheet-of-scores", "", drawScore(frame, options));
     element.classList.add("arena-board");
     element.replaceChildren(table, sheet);
-    // Never from a card to the button of a take: a second Enter would take.
-    if (focused) (element.querySelector(".act:not(.take)") || element.querySelector(".act") || element).focus();
   }
 
   Object.assign(Arena, { cardsOf, countOf, drawBoard, make, makeHidden, makeLabel, nameParts, plural, shortName });

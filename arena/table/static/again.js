@@ -4,19 +4,7 @@
 (() => {
   const Arena = window.Arena;
   const Table = window.Table;
-  const { ask, attempt, make, makeButton, makeField, makeName, makeSelect } = Table;
-
-  // Ask for something that takes seconds: the button says so until it is there.
-  async function askFor(button, waiting, path, body) {
-    const text = button.textContent;
-    button.disabled = true;
-    button.textContent = waiting;
-    Table.say(waiting);
-    const found = await attempt(() => ask(path, body));
-    button.disabled = false;
-    button.textContent = text;
-    return found;
-  }
+  const { ask, askFor, attempt, make, makeButton, makeField, makeName, makeSelect } = Table;
 
   class RecordedGame {
     constructor(main, line, timeline, names) {

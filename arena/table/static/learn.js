@@ -74,7 +74,7 @@
     const [value, low, high] = loss.map(points);
     const board = make("div");
     const players = review.players.map((label, seat) => (seat === review.seat ? "you" : label));
-    const options = { players, rules: review.rules, perspective: review.seat, names, onAction: null };
+    const options = { players, rules: review.rules, perspective: review.seat, you: review.seat, names, onAction: null };
     Arena.drawBoard(board, frame, options);
     const better = `Better was to ${writeAction(best, names)}.`;
     const cost = `To ${writeAction(action, names)} gave away ${value} points of 100 of the chance to win ` +

@@ -16,6 +16,7 @@
     game: [[4, Table.showRunGame]],
   };
   const SECTIONS = { play: "play", record: "play", rules: "rules", watch: "watch" };
+  const TITLE = "District Noir Arena";
   let close = null;
   let shown = 0;
 
@@ -38,7 +39,7 @@
     const number = shown += 1;
     if (close) close();
     close = null;
-    document.title = "District Noir Arena";
+    document.title = TITLE;
     Table.say("");
     const { part, words, show } = find();
     const section = SECTIONS[part] || "runs";
@@ -50,8 +51,13 @@
     main.className = part;
     main.replaceChildren(place);
     const ended = await Table.attempt(() => show(place, ...words));
-    if (number === shown) close = ended || null;
-    else if (ended) ended();
+    if (number !== shown) {
+      if (ended) ended();
+      return;
+    }
+    close = ended || null;
+    const heading = place.querySelector("h1")?.textContent; // none yet for a game: its news have the title
+    if (heading) document.title = `${heading} \u2013 ${TITLE}`;
   }
 
   window.addEventListener("hashchange", () => {

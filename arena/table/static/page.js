@@ -50,6 +50,19 @@ window.Table = {};
     }
   }
 
+  // Ask for something that takes seconds: the button says so until it is there, and keeps the focus.
+  async function askFor(button, waiting, path, body) {
+    if (button.getAttribute("aria-disabled") === "true") return undefined;
+    const text = button.textContent;
+    button.setAttribute("aria-disabled", "true");
+    button.textContent = waiting;
+    say(waiting);
+    const found = await attempt(() => ask(path, body));
+    button.removeAttribute("aria-disabled");
+    button.textContent = text;
+    return found;
+  }
+
   // Listen to news until they are over. A page that nobody sees gives its connection back: a
   // browser has only six of them for all tabs. Returns what ends it.
   function listen(path, onNews) {
@@ -159,7 +172,7 @@ window.Table = {};
   }
 
   Object.assign(Table, {
-    addFrames, addressOf, ask, attempt, byId, complain, listen, make, makeBotField, makeButton,
+    addFrames, addressOf, ask, askFor, attempt, byId, complain, listen, make, makeBotField, makeButton,
     makeField, makeLink, makeName, makeSelect, makeTable, say,
   });
 })();

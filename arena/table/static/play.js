@@ -4,13 +4,19 @@
 (() => {
   const Arena = window.Arena;
   const Table = window.Table;
-  const { ask, attempt, make, makeButton, makeLink, makeName } = Table;
+  const { ask, askFor, attempt, make, makeButton, makeLink, makeName } = Table;
 
   // ---- A game that is played.
 
   // A sentence that may begin with the label of the bot.
   function writeEvent(text, bot) {
     return text.startsWith(`${bot} `) ? [makeName(bot), text.slice(bot.length)] : [text];
+  }
+
+  // The same with the sign of minus that cards have, but for the label of the bot.
+  function writeMinus(text, bot) {
+    const [label, rest] = text.startsWith(`${bot} `) ? [bot, text.slice(bot.length)] : ["", text];
+    return label + rest.replace(/(?<=[ (])-(?=\d)/g, "\u2212");
   }
 
   const describeStrength = (strength) => (strength ? ` (strength ${strength.number}, ${strength.words})` : "");
@@ -26,28 +32,31 @@
       this.frames = [];
       this.sent = -1; // the ply for which an action was sent, or at which one was taken back
       this.acted = false;
+      this.took = false; // then the next Enter must not play a card: the board gets the focus
       this.undone = -1; // the ply to which the person has gone back
       this.parts = {
-        title: make("h1"), status: make("p", "turn-line"), round: make("p", "soft"), tools: make("div", "tools"), result: make("section", "result"),
+        title: make("h1"), status: make("p", "turn-line"), tools: make("div", "tools"), result: make("section", "result"),
         board: make("div"), review: make("div"), hint: make("section", "hint"), note: make("p", "soft"), log: make("details", "log"),
       };
-      const { title, status, round, tools, result, review, board, hint, note, log } = this.parts;
+      const { title, status, tools, result, review, board, hint, note, log } = this.parts;
       board.tabIndex = -1;
-      const press = (event) => this.press(event);
-      document.addEventListener("keydown", press);
+      board.setAttribute("role", "group");
+      board.setAttribute("aria-label", "Board");
       result.hidden = true;
       hint.hidden = true;
       this.hintButton = makeButton("Hint", () => this.askHint());
       this.backButton = makeButton("Take back my last action", () => this.takeBack());
-      this.leaveButton = makeButton("Leave the game", () => attempt(() => ask(`${this.path}/leave`, {})));
+      this.leaveButton = makeButton("Leave the game", () => this.leave());
       const rules = new Table.RulesPanel(() => this.news.names);
       tools.append(this.hintButton, this.backButton, rules.button, this.leaveButton);
-      const table = make("div", "at-the-table", "", make("div", "", "", status, round, result, review, board, tools, note, log), rules.element);
+      const table = make("div", "at-the-table", "", make("div", "", "", status, result, review, board, tools, note, log), rules.element);
       main.append(title, table);
       const stop = Table.listen(`${this.path}/events`, (news) => this.show(news));
+      const ending = new AbortController();
+      Table.byId("main").addEventListener("keydown", (event) => this.press(event), { signal: ending.signal });
       this.close = () => {
-        document.removeEventListener("keydown", press);
         stop();
+        ending.abort();
       };
     }
 
@@ -58,15 +67,14 @@
         this.sent = -1;
       }
       this.news = news;
-      const { title, status, round, hint, note } = this.parts;
+      const { title, hint, note } = this.parts;
       const bot = news.players[1 - news.seat];
+      news.texts = news.texts.map((text) => writeMinus(text, bot));
+      if (news.result) news.result = writeMinus(news.result, bot);
       title.replaceChildren("You against ", makeName(bot), describeStrength(news.strength));
       note.textContent = describeTakenBack(news.taken_back);
-      round.textContent = `Round ${this.frames.at(-1).round} of ${news.rules.rounds}`;
       document.title = `${news.phase === "yours" ? "Your turn: " : ""}you against ${bot}`;
-      const told = this.describe(bot);
-      status.replaceChildren(...told.map((text) => make("span", "event", "", ...writeEvent(text, bot))));
-      Table.say([...told, news.result || ""].join(" "));
+      this.tell(this.describe(bot), news.result);
       hint.hidden = true;
       this.hintButton.hidden = this.backButton.hidden = this.leaveButton.hidden = news.over;
       this.hintButton.disabled = news.phase !== "yours";
@@ -74,6 +82,13 @@
       this.draw();
       this.showLog();
       if (news.over) this.showEnd();
+    }
+
+    // Show sentences in the status, and say them and the result aloud.
+    tell(told, result) {
+      const bot = this.news.players[1 - this.news.seat];
+      this.parts.status.replaceChildren(...told.map((text) => make("span", "event", "", ...writeEvent(text, bot))));
+      Table.say([...told, result || ""].join(" "));
     }
 
     // What has happened since the person's last action, and what is next.
@@ -85,46 +100,65 @@
       if (frame.ply === this.undone) told.push("Your last action is taken back.");
       const goesOn = interrupted && !this.acted && frame.ply < interrupted + rules.round_plies;
       if (goesOn) told.push(`The game goes on where it was interrupted, at ply ${interrupted}.`);
-      const before = this.frames[Math.max(0, own - 1)];
-      if (phase === "yours" && before.round !== frame.round) told.push(`Round ${frame.round} begins.`);
+      const before = this.frames[Math.max(0, own - 1)].round;
+      if (frame.turn !== null && frame.round !== before) told.push(`Round ${frame.round} of ${rules.rounds} begins.`);
       if (!texts.length) told.push(frame.turn === seat ? "You begin." : `${bot} begins.`);
-      if (phase === "yours") told.push(frame.legal.includes("T") ? "Your turn: play a card, or take." : "Your turn: play a card.");
+      if (phase === "yours") told.push(this.describeTurn());
       if (phase === "bot") told.push(`${bot} is thinking\u2026`);
       if (phase === "left") told.push("You have left the game.");
       if (phase === "failed") told.push(`The game has failed: ${this.news.error}`);
       return told;
     }
 
+    describeTurn() {
+      return this.frames.at(-1).legal.includes("T") ? "Your turn: play a card, or take." : "Your turn: play a card.";
+    }
+
+    isAsked() {
+      return this.news?.phase === "yours" && this.sent !== this.frames.at(-1).ply;
+    }
+
     draw() {
       const { news } = this;
       const frame = this.frames.at(-1);
-      const mine = news.phase === "yours" && this.sent !== frame.ply;
-      this.parts.board.dataset.ply = frame.ply;
-      Arena.drawBoard(this.parts.board, frame, {
+      const { board } = this.parts;
+      const focused = board.contains(document.activeElement);
+      board.dataset.ply = frame.ply;
+      Arena.drawBoard(board, frame, {
         players: news.players.map((label, seat) => (seat === news.seat ? "you" : label)),
-        rules: news.rules, perspective: news.seat, names: news.names,
-        onAction: mine ? (char) => this.act(char) : null,
+        rules: news.rules, perspective: news.seat, you: news.seat, names: news.names,
+        onAction: this.isAsked() ? (char) => this.act(char) : null,
       });
+      if (focused) ((!this.took && board.querySelector(".hand .act")) || board).focus();
     }
 
-    // Play a card by its sign, or take with T, wherever nothing is typed or chosen.
+    // Play a card by its sign, or take with T, wherever the focus is but in a field.
     press(event) {
-      if (event.altKey || event.ctrlKey || event.metaKey || !this.news) return;
-      if (event.target.matches("input, select, textarea")) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea")) return;
       const sign = event.key === "c" ? "C" : event.key === "t" ? "T" : event.key;
-      const frame = this.frames.at(-1);
-      if (sign.length === 1 && this.news.phase === "yours" && frame.legal.includes(sign)) {
-        event.preventDefault();
-        this.act(sign);
-      }
+      if (sign.length !== 1 || !`${Arena.CHARS}T`.includes(sign) || !this.isAsked()) return;
+      event.preventDefault();
+      if (this.frames.at(-1).legal.includes(sign)) this.act(sign);
+      else this.tell([this.describeMissing(sign), this.describeTurn()]);
+    }
+
+    describeMissing(sign) {
+      return sign === "T" ? "You cannot take now." : `${Arena.kindName(sign, this.news.names)} is not in your hand.`;
     }
 
     act(char) {
+      this.took = char === "T";
       this.send("act", { action: char });
     }
 
     takeBack() {
+      this.took = false;
       this.send("take-back", {});
+    }
+
+    leave() {
+      this.parts.board.focus({ preventScroll: true });
+      attempt(() => ask(`${this.path}/leave`, {}));
     }
 
     // Ask for something at this ply: once, also where somebody clicks twice.
@@ -140,15 +174,9 @@
     }
 
     async askHint() {
-      if (this.hintButton.hasAttribute("aria-disabled")) return;
       const { board, hint } = this.parts;
       const frame = this.frames.at(-1);
-      this.hintButton.setAttribute("aria-disabled", "true"); // so that it keeps the focus
-      this.hintButton.textContent = "Asking\u2026";
-      const found = await attempt(() => ask(`${this.path}/hint`, {}));
-      this.hintButton.textContent = "Hint";
-      this.hintButton.removeAttribute("aria-disabled");
-      this.hintButton.disabled = this.news.phase !== "yours";
+      const found = await askFor(this.hintButton, "Asking\u2026", `${this.path}/hint`, {});
       if (!found || frame !== this.frames.at(-1) || this.news.phase !== "yours") return;
       Arena.drawThoughts(hint, { ...frame, thoughts: found.thoughts }, this.news);
       const action = found.action === "T" ? "take" : `play ${Arena.kindName(found.action, this.news.names)}`;
@@ -191,7 +219,6 @@
       buttons.append(makeLink("Another opponent", "play"));
       result.append(buttons);
       if (news.phase === "ended") this.parts.review.replaceChildren(Table.makeReview(news.line, news.names));
-      if (document.activeElement === document.body) this.parts.board.focus({ preventScroll: true });
       result.scrollIntoView({ block: "nearest" });
     }
 

@@ -82,7 +82,7 @@ clean:
 	@touch $@
 
 .venv/run: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[report,swiss]'
+	$(PIP) install --editable '.[report,swiss,table]'
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt

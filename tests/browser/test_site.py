@@ -71,7 +71,7 @@ def test_a_block_of_code_can_be_copied(open_site: Open) -> None:
     assert page.locator("button.copybtn").count() == page.locator("div.highlight pre").count()
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_site_with_an_address_asks_for_nothing_from_a_file(
     open_page: Open, tmp_path: Path
 ) -> None:

@@ -83,7 +83,7 @@ def test_every_exhibit_is_a_click_from_the_gallery(site: Path) -> None:
         assert all(command.split("'")[0] in text for command in exhibit.commands)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_gallery_has_the_same_bytes_again(site: Path, tmp_path: Path) -> None:
     """Its runs have seeds, and its pages no times."""
     make_exhibits(tmp_path)

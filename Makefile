@@ -6,6 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # numpy's products take one thread each: more tests than cores run at once, as many of them wait
 test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
+TESTED := report,swiss,test,docs,table,dask,mpi,rl,openspiel
 
 define RUFF
 $(BIN)/ruff check .
@@ -86,13 +87,13 @@ clean:
 	@touch $@
 
 .venv/test: .venv/python pyproject.toml constraints.txt
-	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel]'
+	$(PIP) install --editable '.[$(TESTED)]'
 	@touch $@ .venv/run
 
 .venv/release: .venv/test
-	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,release]'
+	$(PIP) install --editable '.[$(TESTED),release]'
 	@touch $@
 
 .venv/mutants: .venv/test
-	$(PIP) install --editable '.[report,swiss,test,docs,table,dask,mpi,rl,openspiel,mutants]'
+	$(PIP) install --editable '.[$(TESTED),mutants]'
 	@touch $@

@@ -18,36 +18,23 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from importlib import metadata
 
-from arena.cli.examined import Finding
-from arena.cli.machine import EXTRAS, INTERPRETERS, PACKAGE
+from arena.cli.examined import Finding, write_line
+from arena.cli.machine import INTERPRETERS, find_libraries
 from arena.executors.wire import versions_here
+from arena.tournament.versions import DISTRIBUTION
 
 _SHOWN = 12  # digits of a hash
 _HIDDEN = "(hidden)"
-_SIGNS = {True: "ok", False: "bad", None: "-"}
 _VARIABLES = (
-    "CI",
-    "CONDA_PREFIX",
-    "LC_ALL",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONHASHSEED",
-    "PYTHONOPTIMIZE",
-    "PYTHONPATH",
-    "PYTHONSAFEPATH",
-    "PYTHONUTF8",
-    "PYTHONWARNINGS",
-    "SLURM_JOB_ID",
-    "TMPDIR",
-    "VIRTUAL_ENV",
+    *("CI", "CONDA_PREFIX", "LC_ALL", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
+    *("PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONPATH"),
+    *("PYTHONSAFEPATH", "PYTHONUTF8", "PYTHONWARNINGS", "SLURM_JOB_ID", "TMPDIR", "VIRTUAL_ENV"),
 )
 """What changes how Python or the arena works; the report says only which of them are set."""
 
 _OF_PERSONS = ("HOME", "HOSTNAME", "LOGNAME", "USER", "USERNAME")
 _PATH = r"[\w.~$-]*[/\\]"
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
-_NAME = re.compile(r"[\w.-]+")
 _SPOKEN = ("temporary folder", "bubblewrap", *INTERPRETERS)
 """Findings that have words of other programs, or paths."""
 
@@ -63,7 +50,7 @@ def _head() -> Iterator[str]:
     """Yield what plays here, and on what."""
     here = versions_here()
     digests = f"engine {here.engine[:_SHOWN]}, arena {here.arena[:_SHOWN]}"
-    yield f"arena     {_version_of(PACKAGE)}{_origin()}; {digests}"
+    yield f"arena     {_version_of(DISTRIBUTION)}{_origin()}; {digests}"
     place = "in" if sys.prefix != sys.base_prefix else "not in"
     python = f"{platform.python_implementation()} {_number(platform.python_version())}"
     yield f"python    {python}, {place} a virtual environment"
@@ -75,7 +62,7 @@ def _head() -> Iterator[str]:
 def _origin() -> str:
     """Return how the arena was installed, where that is known."""
     try:
-        text = metadata.distribution(PACKAGE).read_text("direct_url.json")
+        text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except metadata.PackageNotFoundError:
         return ", not installed"
     if not text:
@@ -109,24 +96,13 @@ def _limits() -> str:
 
 def _libraries() -> Iterator[str]:
     """Yield the versions of the libraries that every install has, and of those of each extra."""
-    for extra, names in _needs().items():
+    try:
+        needs = find_libraries()
+    except metadata.PackageNotFoundError:
+        return
+    for extra, names in needs.items():
         known = ", ".join(f"{name} {_version_of(name)}" for name in names)
         yield f"{extra or 'libraries':<9} {known}"
-
-
-def _needs() -> dict[str, list[str]]:
-    """Return the libraries of the package by the extra that brings them; "" is for all users."""
-    needs: dict[str, list[str]] = {extra: [] for extra in ("", *EXTRAS)}
-    try:
-        requirements = metadata.requires(PACKAGE) or []
-    except metadata.PackageNotFoundError:
-        return {}
-    for requirement in requirements:
-        extra = re.search(r"extra *== *['\"]([\w-]+)['\"]", requirement)
-        name = _NAME.match(requirement)
-        if name and (extra[1] if extra else "") in needs:
-            needs[extra[1] if extra else ""].append(name[0])
-    return needs
 
 
 def _version_of(name: str) -> str:
@@ -152,7 +128,7 @@ def _line(finding: Finding) -> str:
     detail = finding.detail
     if finding.what in _SPOKEN and finding.ok is not False:
         detail = _measure(finding)
-    return f"{_SIGNS[finding.ok]:<4} {finding.what:<16} {_hide(detail)}"
+    return write_line(finding._replace(detail=_hide(detail)))
 
 
 def _measure(finding: Finding) -> str:

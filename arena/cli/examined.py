@@ -40,6 +40,11 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
+def write_line(finding: Finding) -> str:
+    """Return a finding in one line, without its advice."""
+    return f"{_SIGNS[finding.ok]:<4} {finding.what:<{_WHAT_WIDTH}} {finding.detail}"
+
+
 def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield the findings for a terminal of 80 columns, each with its advice below.
 
@@ -52,9 +57,7 @@ def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
     """
     indent = " " * (_WHAT_WIDTH + 6)
     for finding in findings:
-        yield from _wrap(
-            f"{_SIGNS[finding.ok]:<4} {finding.what:<{_WHAT_WIDTH}} {finding.detail}", indent
-        )
+        yield from _wrap(write_line(finding), indent)
         if finding.advice:
             yield from _wrap(f"{indent}-> {finding.advice}", indent + "   ")
 

@@ -111,10 +111,12 @@ def new(
 
 def _name_of(bot: str) -> str:
     """Return the name of a bot's file or folder; raises InputError for another bot."""
+    from arena.leagues.inbox import name_of
+
     path = Path(bot)
     if path.suffix != ".py" and not path.is_dir():
         raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
-    return path.resolve().stem
+    return name_of(path.resolve())
 
 
 @league.command()

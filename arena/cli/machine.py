@@ -21,6 +21,7 @@ from pathlib import Path
 from arena.cli.examined import PATIENCE, Finding, ask
 from arena.entries.lane import LANES
 from arena.lanes.bubblewrap import TRIAL
+from arena.tournament.versions import DISTRIBUTION
 
 INTERPRETERS = {
     "node": "--version",
@@ -269,8 +270,6 @@ def examine_interpreter(command: str, patience: float = PATIENCE) -> Finding:
     return Finding(command, None, f"{path}: {reply.line}" if reply.fault else reply.line)
 
 
-PACKAGE = "district-noir-arena"
-
 EXTRAS = {
     "report": "report.html, and charts",
     "swiss": "format: swiss",
@@ -282,8 +281,8 @@ EXTRAS = {
     "openspiel": "the game in OpenSpiel",
 }
 """The extras of the package that a user may want, and what each is for."""
-
-_OF_AN_EXTRA = re.compile(r"([\w.-]+).*;.*\bextra *== *['\"]([\w-]+)['\"]")
+_LIBRARY = re.compile(r"[\w.-]+")
+_OF_EXTRA = re.compile(r"\bextra *== *['\"]([\w-]+)['\"]")
 
 
 def examine_extras() -> Finding:
@@ -291,12 +290,12 @@ def examine_extras() -> Finding:
     try:
         missing = find_missing()
     except metadata.PackageNotFoundError:
-        return Finding("extras", None, f"unknown: {PACKAGE} is not installed here")
+        return Finding("extras", None, f"unknown: {DISTRIBUTION} is not installed here")
     here = ", ".join(extra for extra in EXTRAS if extra not in missing) or "none"
     if not missing:
         return Finding("extras", None, here)
     lacking = ", ".join(f"{extra} ({EXTRAS[extra]})" for extra in missing)
-    advice = f"pip install '{PACKAGE}[{missing[0]}]', and so with the others"
+    advice = f"pip install '{DISTRIBUTION}[{missing[0]}]', and so with the others"
     return Finding("extras", None, f"{here}; not {lacking}", advice)
 
 
@@ -305,12 +304,26 @@ def find_missing() -> list[str]:
 
     Raises importlib.metadata.PackageNotFoundError where the arena itself is not installed.
     """
-    missing = set()
-    for requirement in metadata.requires(PACKAGE) or []:
-        match = _OF_AN_EXTRA.fullmatch(requirement)
-        if match and not _is_installed(match[1]):
-            missing.add(match[2])
-    return [extra for extra in EXTRAS if extra in missing]
+    return [
+        extra
+        for extra, names in find_libraries().items()
+        if extra in EXTRAS and not all(map(_is_installed, names))
+    ]
+
+
+def find_libraries() -> dict[str, list[str]]:
+    """Return the libraries that the arena needs by the extra that brings them.
+
+    Those of "" are for all users. Raises importlib.metadata.PackageNotFoundError where the arena
+    itself is not installed.
+    """
+    found: dict[str, list[str]] = {extra: [] for extra in ("", *EXTRAS)}
+    for requirement in metadata.requires(DISTRIBUTION) or []:
+        name = _LIBRARY.match(requirement)
+        extra = _OF_EXTRA.search(requirement)
+        if name and (of := extra[1] if extra else "") in found:
+            found[of].append(name[0])
+    return found
 
 
 def _is_installed(distribution: str) -> bool:

@@ -50,7 +50,7 @@ def take_all(
         place = taken / item.name
         if os.path.lexists(place):
             continue  # one of the same name waits, for a disk with room, say
-        if _is_settled(item, settled) and _may_come(league, _name_of(item)):
+        if _is_settled(item, settled) and _may_come(league, name_of(item)):
             try:
                 os.rename(item, place)
             except OSError as error:
@@ -101,7 +101,8 @@ def _is_settled(item: Path, seconds: float) -> bool:
     return newest > now + 1 or now - newest >= seconds  # a clock of the future never settles
 
 
-def _name_of(item: Path) -> str:
+def name_of(item: Path) -> str:
+    """Return the name under which a file or folder is submitted."""
     return item.name.removesuffix(".py")
 
 
@@ -123,9 +124,9 @@ def _submit(league: League, place: Path, tell: Callable[[str], object], *, since
 
     It was taken at the time `since` by a process that was killed, if there is one.
     """
-    name = _name_of(place)
+    name = name_of(place)
     try:
-        version = league.desk.submit(as_file(place), name, since=since)
+        version = league.desk.submit(as_file(place), name, since=since, resent=True)
         tell(f"accepted: {version.title}, by {version.owner}")
         for copy in league.desk.find_copies(version):
             tell(f"warning: but for comments {version.title} is the same as {copy.title}")

@@ -60,7 +60,7 @@ class Refused(InputError):
 
 
 class Unchanged(Refused):
-    """The newest version of a name has these bytes; nothing is kept of it."""
+    """These bytes play under this name already."""
 
 
 class TooMany(InputError):
@@ -87,12 +87,14 @@ class Desk:
         working: Callable[[str], None] = lambda _: None,
         *,
         since: str = "",
+        resent: bool = False,
     ) -> Version:
         """Check a bot, and keep it as the newest version of a name, which replaces the one before.
 
         `bot` is a file, a folder, or a bot of the arena, perhaps with parameters. Without an owner
         it is the name's. `working` is told what is being checked. From the time `since` on it may
-        have been submitted by a process that was killed. Raises Refused, with the reason.
+        have been submitted by a process that was killed. Raises Refused, with the reason; with
+        `resent` a refusal as Unchanged is not kept.
         """
         check_name(name)
         self._check_place(bot)
@@ -121,9 +123,11 @@ class Desk:
                 self.check_right(name, owner)
                 self._check_new(kept, name)
                 return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
-        except (TooMany, Unchanged):
+        except TooMany:
             raise
         except InputError as error:  # any other error is not the bot's: a full disk, say
+            if resent and isinstance(error, Unchanged):
+                raise
             why = str(error)
             if not since or not self.ledger.refusals(_DONE, name, kept, since):
                 with self.ledger.changing():
@@ -189,11 +193,9 @@ class Desk:
 
     def _check_new(self, sha256: str, name: str) -> None:
         """Raise Refused for a bot that the league has, and Unchanged for one that plays already."""
-        newest = self.ledger.versions("name = ?", name)[-1:]
-        if newest and newest[0].sha256 == sha256 and newest[0].is_active:
-            raise Unchanged(f"the same as {newest[0].title} of {newest[0].owner}")
         for version in self.ledger.versions("sha256 = ?", sha256):
-            raise Refused(f"the same as {version.title} of {version.owner}")
+            kind = Unchanged if version.name == name and version.is_active else Refused
+            raise kind(f"the same as {version.title} of {version.owner}")
 
     def _check_place(self, bot: str) -> None:
         """Raise InputError for a spec that names nothing: a mistake, and no submission."""

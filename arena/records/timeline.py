@@ -134,12 +134,8 @@ def make_timeline(
     seats: Sequence[Seat] = (0, 1) if seat is None else (seat,)
     frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
     _add_chances(frames, chances, (beliefs if seat is None else None) or (), off)
-    for ply, of_ply in (thoughts or {}).items():
-        if frames[ply]["turn"] in seats:
-            frames[ply]["thoughts"] = write_chosen(of_ply, record.actions[ply : ply + 1])
-    for one in judged or ():
-        if frames[one.ply]["turn"] in seats:
-            frames[one.ply]["judged"] = write_judged(one)
+    acting = {ply: frame for ply, frame in enumerate(frames) if frame["turn"] in seats}
+    _add_decisions(acting, record.actions, thoughts or {}, judged or ())
     if winner is None and last.over:
         winner = outcome(last.piles, last.rules).winner
     return {
@@ -157,6 +153,21 @@ def make_timeline(
         "record": record.to_json(bots=[*players]) if seat is None else None,
         "frames": frames,
     }
+
+
+def _add_decisions(
+    frames: Mapping[int, dict[str, Any]],
+    actions: str,
+    thoughts: Thoughts,
+    judged: Sequence[Judged],
+) -> None:
+    """Add to frames by ply what was thought of the actions there, and what the decision lost."""
+    for ply, of_ply in thoughts.items():
+        if ply in frames:
+            frames[ply]["thoughts"] = write_chosen(of_ply, actions[ply : ply + 1])
+    for one in judged:
+        if one.ply in frames:
+            frames[one.ply]["judged"] = write_judged(one)
 
 
 def _add_chances(

@@ -15,14 +15,16 @@ import engine
 from arena.errors import InputError
 from engine.errors import show
 
-_DISTRIBUTION: Final = "district-noir-arena"
+DISTRIBUTION: Final = "district-noir-arena"
+"""The name under which the arena is installed."""
+
 _RELEASE: Final = re.compile(r"(\d{1,6})\.(\d{1,6})(\.\w{1,20})*")  # 1.0.3, or 1.1.0.dev0
 _MOST_FORMAT: Final = 1_000
 
 
 def version_here() -> str:
     """Return the version of the arena that is installed."""
-    return metadata.version(_DISTRIBUTION)
+    return metadata.version(DISTRIBUTION)
 
 
 def versions() -> dict[str, str]:
@@ -66,7 +68,7 @@ def maker_of(manifest: Mapping[str, Any]) -> str:
         return "made by an unknown version"
     if version.startswith("0."):
         return "made by a development version before 1.0"
-    return f"made by version {version} (pip install '{_DISTRIBUTION}=={version}')"
+    return f"made by version {version} (pip install '{DISTRIBUTION}=={version}')"
 
 
 def check_made_by(manifest: Mapping[str, Any]) -> None:

@@ -30,10 +30,14 @@ def list_versions(changelog: str, release: str, url: str) -> list[dict[str, Any]
     return [{"version": name, "url": f"{url}{name}/" if url else ""} for name in names]
 
 
+def _entries(app: Any) -> list[dict[str, Any]]:
+    changelog = Path(app.srcdir, "CHANGELOG.md").read_text(encoding="utf-8")
+    return list_versions(changelog, app.config.release, app.config.site_url)
+
+
 def _choose(app: Any, config: Any) -> None:
     """Give the theme the address of the list, or the list itself."""
-    changelog = Path(app.srcdir, "CHANGELOG.md").read_text(encoding="utf-8")
-    entries = list_versions(changelog, config.release, config.site_url)
+    entries = _entries(app)
     data = "data:application/json," + quote(json.dumps(entries))
     address = f"{config.site_url}switcher.json" if config.site_url else data
     config.html_theme_options["switcher"] = {
@@ -52,9 +56,7 @@ def _choose(app: Any, config: Any) -> None:
 def _write(app: Any, failure: Exception | None) -> None:
     """Write the list into the site; on a host it belongs beside the folders of the versions."""
     if failure is None:
-        changelog = Path(app.srcdir, "CHANGELOG.md").read_text(encoding="utf-8")
-        entries = list_versions(changelog, app.config.release, app.config.site_url)
-        text = json.dumps(entries, indent=1)
+        text = json.dumps(_entries(app), indent=1)
         Path(app.outdir, "switcher.json").write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -91,7 +91,8 @@ def test_it_is_one_block_with_every_version(arena: Arena) -> None:
 
 def test_it_survives_an_arena_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """And text that would end the block; a local version may name a machine."""
-    monkeypatch.setattr(doctor_report, "PACKAGE", "no-package-of-this-name")
+    for module in (doctor_report, machine):
+        monkeypatch.setattr(module, "DISTRIBUTION", "no-package-of-this-name")
     text = write_report([Finding("user", None, "```\nover")])
     assert "arena     missing, not installed; engine " in text
     assert text.count("```") == 2

@@ -68,7 +68,7 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     assert {one["bot"] for one in shown["standings"]} == {"mine", *NEW[-1].split(",")}
     history = json.loads(club("league", "history", "club", "mine", "--json").stdout)
     assert [one["number"] for one in history["versions"]] == [1]
-    assert history["refusals"] == []  # the same bytes again are no news
+    assert history["refusals"][0]["why"] == "the same as mine 1 of Ann"
     page = json.loads(club("league", "page", "club", "--json").stdout)
     assert (tmp_path / page["page"]).is_file()
     assert json.loads((tmp_path / page["feed"]).read_text())["items"]

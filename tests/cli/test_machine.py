@@ -82,7 +82,7 @@ def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch)
     assert finding.detail.startswith("table, parquet, dask, mpi, rl, openspiel; not ")
     assert finding.detail.endswith("; not report (report.html, and charts), swiss (format: swiss)")
     assert finding.advice.startswith("pip install 'district-noir-arena[report]'")
-    monkeypatch.setattr(doctor, "PACKAGE", "no-package-of-this-name")
+    monkeypatch.setattr(doctor, "DISTRIBUTION", "no-package-of-this-name")
     assert doctor.examine_extras().detail.startswith("unknown")
 
 

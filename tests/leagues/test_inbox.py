@@ -57,6 +57,18 @@ def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> Non
     assert take(league) == ["accepted: mine 2, by mine"]
 
 
+def test_a_folder_that_is_copied_whole_again_refuses_nobody(league: League) -> None:
+    """What plays already under its name is left out; under another name it is a copy."""
+    drop(league)
+    take(league)
+    path = drop(league)
+    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
+    assert league.ledger.refusals() == []
+    drop(league).rename(path.with_name("other.py"))
+    assert take(league) == ["refused: other: the same as mine 1 of mine"]
+    assert [refusal.name for refusal in league.ledger.refusals()] == ["other"]
+
+
 def test_what_is_still_being_written_stays(league: League) -> None:
     """A file that has just changed, one with the name of an upload, and one that is hidden."""
     path = drop(league)

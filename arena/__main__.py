@@ -8,30 +8,29 @@ _LEAST = 64 << 20  # bytes: Python and the arena take 30 MB; with little more an
 
 def main() -> None:
     """Run the command; Ctrl-C while it is still being imported is quiet, too."""
+    has_little = _has_little_memory()
     try:
         from arena.cli import main as command
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        if not _lacks_memory(error):
+        if not (has_little or isinstance(error, MemoryError)):
             raise
         sys.exit(f"error: too little memory to begin: {error!r}")
     command()
 
 
-def _lacks_memory(error: Exception) -> bool:
-    """Return whether the arena could not be imported for lack of memory.
+def _has_little_memory() -> bool:
+    """Return whether a limit leaves so little that the arena may not be imported.
 
-    The error itself says little: without memory Python has raised OSError, SystemError and, from
-    a module that it could not compile, SyntaxError.
+    An error says little of it: without memory Python has raised OSError, SystemError and, from
+    a module that it could not compile, SyntaxError. So the limit is read before one is met.
     """
-    if isinstance(error, MemoryError):
-        return True
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
     except ModuleNotFoundError:  # no Unix
         return False
-    except Exception:  # nor can this be imported
+    except Exception:  # even this cannot be imported
         return True
     limit, _ = getrlimit(RLIMIT_AS)
     return limit != RLIM_INFINITY and limit < _LEAST

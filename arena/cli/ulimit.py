@@ -12,6 +12,11 @@ from typing import Final, NamedTuple
 
 from arena.errors import ArenaError
 
+try:
+    import resource  # at once: where memory is short, it could not be imported any more
+except ModuleNotFoundError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 
 class _Need(NamedTuple):
     """What a command loads, and the threads and MB that it needs beside; `least` MB in all."""
@@ -114,9 +119,7 @@ def describe_shortage(why: str) -> str:
 
 def _find_limit() -> int | None:
     """Return how many bytes of memory this process may have, None if that is not limited."""
-    try:
-        import resource
-    except ModuleNotFoundError:  # Windows
+    if resource is None:
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit

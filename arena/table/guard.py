@@ -64,6 +64,7 @@ _HEADERS: Final = {
 
 _NEVER_CHANGES = ("GET", "HEAD")
 
+_MODE = "sec-fetch-mode"
 _GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser that loads in advance
 
 _SAYING = """<!doctype html>
@@ -229,8 +230,9 @@ class Guard:
         return bool(scope["path"] == f"{self.root}/" and scope["method"] == "GET")
 
     def _refuse(self, scope: Scope, why: str) -> Response:
-        """Refuse a request; only at the page's own address a person may need to know why."""
-        return HTMLResponse(why, 403) if self._at_page(scope) else _refusal()
+        """Refuse a request; a person who opens the page, or an old one, may need to know why."""
+        is_read = self._at_page(scope) or Headers(scope=scope).get(_MODE) == "navigate"
+        return HTMLResponse(why, 403) if is_read else _refusal()
 
     def _welcome(self) -> Response:
         """Return a page that goes on with the cookie: a strict one follows no redirect."""

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from arena.errors import ArenaError, InputError
 from arena.lanes.cleanup import remove_folder
-from arena.table.player import Quit
+from arena.table.player import Quit, Suspend
 
 MOST_OPEN: Final = 8
 """Games under way at once: each has a process of a bot or two."""
@@ -87,6 +87,7 @@ class OpenGame(ABC):
         self.folder = folder
         self.news = News()
         self.leaving = threading.Event()
+        self._reason = Quit()
         self._interrupted = False
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -112,8 +113,9 @@ class OpenGame(ABC):
         """Begin the game."""
         self._thread.start()
 
-    def leave(self) -> None:
-        """End the game soon, also in the middle of a bot's thought."""
+    def leave(self, reason: Quit | None = None) -> None:
+        """End the game soon, also in the middle of a bot's thought; Suspend is a reason, too."""
+        self._reason = reason or self._reason
         self.leaving.set()
 
     def join(self, seconds: float) -> None:
@@ -121,13 +123,13 @@ class OpenGame(ABC):
         self._thread.join(seconds)
 
     def look_up(self) -> None:
-        """Raise Quit if the game is to be left; called again and again while a bot thinks.
+        """Raise the reason if the game is to be left; called again and again while a bot thinks.
 
         It is raised once: what cleans up after a bot's process calls this, too.
         """
         if self.leaving.is_set() and not self._interrupted:
             self._interrupted = True
-            raise Quit
+            raise self._reason
 
     def _run(self) -> None:
         try:
@@ -204,9 +206,9 @@ class Hall:
         ]
 
     def close(self) -> None:
-        """Leave all games, and wait for their ends."""
+        """Leave all games, and wait for their ends; those of persons can go on another time."""
         games = [*self._games.values()]
         for game in games:
-            game.leave()
+            game.leave(Suspend())
         for game in games:
             game.join(_PATIENCE)

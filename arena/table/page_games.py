@@ -221,12 +221,12 @@ class PersonGame(OpenGame):
                 raise InputError("it is not your turn")
             return self._awaited
 
-    def leave(self) -> None:
-        """End the game soon; it is recorded as it stands."""
-        super().leave()
+    def leave(self, reason: Quit | None = None) -> None:
+        """End the game soon; it is recorded as it stands, or is to go on another time."""
+        super().leave(reason)
         with self._lock:
             self._awaited = None
-        self._answers.put(Quit())
+        self._answers.put(self._reason)
 
     def document(self, phase: str, **more: Any) -> dict[str, Any]:
         """Return what is to be told: what follows from the person's View."""

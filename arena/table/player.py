@@ -200,6 +200,10 @@ class Quit(Exception):
     """The person wants to stop."""
 
 
+class Suspend(Quit):
+    """The game is to stop here, and to go on another time."""
+
+
 class PersonPlayer:
     """A person, without a time limit; a mistake is explained, and asked again.
 

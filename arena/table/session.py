@@ -32,6 +32,7 @@ from arena.records.naming import Naming
 from arena.records.timeline import Thoughts, write_thoughts
 from arena.table.again import Again
 from arena.table.journal import Journal, Kept, TakenBack, Whose, take_back
+from arena.table.player import Suspend
 from arena.tournament.schedule import Fixture, Pairing
 from engine import Record, Rules, State, points
 from engine.state import Seat
@@ -162,7 +163,8 @@ class RecordedGame:
     ) -> Finished:
         """Play the game and record it, also if an exception ends it, which is passed on.
 
-        `asking` is called before the bot is asked. A game without an action is not recorded.
+        `asking` is called before the bot is asked. A game without an action is not recorded, nor
+        is one that Suspend ends: its journal stays, and it is one that was interrupted.
         Where the person raises TakeBack, the game goes on from there with the bot started again.
         Raises Changed if the bot does not play as before then, or before the interruption.
         """
@@ -175,11 +177,18 @@ class RecordedGame:
                     except TakeBack as back:
                         self._take_back(back.ply, journal)
                         process.kill()
-                return finished
-            finally:
-                if finished is not None or self.state.history or self.taken_back:
-                    self._record(finished, records)
-                journal.remove()
+            except Suspend:
+                raise
+            except BaseException:
+                self._end(finished, records, journal)
+                raise
+            self._end(finished, records, journal)
+            return finished
+
+    def _end(self, finished: Finished | None, records: Records, journal: Journal) -> None:
+        if finished is not None or self.state.history or self.taken_back:
+            self._record(finished, records)
+        journal.remove()
 
     def _play_on(
         self,

@@ -94,6 +94,14 @@ def test_a_wrong_token_is_refused(client: Client, query: str) -> None:
     assert client.root not in LOST
 
 
+def test_a_tab_of_a_table_that_has_ended_is_told_so(client: Client) -> None:
+    """Whoever opens a page of another root is a person; what a script asks for is not answered."""
+    for path in ("/0123456789abcdef/", "/0123456789abcdef/?token=old"):
+        answer, content = client.send("GET", path, {"Sec-Fetch-Mode": "navigate"})
+        assert (answer.status, content.decode()) == (403, LOST)
+        assert client.send("GET", path, {"Sec-Fetch-Mode": "no-cors"})[1] == b""
+
+
 HOSTS = [
     "example.com",
     "127.0.0.1",

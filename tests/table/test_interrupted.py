@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.table.interrupting import leave_journal, make_session, play_out
 from tests.table.test_command import is_alive, open_address
 from tests.table.test_playing import LOWEST, SLEEPER, sit_down
 from tests.table.test_session import expected
+from tests.tiers import few
 from tests.waiting import until
 
 PLIES = 9
@@ -39,8 +41,9 @@ def records(client: Client) -> list[dict[str, Any]]:
     return [json.loads(line) for line in client.table.records.path.read_text().splitlines()]
 
 
-def test_a_killed_table_loses_no_action(tmp_path: Path) -> None:
-    """The real command, with kill -9; the next one goes on as if nothing had happened."""
+@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGINT, signal.SIGHUP], 2))
+def test_a_table_that_ends_loses_no_action(tmp_path: Path, number: signal.Signals) -> None:
+    """The real command, with kill -9 or Ctrl-C; the next one goes on as if nothing had happened."""
     server = start_command(tmp_path, "table", "--no-browser")
     assert server.stdout is not None
     try:
@@ -56,7 +59,7 @@ def test_a_killed_table_loses_no_action(tmp_path: Path) -> None:
             connection.getresponse().read()
         until(lambda: any(path.read_bytes().count(b"\n") > 5 for path in journals(tmp_path)))
     finally:
-        server.kill()
+        server.send_signal(number)
         server.communicate()
     with running(tmp_path / "results") as client:
         (game,) = interrupted(client)

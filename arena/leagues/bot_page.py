@@ -145,12 +145,12 @@ def _versions(
     times: list[Sequence[Cell]] = []
     for version in reversed(versions):
         row = rows.get(version.id)
-        elo = (row.elo, row.low, row.high, row.pairs) if row else (None, None, None, 0)
+        elo = _cells(row.rounded()) if row else (None, None, None, 0)
         strikes = league.ledger.strikes(version.id)[0]
         at = version.at[:16].replace("T", " ")
         cells.append((version.number, at, version.state, *elo, strikes, version.sha256[:12]))
         times += [
-            (number, version.number, one.elo, one.low, one.high, one.pairs)
+            (number, version.number, *_cells(one.rounded()))
             for number, one in reversed(league.ledger.rating_history(version.id))
         ]
     yield Table("versions", "Versions, the newest first", _VERSIONS, cells)
@@ -160,6 +160,10 @@ def _versions(
     note = f"The last {_MOST_ROUNDS} rounds." if len(times) > _MOST_ROUNDS else ""
     shown = times[:_MOST_ROUNDS]
     yield Table("ratings", "Ratings after each round", _TIMES, shown, note=note, folded=True)
+
+
+def _cells(row: RatingRow) -> tuple[Cell, ...]:
+    return row.elo, row.low, row.high, row.pairs
 
 
 def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Block]:

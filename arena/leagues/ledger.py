@@ -172,6 +172,12 @@ class RatingRow(NamedTuple):
     letters: str
     played: bool
 
+    def rounded(self) -> RatingRow:
+        """Return the row with tenths of Elo points, as every page and list shows them."""
+        low, high = (None if end is None else round(end, 1) for end in (self.low, self.high))
+        elo, shrunk = round(self.elo, 1), round(self.shrunk, 1)
+        return self._replace(elo=elo, low=low, high=high, shrunk=shrunk)
+
 
 def _rating(row: Sequence[Any]) -> RatingRow:
     return RatingRow(*row[1:])._replace(played=bool(row[-1]))

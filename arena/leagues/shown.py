@@ -68,10 +68,9 @@ def _standing(version: Version, row: RatingRow | None, rank: int | None, note: s
     who = version.name, version.number, version.owner
     if row is None:
         return Standing(rank, *who, None, None, None, None, 0, "", version.state, note)
-    low, high = (None if end is None else round(end, 1) for end in (row.low, row.high))
     group = row.letters if version.is_active else ""
-    elo, shrunk = round(row.elo, 1), round(row.shrunk, 1)
-    return Standing(rank, *who, elo, low, high, shrunk, row.pairs, group, version.state, note)
+    elo = row.rounded()[2:6]
+    return Standing(rank, *who, *elo, row.pairs, group, version.state, note)
 
 
 def _note(league: League, version: Version, row: RatingRow | None) -> str:
@@ -154,7 +153,7 @@ def history(league: League, name: str) -> dict[str, Any]:
     for version in versions:
         strikes, first = league.ledger.strikes(version.id)
         ratings = [
-            {"round": number, **row._asdict()}
+            {"round": number, **row.rounded()._asdict()}
             for number, row in league.ledger.rating_history(version.id)
         ]
         shown = {

@@ -266,7 +266,7 @@ BOUNDS = {
     "floors": 10,
     "files": 331,
     "modules with one importer": 59,
-    "lines of code": 32_850,
+    "lines of code": 33_050,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 

@@ -1,10 +1,10 @@
-"""List the columns of the CSV files of a run that no report shows as a table."""
+"""List the columns of a league's CSV file, and of those of a run that no report shows."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from arena.insight.table_columns import TableColumns, interval, plain
+from arena.insight.table_columns import Column, TableColumns, interval, plain
 
 GAMES: Final = TableColumns(
     "games.csv",
@@ -68,5 +68,27 @@ DECISIVE: Final = TableColumns(
             own="The share of them in which the winner acted there; else the loser did.",
         ),
         *interval("own", "", "share", "The 95 % interval of this share."),
+    ),
+)
+LEAGUE: Final = TableColumns(
+    "league.csv",
+    (
+        Column("bot", "Bot", "text", "Its name; the page behind it has its versions and games."),
+        Column(
+            "rank",
+            "Rank",
+            "count",
+            "Its place among the active ones; empty before its first games.",
+        ),
+        Column("version", "Version", "count", "Of the bytes that were submitted under the name."),
+        Column("owner", "Owner", "text", "Who submitted it."),
+        Column("elo", "Elo", "elo", "By all pairs ever played; the panel's mean is fixed."),
+        Column("elo_low", "Elo, low", "elo", "The 95 % interval, which includes who was met."),
+        Column("elo_high", "Elo, high", "elo"),
+        Column("group", "Group", "code", "Bots with a common letter were not told apart."),
+        Column("shrunk", "Shrunk", "elo", "The Elo drawn to the mean by how little is known."),
+        Column("pairs", "Pairs", "count", "Deals that it has played, each twice."),
+        Column("note", "Note", "text", "What its owner has to know."),
+        *plain(state="Whether it is active, or suspended for its faults."),
     ),
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.errors import counted
+from arena.insight.file_columns import LEAGUE
 from arena.insight.table_columns import Column
 from arena.leagues.bot_page import bot_report
 from arena.leagues.league import League
@@ -21,6 +22,7 @@ from arena.leagues.shown import Standing, describe_spread, standings, to_documen
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.charts import STEP, chart, interval_layers, quantity, row_of_bots, tips
 from arena.reports.html import find_lack, to_html
+from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
 
 SITE: Final = "site"
@@ -31,21 +33,6 @@ _MOST_NEWS = 20
 _MOST_CHARTED = 100
 _MOST_FED = 100
 _MOST_LIVE = 10
-
-_COLUMNS: Final = (
-    Column("bot", "Bot", "text", "Its name; the page behind it has its versions and games."),
-    Column("rank", "Rank", "count"),
-    Column("version", "Version", "count", "Of the bytes that were submitted under the name."),
-    Column("owner", "Owner"),
-    Column("elo", "Elo", "elo", "By all pairs ever played; the panel's mean is fixed."),
-    Column("elo_low", "Elo, low", "elo", "The 95 % interval, which includes who was met."),
-    Column("elo_high", "Elo, high", "elo"),
-    Column("group", "Group", "code", "Bots with a common letter were not told apart."),
-    Column("shrunk", "Shrunk", "elo", "The Elo drawn to the mean by how little is known."),
-    Column("pairs", "Pairs", "count", "Deals that it has played, each twice."),
-    Column("note", "Note"),
-)
-
 
 _EVENTS: Final = (Column("at", "When (UTC)", "code"), Column("text", "What"))
 _MOVES: Final = (
@@ -72,6 +59,8 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
             write_text(page, to_html(bot_report(league, name, found)))
     write_text(folder / "feed.json", _feed(league))
     write_text(folder / "league.json", _live(league))
+    rows = ([getattr(one, name) for name in LEAGUE.names] for one in found)
+    replace_rows(folder / LEAGUE.file, LEAGUE.names, rows)
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
     return index
@@ -139,10 +128,9 @@ def _standings(league: League, found: Sequence[Standing]) -> Iterator[Block]:
     rated = [one for one in found if one.rank]
     if rated and not find_lack():
         yield _chart(rated[:_MOST_CHARTED])
-    names = [column.name for column in _COLUMNS]
-    rows = [tuple(one._asdict()[name] for name in names) for one in found]
+    rows = [tuple(getattr(one, column.name) for column in LEAGUE.shown) for one in found]
     links = [f"./bots/{one.bot}.html" for one in found]
-    yield Table("standings", "Standings", _COLUMNS, rows, links)
+    yield Table("standings", "Standings", LEAGUE.shown, rows, links)
     yield Text([*describe_spread(league)])
 
 

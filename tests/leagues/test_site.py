@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from datetime import timedelta
@@ -12,6 +13,7 @@ import pytest
 from arena.leagues import submission
 from arena.leagues.league import League
 from arena.leagues.league_site import write_site
+from arena.leagues.shown import standings
 from tests.leagues.small import NOON, a_league, accept, play
 from tests.leagues.test_league import FAULTY
 
@@ -95,6 +97,16 @@ def test_no_page_has_a_source_or_what_a_bot_has_printed(league: League) -> None:
         assert str(league.folder.parent) not in text
         if path.suffix == ".html":
             assert "Content-Security-Policy" in text
+
+
+def test_the_standings_are_a_csv_file_too(league: League) -> None:
+    """With every column of the page, and the state; a bot without games has empty cells."""
+    with (league.folder / "site" / "league.csv").open() as file:
+        rows = [*csv.DictReader(file)]
+    found = standings(league)
+    assert [row["bot"] for row in rows] == [one.bot for one in found]
+    for row, one in zip(rows, found, strict=True):
+        assert row == {name: "" if v is None else str(v) for name, v in one._asdict().items()}
 
 
 def test_the_feed_has_what_happened_the_newest_first(league: League) -> None:

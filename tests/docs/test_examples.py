@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import shlex
 import shutil
 import subprocess
@@ -144,25 +145,14 @@ def test_the_learned_bot_is_that_of_its_page() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "ways",
-    [
-        [(f"{LINEAR}/", "inproc"), ("./packed.py", "jail")],
-        pytest.param(
-            [(spec, lane) for spec in (f"{LINEAR}/", "./packed.py") for lane in LANES],
-            marks=pytest.mark.slow,
-        ),
-    ],
-    ids=["two", "all"],
-)
 def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
-    arena: Arena, tmp_path: Path, ways: list[tuple[str, str]]
+    arena: Arena, tmp_path: Path
 ) -> None:
     """All runs have the same games, in which it scores most against a weak bot."""
     done = arena("pack", str(LINEAR), "-o", "packed.py")
     assert done.returncode == 0, done.stderr
     games = set()
-    for spec, lane in ways:
+    for spec, lane in itertools.product((f"{LINEAR}/", "./packed.py"), LANES):
         words = [f"linear={spec}", "greedy(patience=3)", "--pairs", "4", "--lane", lane, "--fresh"]
         done = arena("play", *words, "--out", "out")
         assert done.returncode == 0, done.stderr

@@ -107,8 +107,13 @@ def state(folder: Path) -> tuple[Any, ...]:
         return tables(league), games(league), sorted(refusals)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("kills", "rounds"), [(1, 1), (10, 10)])
+@pytest.mark.parametrize(
+    ("kills", "rounds"),
+    [
+        pytest.param(2, 2, marks=pytest.mark.slow),
+        pytest.param(10, 10, marks=pytest.mark.study),  # three minutes
+    ],
+)
 def test_kills_change_nothing(tmp_path: Path, kills: int, rounds: int) -> None:
     """No submission and no game is lost or counted twice, and the tables are the same."""
     for name, of_round in (("whole", 0), ("killed", kills)):

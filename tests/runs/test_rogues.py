@@ -356,23 +356,14 @@ def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("names", "in_the_worker"),
-    [
-        (IN_THE_CUP[::48], IN_THE_WORKER[:1]),
-        pytest.param(IN_THE_CUP[::8], IN_THE_WORKER, marks=pytest.mark.slow),
-    ],
-    ids=["few", "many"],
-)
-def test_honest_bots_and_rogues_play_a_tournament(
-    empty: Path, names: Sequence[str], in_the_worker: Sequence[str]
-) -> None:
+def test_honest_bots_and_rogues_play_a_tournament(empty: Path) -> None:
     """Every game is decided, every fault is reported, and one worker gets what two get.
 
     The one worker plays a third of them: other bots change no pairing's games, but for those that
     are forfeits by rule, because a bot is out after one fault. Each rogue plays by itself in
     another test.
     """
+    names, in_the_worker = IN_THE_CUP[::8], IN_THE_WORKER
     bots = bots_for_a_cup(str(empty), names, in_the_worker)
     some = [*HONEST, *bots[len(HONEST) :: 3]]
     runs = [cup(empty, bots, "two", 2), cup(empty, some, "one", 1)]

@@ -9,10 +9,12 @@ import pytest
 
 from arena.statistics.apart import FieldOrder, boundary, pair_scores, sequence_interval
 from arena.statistics.counts import ScoreCounts
+from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
-from arena.statistics.ratings import Fit
+from arena.statistics.ratings import ELO, Fit
 from bench.studies import apart, orders
 from bench.studies.apart import CASES, Case, ever_wrong
+from tests import ROOT
 
 EVEN: ScoreCounts = (10, 20, 40, 20, 10)
 AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
@@ -21,6 +23,19 @@ AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
 def evidence(bots: int, met: Mapping[tuple[int, int], ScoreCounts]) -> FieldOrder:
     """Return what these pairs say."""
     return FieldOrder(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
+
+
+def test_the_price_is_as_the_page_says() -> None:
+    """docs/results.md compares it with one interval that is read once, at an error of 20 Elo."""
+    text = " ".join((ROOT / "docs" / "results.md").read_text().split())
+    information = (ELO / 20) ** 2
+    found = []
+    for bots in (2, 4, 12):
+        squared = boundary(information, FieldOrder(Fit(bots, []), {}).level)
+        found += [f"{math.sqrt(squared):.1f}", f"{squared / Z95**2:.1f}"]
+    errors, pairs = found[::2], found[1::2]
+    assert "from {} errors on, four from {}, and twelve from {}.".format(*errors) in text
+    assert "takes {}, {} and {} times as many pairs".format(*pairs) in text
 
 
 def test_scores_add_up() -> None:

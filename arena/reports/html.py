@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from arena.errors import InputError, not_installed
-from arena.records.html_page import SCRIPTS, STYLES, render
+from arena.records.html_page import SCRIPTS, STYLES, render, static
 from arena.reports.blocks import Chart, Report
 from arena.reports.markdown import to_markdown
 from arena.reports.table_rows import find_rest, write_rows
@@ -32,7 +32,7 @@ def to_html(report: Report) -> str:
         "arena.reports/report.html",
         scripts=scripts,
         styles=_STYLES,
-        libraries=[chart_bundle()] if any(report.charts()) else [],
+        libraries=[_with_notices(chart_bundle())] if any(report.charts()) else [],
         title=report.title,
         report=report,
         kind_of=lambda block: type(block).__name__,
@@ -41,6 +41,11 @@ def to_html(report: Report) -> str:
         is_tall=any(_is_tall(chart) for chart in report.charts()),
         replays=replays,
     )
+
+
+def _with_notices(bundle: str) -> str:
+    """Return the script with who wrote it, and under which licences, in a comment."""
+    return f"/*!\n{static('arena.reports/notices.txt')}*/\n{bundle}"
 
 
 def _is_tall(chart: Chart) -> bool:

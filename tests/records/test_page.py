@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import vl_convert
 
 from arena.records.html_page import content_policy, render, static, to_data
 from arena.reports import html as bundle
+from arena.reports.blocks import Chart, Report, Section
 from tests import ROOT
 
 HOSTILE = [
@@ -80,6 +82,21 @@ def test_the_chart_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.Monke
     bundle.chart_bundle.cache_clear()
     assert bundle.chart_bundle() == "bundle"
     bundle.chart_bundle.cache_clear()
+
+
+def test_a_report_names_who_wrote_its_charts_library() -> None:
+    """What vl-convert brings stands in its binary; only a page with charts has the script."""
+    text = static("arena.reports/notices.txt")
+    (binary,) = Path(vl_convert.__file__).parent.glob("*.so")
+    names = set(re.findall(rb"npm/([\w.-]+)@\d", binary.read_bytes()))
+    assert {b"vega", b"vega-lite", b"vega-embed", b"d3-array"} < names
+    said = set(re.findall(r"[\w.-]+", text.partition("BSD 3-Clause\n\n")[0]))
+    assert not [n for one in names if (n := one.decode()) not in said and n[:5] != "vega-"]
+    spec = {"mark": "bar", "data": {"values": []}}
+    chart = Chart("one", "One", "", spec)
+    section = Section("one", "One", [chart])
+    assert text in bundle.to_html(Report("x", [], [section]))
+    assert "BSD 3-Clause" not in bundle.to_html(Report("x", [], []))
 
 
 def test_a_kept_bundle_needs_no_converter() -> None:

@@ -234,7 +234,7 @@ def test_a_scheduler_that_has_gone_is_named() -> None:
     )
     places = DaskPlaces(client)  # type: ignore[arg-type]
     client.status, client.scheduler = "closed", None
-    with pytest.raises(NoSites, match="^the Dask scheduler tcp://here:1 is gone: no connection$"):
+    with pytest.raises(NoSites, match=r"^the Dask scheduler tcp://here:1 is gone: no connection$"):
         places.look()
 
 

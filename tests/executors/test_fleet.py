@@ -168,7 +168,7 @@ def test_a_host_that_comes_later_plays() -> None:
 
 def test_that_there_is_no_site_is_said_once(lines: list[str]) -> None:
     """The run waits for the first one without being silent."""
-    with pytest.raises(ArenaError, match="there was no site for 0.1 s"):
+    with pytest.raises(ArenaError, match=r"there was no site for 0\.1 s"):
         play(Scripted(), patience=0.1)
     assert lines.count("there is no site; waiting up to 0.1 s for one") == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -21,6 +22,8 @@ import pytest
 pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
 )
+
+from dask import config
 
 import arena
 from arena.cli.cluster import examine_sites, to_finding
@@ -223,6 +226,17 @@ def test_where_no_scheduler_answers_it_says_so(monkeypatch: pytest.MonkeyPatch) 
             InputError, match=r"^no Dask scheduler answers at tcp://127.0.0.1:1: [^\n]+$"
         ),
         connect("tcp://127.0.0.1:1", None),
+    ):
+        pass
+    assert logging.getLogger("distributed.client").level == logging.CRITICAL  # it says it again
+
+
+def test_where_no_scheduler_is_named_it_says_what_names_one() -> None:
+    """The two options, and the variable."""
+    with (
+        config.set({"scheduler-address": None}),
+        pytest.raises(InputError, match="--scheduler-file FILE or .*DASK_SCHEDULER_ADDRESS"),
+        connect(None, None),
     ):
         pass
 

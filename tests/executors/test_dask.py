@@ -235,7 +235,7 @@ def test_where_no_scheduler_is_named_it_says_what_names_one() -> None:
     """The two options, and the variable."""
     with (
         config.set({"scheduler-address": None}),
-        pytest.raises(InputError, match="--scheduler-file FILE or .*DASK_SCHEDULER_ADDRESS"),
+        pytest.raises(InputError, match=r"--scheduler-file FILE or .*DASK_SCHEDULER_ADDRESS"),
         connect(None, None),
     ):
         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from contextlib import suppress
 from typing import Final
 
 import click
@@ -12,7 +13,6 @@ from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, require_posix, shorten
 
 HELP = {"-h", "--help"}
-_INTERRUPTED = 130
 _FAULT = (
     "error: this is a fault of the arena; please report it, with the command, all that it "
     "printed and the output of `arena doctor --report`"
@@ -96,8 +96,11 @@ def main() -> None:
     try:
         status = cli.main(prog_name="arena", standalone_mode=False)
     except click.Abort as error:
-        click.echo(_interruption(error), err=True)
-        sys.exit(_INTERRUPTED)
+        from arena.lanes.cleanup import interrupted_by
+
+        with suppress(OSError):  # the terminal may be gone
+            click.echo(_interruption(error), err=True)
+        sys.exit(128 + interrupted_by())
     except click.ClickException as error:
         click.echo(f"error: {shorten(escape(error.format_message()))}", err=True)
         sys.exit(error.exit_code)
@@ -118,7 +121,7 @@ def main() -> None:
 
 
 def _interruption(error: click.Abort) -> str:
-    """Return what is said after Ctrl-C: what is kept, where a command has said so."""
+    """Return what is said after Ctrl-C or SIGTERM: what is kept, where a command has said so."""
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 

@@ -23,17 +23,18 @@ PATIENCE = 30.0
 
 def describe_here() -> dict[str, Any]:
     """Return what this machine offers, as plain data."""
+    import msgspec
+
     from arena.cli import machine
     from arena.executors.wire import versions_here
 
     jail = machine.examine_bubblewrap()
     folder = machine.examine_temporary_folder()
     lanes = machine.examine_lanes(has_workers=True, has_jail=bool(jail.ok))
-    versions = versions_here()
     return {
         "memory": machine.examine_memory().detail,
         "lanes": lanes.detail,
-        "versions": {"engine": versions.engine, "arena": versions.arena, "python": versions.python},
+        "versions": msgspec.structs.asdict(versions_here()),
         "lacks": [f"{one.what}: {one.detail}" for one in (jail, folder) if one.ok is False],
     }
 
@@ -97,7 +98,7 @@ def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> N
     """List the machines of a Dask cluster, and what each of them lacks.
 
     Without a scheduler it is that of Dask's own config. The exit status is 1 if one of them
-    cannot play what this machine plays.
+    cannot play what this machine plays, or if there is none.
 
     \b
     Example:
@@ -114,7 +115,7 @@ def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> N
             found.append(site)
             if not as_json:
                 click.echo("\n".join(format_findings([to_finding(site)])))
-    ok = all(site["plays"] for site in found)
+    ok = bool(found) and all(site["plays"] for site in found)
     if as_json:
         print_json({"ok": ok, "sites": found})
     elif not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from arena.store.folder import RunFolder
     from arena.tournament.keys import ExecutorChoice, ExecutorKind
     from arena.tournament.tournament import Tournament
+
+_RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+"""The variables by which MPI tells a process its rank, and how many there are."""
 
 _FAST = 10  # games a second, which are shown without a decimal
 
@@ -160,6 +164,8 @@ class How:
 
             if serve_if_not_root():
                 raise click.exceptions.Exit(0)
+        elif choice.kind == "local":
+            _refuse_ranks()
         return choice
 
     def prepare(
@@ -186,23 +192,32 @@ class How:
 
 @contextmanager
 def stoppable(out: Path | None, choice: ExecutorChoice, workers: int | None) -> Iterator[Executor]:
-    """Yield what plays into a folder; Ctrl-C ends the command and says what is kept.
+    """Yield what plays into a folder; Ctrl-C and SIGTERM end the command and say what is kept.
 
     Processes that bots have left are this program's children from now on.
     """
     from arena.executors.contract import open_executor
-    from arena.lanes.cleanup import adopt_orphans
+    from arena.lanes.cleanup import adopt_orphans, interrupt_on_termination
     from arena.runs.run import Interrupted
 
     adopt_orphans()
     try:
-        with open_executor(choice, workers) as executor:
+        with interrupt_on_termination(), open_executor(choice, workers) as executor:
             yield executor
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None
     except NoSites as error:
         kept = f"; what was played is kept in {out}/, and the same command goes on" if out else ""
         raise NoSites(f"{error}{kept}") from None
+
+
+def _refuse_ranks() -> None:
+    """Raise InputError on one of several ranks of MPI: each would play the whole run."""
+    for of_rank, of_size in _RANKS:
+        size = os.environ.get(of_size, "1")
+        if size != "1":
+            rank = os.environ.get(of_rank, "?")
+            raise InputError(f"this is rank {rank} of {size}: --executor mpi is missing")
 
 
 def _agrees_to_replace(changed: ChangedBots) -> bool:

@@ -38,7 +38,7 @@ def find_here(entry: Entry, imports: str) -> Entry:
     """Return a bot as it is played here, where `imports` is its hash_imports on its machine.
 
     A bot that is a module or a command has to be here. Raises InputError, which says what is
-    missing or differs.
+    missing or differs; its reader is at that machine, so "there" is here.
     """
     check_needs(entry.target, entry.needs)
     if entry.source is not None:
@@ -49,6 +49,7 @@ def find_here(entry: Entry, imports: str) -> Entry:
     return replace(entry, path=found.path, command=found.command)
 
 
-def _check(target: str, what: str, there: str, here: str) -> None:
-    if there != here:
-        raise InputError(f"bot {target!r}: {what}: there {there[:_SHOWN]}, here {here[:_SHOWN]}")
+def _check(target: str, what: str, asked: str, found: str) -> None:
+    if asked != found:
+        differs = f"there {found[:_SHOWN]}, here {asked[:_SHOWN]}"
+        raise InputError(f"bot {target!r}: {what}: {differs}")

@@ -64,6 +64,7 @@ class DaskPlaces:
         if client.asynchronous:
             raise InputError("executor: an asynchronous Client; pass one that is not")
         self.client = client
+        self._address = _address(client)  # which it forgets when it gives up
         self._places: dict[str, Place] = {}
         self._missed = 0  # looks in a row at which there was no scheduler
 
@@ -74,7 +75,7 @@ class DaskPlaces:
         except Exception as error:
             self._missed += 1
             if self._missed >= _GONE or self.client.status == "closed":
-                scheduler = f"the Dask scheduler {_address(self.client)}"
+                scheduler = f"the Dask scheduler {self._address}"
                 raise NoSites(f"{scheduler} is gone: {_reason(error)}") from None
             return self._places
         self._missed = 0
@@ -125,7 +126,8 @@ def dask_executor(
 def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Client]:
     """Yield a client of a scheduler; raises InputError."""
     distributed = import_distributed()
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     address = scheduler or (_read(scheduler_file) if scheduler_file else _configured())
     try:
         with warnings.catch_warnings():
@@ -180,7 +182,10 @@ def _configured() -> str:
 
     address = dask.config.get("scheduler-address", None)
     if not address:
-        raise InputError("executor dask: which scheduler? --scheduler tcp://HOST:8786 names it")
+        raise InputError(
+            "executor dask: which scheduler? --scheduler tcp://HOST:8786, --scheduler-file FILE"
+            " or the variable DASK_SCHEDULER_ADDRESS names it"
+        )
     return str(address)
 
 

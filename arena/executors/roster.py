@@ -90,6 +90,7 @@ class Roster:
         self.ends = 0
         self.last_reason = ""
         self._since = time.monotonic()  # there was a site that plays
+        self._waits = False  # for any host at all
 
     def join(self, name: str, place: Place) -> None:
         """Add a host."""
@@ -141,7 +142,8 @@ class Roster:
                 "site %s is left out after %d failures: %s", host.name, host.failures, reason
             )
         else:
-            logger.warning("site %s has ended: %s; its games go elsewhere", host.name, reason)
+            still = "its games are still to be played"
+            logger.warning("site %s has ended: %s; %s", host.name, reason, still)
 
     def succeed(self, site: Site) -> None:
         """Take note that a site has played a batch."""
@@ -156,6 +158,9 @@ class Roster:
         hosts = [*self.hosts.values()]
         if self.is_opening or any(True for _ in self.ready):
             self._since = now
+        if not (hosts or self._waits):
+            logger.warning("there is no site; waiting up to %g s for one", self.patience)
+        self._waits = not hosts
         if self.ends >= _MOST_ENDS:
             raise NoSites(_describe(f"{self.ends} sites in a row have ended", self.last_reason))
         if hosts and all(host.refused for host in hosts):

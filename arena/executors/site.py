@@ -146,7 +146,7 @@ class _Site:
     def serve(self) -> None:
         """Answer every batch until the input ends."""
         told = frames.receive(self.source)[1]
-        if refusals := wire.read_versions(told).differences(versions_here()):
+        if refusals := versions_here().differences(wire.read_versions(told)):  # the client reads it
             self.send(wire.HELLO, wire.write_hello(Hello(refusals, [])))
             return
         head = wire.read_head(told)

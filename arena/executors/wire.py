@@ -22,38 +22,46 @@ from arena.executors.log import Line as Line
 from arena.lanes.evidence import ROOT
 from arena.tournament.plan import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament
-from arena.tournament.versions import engine_sha256
+from arena.tournament.versions import engine_sha256, version_here
 from engine.state import Seat
 
 _SHOWN = 12  # characters of a hash
 
 
 class Versions(msgspec.Struct, frozen=True):
-    """The hashes of the engine's and the arena's source, and Python's minor version."""
+    """The hashes of the engine's and the arena's source, and Python's minor version.
+
+    `release` is the number of the arena's version, which is only shown.
+    """
 
     engine: str
     arena: str
     python: str
+    release: str = ""
 
     def differences(self, here: Versions) -> list[str]:
         """Return what differs, as "engine: there 1f, here 2e"; this one is there.
 
-        >>> there = Versions("1f", "2e", "3.11")
-        >>> there.differences(Versions("1f", "2e", "3.12"))
-        ['python: there 3.11, here 3.12']
+        >>> there = Versions("1f", "2e", "3.11", "1.0.0")
+        >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
+        ['arena: there 1.0.0 (2e), here 1.0.1 (3d)', 'python: there 3.11, here 3.12']
         """
-        pairs = zip(msgspec.structs.fields(self), self._texts(), here._texts(), strict=True)
-        return [f"{name.name}: there {a}, here {b}" for name, a, b in pairs if a != b]
+        return [
+            f"{name}: there {self._show(name)}, here {here._show(name)}"
+            for name in ("engine", "arena", "python")
+            if getattr(self, name) != getattr(here, name)
+        ]
 
-    def _texts(self) -> list[str]:
-        return [value[:_SHOWN] for value in msgspec.structs.astuple(self)]
+    def _show(self, name: str) -> str:
+        text: str = getattr(self, name)[:_SHOWN]
+        return f"{self.release} ({text})" if name == "arena" else text
 
 
 @cache
 def versions_here() -> Versions:
     """Return the versions of this process."""
     major, minor, _ = platform.python_version_tuple()
-    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}")
+    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}", version_here())
 
 
 def _hash(package: str) -> str:

@@ -30,6 +30,8 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
+_interrupts = False  # whether these signals raise what Ctrl-C raises
+_terminations: list[int] = []  # those that did
 
 
 def remove_folder(folder: Path) -> None:
@@ -174,14 +176,18 @@ def count_descendants(pids: Collection[int]) -> Counter[int]:
 def exit_on_termination() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end what is under way as Ctrl-C does.
 
-    Signals belong to the main thread; in another thread nothing is changed.
+    Signals belong to the main thread; in another thread nothing is changed. They raise SystemExit,
+    or KeyboardInterrupt inside `interrupt_on_termination`.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, _frame: object) -> None:
-        sys.exit(128 + number)
+        if not _interrupts:
+            sys.exit(128 + number)
+        _terminations.append(number)
+        raise KeyboardInterrupt
 
     before = {number: signal.signal(number, end) for number in TERMINATION}
     try:
@@ -189,6 +195,26 @@ def exit_on_termination() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def interrupt_on_termination() -> Iterator[None]:
+    """Let `exit_on_termination` raise KeyboardInterrupt, so that a command says what is kept.
+
+    `interrupted_by` then says which signal it was.
+    """
+    global _interrupts
+    _terminations.clear()
+    _interrupts = True
+    try:
+        yield
+    finally:
+        _interrupts = False
+
+
+def interrupted_by() -> int:
+    """Return the signal that has interrupted a command: SIGINT if no other came."""
+    return _terminations[0] if _terminations else signal.SIGINT
 
 
 @contextmanager

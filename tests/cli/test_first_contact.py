@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from arena.cli.starting import describe_interruption
+from arena.lanes.cleanup import exit_on_termination, interrupt_on_termination, interrupted_by
 from arena.runs.run import Interrupted
 from tests.conftest import Arena, start_command
 from tests.rogues import write
@@ -182,8 +183,11 @@ def test_bots_as_json_have_name_description_and_package(arena: Arena) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> None:
-    """It is the same command without --fresh; the exit status is 130."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """It is the same command without --fresh; the exit status names the signal."""
     started = f"open({str(tmp_path / 'started')!r}, 'w').close()"
     body = f"    def choose(self, view, /):\n        {started}\n        while True: pass"
     write(tmp_path, "waits", body)
@@ -191,9 +195,9 @@ def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> N
     process = start_command(tmp_path, *words)
     log = tmp_path / "my out" / "run.log"
     until((tmp_path / "started").exists)
-    os.killpg(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "Traceback" not in errors
     (line,) = errors.splitlines()
     kept, _, command = line.partition(" are kept in my out/; go on with: ")
@@ -201,6 +205,18 @@ def test_ctrl_c_says_what_is_kept_and_which_command_goes_on(tmp_path: Path) -> N
     assert kept.endswith(" of 12 games")
     assert command == "arena play uniform greedy waits.py --pairs 2 --out 'my out'"
     assert "ended early: KeyboardInterrupt" in log.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_is_interrupted_by_other_signals_too(number: signal.Signals) -> None:
+    """In a program that calls the arena they still end the program."""
+    with interrupt_on_termination(), exit_on_termination(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(number)
+    assert interrupted_by() == number
+    with exit_on_termination(), pytest.raises(SystemExit):
+        signal.raise_signal(number)
+    with interrupt_on_termination():
+        assert interrupted_by() == signal.SIGINT
 
 
 def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import shutil
 import signal
@@ -10,14 +12,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
 )
+
+from dask import config
 
 import arena
 from arena.cli.cluster import examine_sites, to_finding
@@ -27,7 +33,7 @@ from arena.errors import InputError, NoSites
 from arena.executors import calls, dask
 from arena.executors import fleet as fleets
 from arena.executors.contract import Executor
-from arena.executors.dask import DaskExecutor, connect
+from arena.executors.dask import DaskExecutor, DaskPlaces, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
@@ -38,6 +44,7 @@ from arena.tournament.tournament import Tournament
 from bench.studies import cluster as study
 from engine import STANDARD
 from tests import ROOT
+from tests.conftest import Arena
 from tests.executors.cluster import Cluster
 from tests.executors.marked import assert_nothing_is_left, marked, wait_for
 from tests.kills import count_games
@@ -221,6 +228,43 @@ def test_where_no_scheduler_answers_it_says_so(monkeypatch: pytest.MonkeyPatch) 
         connect("tcp://127.0.0.1:1", None),
     ):
         pass
+    assert logging.getLogger("distributed.client").level == logging.CRITICAL  # it says it again
+
+
+def test_where_no_scheduler_is_named_it_says_what_names_one() -> None:
+    """The two options, and the variable."""
+    with (
+        config.set({"scheduler-address": None}),
+        pytest.raises(InputError, match=r"--scheduler-file FILE or .*DASK_SCHEDULER_ADDRESS"),
+        connect(None, None),
+    ):
+        pass
+
+
+def test_a_scheduler_that_has_gone_is_named() -> None:
+    """The client forgets its address when it gives up."""
+    client = SimpleNamespace(
+        asynchronous=False, status="running", scheduler=SimpleNamespace(address="tcp://here:1")
+    )
+    places = DaskPlaces(client)  # type: ignore[arg-type]
+    client.status, client.scheduler = "closed", None
+    with pytest.raises(NoSites, match=r"^the Dask scheduler tcp://here:1 is gone: no connection$"):
+        places.look()
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_cluster_without_sites_cannot_play(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """The exit status is 1, and `ok` is false."""
+    monkeypatch.setattr(dask, "connect", lambda *_: nullcontext())
+    monkeypatch.setattr(dask, "find_workers", lambda _: {})
+    done = arena("sites", *words)
+    assert done.returncode == 1
+    if words:
+        assert json.loads(done.stdout) == {"ok": False, "sites": []}
+    else:
+        assert done.stderr == "no sites: the scheduler has no workers yet\n"
 
 
 CLIENT = """

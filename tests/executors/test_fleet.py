@@ -166,6 +166,13 @@ def test_a_host_that_comes_later_plays() -> None:
     assert play(transport).keys() == every()
 
 
+def test_that_there_is_no_site_is_said_once(lines: list[str]) -> None:
+    """The run waits for the first one without being silent."""
+    with pytest.raises(ArenaError, match=r"there was no site for 0\.1 s"):
+        play(Scripted(), patience=0.1)
+    assert lines.count("there is no site; waiting up to 0.1 s for one") == 1
+
+
 def test_a_site_that_refuses_is_left_out(lines: list[str]) -> None:
     """It is never asked for a game, and the others play; the log has its reasons."""
     other = ScriptedHost(hello=wire.Hello(["engine: there 1f, here 2e", "python: \x1b[2J"], []))
@@ -276,7 +283,7 @@ def test_a_silent_site_is_given_up(monkeypatch: pytest.MonkeyPatch, lines: list[
 
     host = ScriptedHost(stops)
     assert play(Scripted(a=host)).keys() == every()
-    assert "site a has ended: no sign of life for 0.2 s; its games go elsewhere" in lines
+    assert "site a has ended: no sign of life for 0.2 s; its games are still to be played" in lines
 
 
 def test_a_doubtful_fault_counts_only_where_another_host_sees_it() -> None:

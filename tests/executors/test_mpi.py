@@ -17,10 +17,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.cli.starting import How
 from arena.errors import InputError
 from arena.executors import pool
 from tests import rogues
-from tests.conftest import run_command
+from tests.conftest import Arena, run_command
 from tests.kills import count_games, count_judged
 from tests.waiting import PATIENCE, until
 
@@ -223,6 +224,24 @@ def test_without_mpi4py_the_message_names_the_extra(
         "error: executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'\n",
     )
     assert not (folder / "results").exists()
+
+
+@pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])
+def test_a_rank_that_would_play_alone_is_refused(
+    folder: Path, mpi: str, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the ranks would play the whole run into one folder; a single one plays."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv(f"{mpi}_SIZE", "3")
+    monkeypatch.setenv(f"{mpi}_RANK", "1")
+    done = arena("run", "cup.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: this is rank 1 of 3: --executor mpi is missing\n",
+    )
+    assert not (folder / "results").exists()
+    monkeypatch.setenv(f"{mpi}_SIZE", "1")
+    assert How.of(dict.fromkeys(How.__annotations__)).choose().kind == "local"
 
 
 class World:

@@ -24,6 +24,7 @@ from arena.executors.wire import versions_here
 from arena.lanes.limits import Limits
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests import ROOT
 from tests.executors.marked import assert_nothing_is_left
@@ -102,14 +103,14 @@ def test_a_site_plays_batches_as_they_come() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_site_says_what_differs() -> None:
-    """Engine, arena and Python's version, before it unpickles anything."""
+    """Before it unpickles anything; its client reads it, so "there" is the site."""
     head = head_for([resolve("uniform"), resolve("greedy")])
     here = head.versions
     there = replace_versions(head)
     assert open_site(there).refusals == [
-        f"engine: there {'1' * 12}, here {here.engine[:12]}",
-        f"arena: there {'2' * 12}, here {here.arena[:12]}",
-        f"python: there 3.2, here {here.python}",
+        f"engine: there {here.engine[:12]}, here {'1' * 12}",
+        f"arena: there {version_here()} ({here.arena[:12]}), here 0.9 ({'2' * 12})",
+        f"python: there {here.python}, here 3.2",
     ]
     with pytest.raises(SiteEnded):
         play(1, [Chunk(0, 0, 1)])
@@ -117,7 +118,7 @@ def test_a_site_says_what_differs() -> None:
 
 def replace_versions(head: wire.Head) -> wire.Head:
     """Return a head of a machine on which all is different."""
-    return head._replace(versions=type(head.versions)("1" * 64, "2" * 64, "3.2"))
+    return head._replace(versions=type(head.versions)("1" * 64, "2" * 64, "3.2", "0.9"))
 
 
 @pytest.mark.slow
@@ -141,11 +142,13 @@ def test_a_site_says_which_bots_it_lacks(tmp_path: Path) -> None:
     refusals = open_site(head._replace(imports=imports)).refusals
     assert len(refusals) == len(bots), refusals
     differs, gone, program, needs, of_imports = refusals
-    assert differs.startswith(f"bot 'tests.rogues.first': sha256: there {'0' * 12}, here ")
+    assert differs.startswith("bot 'tests.rogues.first': sha256: there ")
+    assert differs.endswith(f", here {'0' * 12}")
     assert "tests.rogues.gone" in gone
     assert "no-such-program" in program
     assert needs == f"bot 'majority': needs: {str(need)!r}: no such file or folder"
-    assert of_imports.startswith(f"bot {str(travelling)!r}: the bots that it imports: there 1111")
+    assert of_imports.startswith(f"bot {str(travelling)!r}: the bots that it imports: there ")
+    assert of_imports.endswith(f", here {'1' * 12}")
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ test: .venv/test  ## what must pass after every change: three minutes on two cor
 
 test-all: .venv/test  ## the same with the slow tests: what must pass before anything lands
 	$(RUFF)
-	@$(call beside_mypy,$(BIN)/pytest -n 3 --dist worksteal -m 'not study')
+	@$(call beside_mypy,$(BIN)/pytest -n 4 --dist worksteal -m 'not study')
 	$(BIN)/python -m tests.drill --sample 12
 
 study: .venv/test drill  ## the tests that take long, and the drill

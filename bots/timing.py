@@ -1,7 +1,7 @@
 """Waits for the right moment: weighs this take against later ones.
 
 Source: optimal stopping, as in Ferguson, "Who Solved the Secretary Problem?", 1989; the
-weights come from a search (docs/search.md).
+weights come from a search (docs/searching.md).
 """
 
 from typing import Any

@@ -143,6 +143,10 @@ def draw_game(rng: np.random.Generator, rules: Rules) -> Draw:
 def random_deals(
     count: int, rng: np.random.Generator, rules: Rules = STANDARD
 ) -> npt.NDArray[np.uint8]:
-    """Return deals (game, card) in the notation's order; equal generators give equal deals."""
+    """Return deals (game, card) in the notation's order; equal generators give equal deals.
+
+    >>> random_deals(1000, np.random.default_rng(7)).shape
+    (1000, 45)
+    """
     decks = np.broadcast_to(np.frombuffer(rules.deck, np.uint8), (count, len(rules.deck)))
     return rng.permuted(decks, axis=1)

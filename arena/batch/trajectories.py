@@ -16,6 +16,11 @@ class Trajectory(NamedTuple):
     """The decisions of one seat in one game of a column: `steps` are their rows.
 
     `result` is what the game brought the seat, 1, 0 or -1, and 0 if it is not `finished`.
+
+    >>> played = by_seat([[0], [1], [0]], [[0], [0], [1]], [[False], [False], [True]])
+    >>> one = next(played.split())
+    >>> one.game, one.seat, one.steps.tolist(), one.result, one.finished
+    (0, 0, [0, 2], 1.0, True)
     """
 
     game: int
@@ -32,6 +37,10 @@ class Trajectories(NamedTuple):
     `returns` have the same number at all its decisions of that game. `following` is the step
     of the seat's next decision in that game, or -1. `finished` is False where the arrays stop
     before the game's end: then nothing is known of its result, and the return is 0.
+
+    >>> played = by_seat([[0], [1], [0]], [[0], [0], [1]], [[False], [False], [True]])
+    >>> played.returns.ravel().tolist(), played.following.ravel().tolist()
+    ([1.0, -1.0, 1.0], [2, -1, -1])
     """
 
     seats: npt.NDArray[np.intp]
@@ -80,7 +89,8 @@ def by_seat(seats: Any, rewards: Any, over: Any) -> Trajectories:
     seats, rewards, over = np.asarray(seats, np.intp), np.asarray(rewards), np.asarray(over, bool)
     if seats.ndim != 2 or not seats.shape == rewards.shape == over.shape:
         shapes = ", ".join(str(array.shape) for array in (seats, rewards, over))
-        raise InputError(f"trajectories: arrays of the shapes {shapes}, not (step, game) thrice")
+        wanted = "expected three of one shape (step, game)"
+        raise InputError(f"trajectories: arrays of the shapes {shapes}, {wanted}")
     shape = seats.shape
     made = Trajectories(
         seats,

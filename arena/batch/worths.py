@@ -19,6 +19,12 @@ def find_worths(games: Positions) -> Leads:
     """Return `engine.encoding.worths` of the seats to act, a row for each game.
 
     They are numbers of 16 bits, or of 32 under rules whose leads need them.
+
+    >>> from arena.batch.lockstep import Lockstep, random_deals
+    >>> games = Lockstep(2)
+    >>> games.begin(np.arange(2), random_deals(2, np.random.default_rng(7)))
+    >>> find_worths(games).shape
+    (2, 25)
     """
     return find_leads(games).T
 

@@ -1,6 +1,6 @@
 """Plays what the network of maskable_ppo.py likes best.
 
-arena pack maskable_bot.py maskable_ppo.npz -o learner.py; arena play ./learner.py greedy
+arena pack maskable_bot.py maskable_ppo.npz -o masked.py; arena play ./masked.py greedy
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Make the reference of `engine` and `arena` from the names in their `__all__`."""
+"""Make the reference of the packages for programs from the names in their `__all__`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from types import ModuleType
 from typing import Any, Final
 
 import arena
+import arena.rl
 import engine
 
-PACKAGES: Final = (engine, arena)
+PACKAGES: Final = (engine, arena, arena.rl)
 
 
 def pages() -> dict[str, str]:

@@ -114,7 +114,7 @@ def test_nobody_has_acted() -> None:
 def test_arrays_that_do_not_fit_are_named() -> None:
     """By their shapes."""
     row = np.zeros(3)
-    with pytest.raises(InputError, match=r"shapes \(3,\), \(3,\), \(3,\), not \(step, game\)"):
+    with pytest.raises(InputError, match=r"shapes \(3,\), \(3,\), \(3,\), expected three"):
         by_seat(row, row, row)
     with pytest.raises(InputError, match=r"trajectories: arrays of the shapes \(1, 3\), \(1, "):
         by_seat([row], np.zeros((1, 4)), [row])

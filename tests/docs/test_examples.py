@@ -166,7 +166,7 @@ def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
 def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
     """It chooses without knowing the hand that the opponent holds."""
     text = (EXAMPLES / "rollouts.py").read_text()
-    blocks = dict(markdown.named((ROOT / "docs" / "search.md").read_text(), "python"))
+    blocks = dict(markdown.named((ROOT / "docs" / "searching.md").read_text(), "python"))
     assert blocks["rollouts.py"] == text
     assert len(text.splitlines()) <= 40
     made = resolve(str(EXAMPLES / "rollouts.py"), params={"worlds": 8}).create

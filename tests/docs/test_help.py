@@ -20,7 +20,7 @@ def test_its_command_prints_the_block(arena: Arena) -> None:
 
 
 def test_the_bibtex_is_the_citation_file() -> None:
-    """The same title, authors, version and licence."""
+    """The same title, authors, version, year and licence."""
     (entry,) = markdown.blocks(PAGE, "bibtex")
     fields = dict(re.findall(r"^  (\w+) += \{(.*)\},?$", entry, re.MULTILINE))
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -30,6 +30,7 @@ def test_the_bibtex_is_the_citation_file() -> None:
         "title": citation["title"],
         "author": authors,
         "version": str(citation["version"]),
+        "year": citation["date-released"][:4],
         "license": citation["license"],
     }
 

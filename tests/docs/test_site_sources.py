@@ -10,17 +10,13 @@ import click
 import msgspec
 import pytest
 
-import arena
-import engine
 from arena.cli import cli
 from arena.insight.table_columns import TableColumns
 from docs.making import api, commands, config_keys, csv_columns, staging
 from tests import ROOT, markdown
 
 DOCS = ROOT / "docs"
-PUBLIC = [
-    (package, name) for package in (engine, arena) for name in getattr(package, "__all__", ())
-]
+PUBLIC = [(package, name) for package in api.PACKAGES for name in getattr(package, "__all__", ())]
 ALIASES = ("Action", "Bot", "Kind", "Pack", "Seat")
 """Names of types that are not classes of ours: `Kind` is int."""
 KEYS = [(heading, key) for heading, of, _ in config_keys.FILES for key in of.__struct_fields__]
@@ -47,6 +43,12 @@ def test_the_pages_have_every_public_name() -> None:
     made = api.pages()
     for package, name in PUBLIC:
         assert re.search(rf":: {package.__name__}\.{name}$", made[f"{package.__name__}.rst"], re.M)
+
+
+def test_no_page_has_the_name_of_one_that_sphinx_makes() -> None:
+    """It would be overwritten: links to it would lead to the form of the search."""
+    names = {path.stem for path in DOCS.rglob("*.md")}
+    assert not names & {"search", "genindex", "py-modindex"}
 
 
 def test_every_command_has_a_page() -> None:

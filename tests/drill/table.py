@@ -99,8 +99,8 @@ TABLE = [
     Fault(
         "a game that was left and still asks",
         "arena/table/page_games.py",
-        "            self._awaited = None\n        self._answers.put(Quit())",
-        "            pass\n        self._answers.put(Quit())",
+        "            self._awaited = None\n        self._answers.put(self._reason)",
+        "            pass\n        self._answers.put(self._reason)",
         "tests/table/test_playing.py::test_a_hint_is_what_the_champion_would_do",
     ),
     Fault(

@@ -14,6 +14,7 @@ import pytest
 
 from arena.insight import file_columns, table_columns
 from arena.insight.difference_columns import NEIGHBOURS
+from arena.insight.file_columns import LEAGUE
 from arena.insight.run_files import Files, make_files
 from arena.insight.table_columns import (
     LOSS_COLUMNS,
@@ -43,7 +44,8 @@ from tests.reports.runs import HOSTILE, cup, make_store, page_of, report_of
 LISTED = [
     one
     for one in (*vars(table_columns).values(), *vars(file_columns).values())
-    if isinstance(one, TableColumns) and one.file not in ("", TIMINGS.file)  # which a clock writes
+    if isinstance(one, TableColumns)
+    and one.file not in ("", TIMINGS.file, LEAGUE.file)  # which a clock and a league write
 ]
 LISTED.append(NEIGHBOURS)
 CUP = cup(["c", "a", "b"], pairs=60)

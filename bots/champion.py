@@ -1,4 +1,4 @@
-"""Tree search with values learned from games, instead of a rule of thumb.
+"""Tree search, with values of piles and row learned from games.
 
 The search is that of `ismcts`. What piles and row are worth after a round was learned from
 games by `python -m bench.values`, by logistic regression. Under other rules than the

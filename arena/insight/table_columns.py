@@ -236,21 +236,21 @@ TAKES: Final = TableColumns(
         Column("cards", "Cards", "number", "The mean number of cards that a take brought."),
         *plain("cards_low", "cards_high"),
         Column(
-            "gain", "Gain", "number", "Points by which a take made the taker's pile worth more."
+            "gain", "Gain", "number", "Points by which a take made its pile worth more, on average."
         ),
         *interval("gain", "Gain", "number", MEAN_END),
         Column(
             "lead",
             "Lead gained",
             "number",
-            "Points by which a take raised the lead over the other.",
+            "Points by which a take raised the lead, on average.",
         ),
         *plain("lead_low", "lead_high"),
         Column(
-            "early", "Early", "share", "Takes with fewer than five cards, the row being shorter."
+            "early", "Early", "share", "Share of takes with fewer than five cards, of a short row."
         ),
         *plain("early_low", "early_high"),
-        Column("forced", "Forced", "share", "Takes with an empty hand (R8)."),
+        Column("forced", "Forced", "share", "Share of takes with an empty hand (R8)."),
         *plain("forced_low", "forced_high"),
     ),
 )
@@ -260,9 +260,13 @@ CARDS: Final = TableColumns(
         _BOT,
         Column("card", "Card", "text", "A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C."),
         *plain("games"),
-        Column("played", "Played", "number", "Cards of this kind that the bot played in a game."),
+        Column(
+            "played", "Played", "number", "Cards of this kind that it played in a game, on average."
+        ),
         *plain("played_low", "played_high"),
-        Column("taken", "Taken", "number", "Cards of this kind that the bot took in a game."),
+        Column(
+            "taken", "Taken", "number", "Cards of this kind that it took in a game, on average."
+        ),
         *plain("taken_low", "taken_high"),
         Column("sampled", "Games sampled", "count", "Games of which won to adds come."),
         Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),
@@ -317,11 +321,22 @@ TIMINGS: Final = TableColumns(
     (
         _BOT,
         Column("decisions", "Decisions", "count", "How many decisions were timed."),
-        Column("cpu_mean", "Time", "seconds", "Mean time of the processor for a decision."),
-        Column("cpu_p99", "Time, 99 %", "seconds", "99 of 100 decisions took no longer than this."),
-        Column("cpu_max", "Slowest", "seconds", "The longest decision by the processor's time."),
-        Column("wall_mean", "Wall time", "seconds", "Mean time of a decision by the wall clock."),
-        *plain(wall_p99="99 of 100 decisions took no longer than this by the wall clock."),
-        Column("wall_max", "Slowest, wall", "seconds", "The longest decision by the wall clock."),
+        Column("cpu_mean", "Time", "seconds", "Mean seconds of the processor for a decision."),
+        Column(
+            "cpu_p99", "Time, 99 %", "seconds", "99 of 100 decisions took at most these seconds."
+        ),
+        Column(
+            "cpu_max", "Slowest", "seconds", "Seconds of the processor for the longest decision."
+        ),
+        Column(
+            "wall_mean", "Wall time", "seconds", "Mean seconds of a decision by the wall clock."
+        ),
+        *plain(wall_p99="The same as `cpu_p99` by the wall clock."),
+        Column(
+            "wall_max",
+            "Slowest, wall",
+            "seconds",
+            "Seconds of the longest decision by the wall clock.",
+        ),
     ),
 )

@@ -19,7 +19,7 @@
     const games = make("div", "games");
     for (const problem of home.problems) games.append(make("p", "warning", problem));
     if (home.interrupted.length) games.append(make("h2", "", "Interrupted games"), listInterrupted(home.interrupted));
-    if (home.open.length) games.append(make("h2", "", "Open games"), listOpen(home.open));
+    if (home.open.length) games.append(make("h2", "", "Games at this table"), listOpen(home.open));
     games.append(make("h2", "", "Your record"), makeTallies(own.strengths), make("p", "about", UNCOUNTED), make("p", "", own.rating));
     games.append(make("h2", "", "Your games"), listRecords(own.records));
     const lead = make("p", "", "Choose how strong the bot is, and press Play. If you have never seen the game, read ",

@@ -24,6 +24,7 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import How, count_games, stoppable
+from arena.errors import escape
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     click.echo(count_games(outcome))
     if comparison.command:
         click.echo(f"repeat with: {comparison.command}")
-    click.echo(f"results in {out}/")
+    click.echo(f"results in {escape(str(out))}/")
 
 
 def _check_minutes(

@@ -60,7 +60,7 @@ def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
     for label, faults in outcome.out.items():
         yield f"{label} was out after {faults}"
     if folder:
-        yield f"results in {folder}/"
+        yield f"results in {escape(str(folder))}/"
 
 
 def count_games(outcome: Outcome) -> str:

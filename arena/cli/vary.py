@@ -146,7 +146,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
             )
         for label, faults in variant.out.items():
             click.echo(f"{variant.name}: {label} was out after {faults}")
-    click.echo(f"results in {out}/")
+    click.echo(f"results in {escape(str(out))}/")
 
 
 @click.command()
@@ -245,7 +245,7 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     click.echo(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         click.echo(f"use it: {tuned.spec}")
-    click.echo(f"results in {out}/")
+    click.echo(f"results in {escape(str(out))}/")
 
 
 def play_restricted(

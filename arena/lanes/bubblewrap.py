@@ -14,7 +14,7 @@ from arena.errors import InputError
 from arena.lanes.users import IS_ROOT
 
 _COMMON = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
-NAMESPACES: Final = (*_COMMON, "--unshare-cgroup-try")
+NAMESPACES: Final = (*_COMMON, "--unshare-cgroup-try", "--hostname", "jail")
 OWN_PROCESSES: Final = ("--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc")
 """The arguments for a pid namespace without a jail."""
 

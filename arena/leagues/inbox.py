@@ -40,7 +40,7 @@ def take_all(
     `tell` gets a line for each. What has changed in the last `settled` seconds stays, and so does
     what is over the limit of the day, and what would keep the league from playing for long.
     """
-    inbox, taken = (_make(league.folder / name) for name in (INBOX, TAKEN))
+    inbox, taken = _make(league.folder / INBOX), _make(league.folder / TAKEN, mode=0o700)
     end = time.monotonic() + _LONGEST
     for item in _list(taken):
         yield _submit(league, item, tell, since=_time_of(item))
@@ -59,10 +59,10 @@ def take_all(
             yield _submit(league, place, tell)
 
 
-def _make(folder: Path) -> Path:
+def _make(folder: Path, mode: int = 0o777) -> Path:
     """Make a folder of the league if it is not there; raises InputError."""
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be a folder: {error.strerror or error}") from None
     return folder

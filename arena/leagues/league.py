@@ -31,12 +31,13 @@ from arena.leagues.league_settings import (
 )
 from arena.leagues.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
 from arena.leagues.matching import BLOCK, Contender, choose_meetings
-from arena.leagues.submission import Desk
+from arena.leagues.submission import SOURCES, Desk
 from arena.statistics.ratings import MEAN
 from arena.statistics.spread import USUAL
 from arena.store.manifest import differences
 from arena.tournament.schedule import Meeting
 
+_PRIVATE = (SOURCES, rounds.ROUNDS)  # folders that only the league's owner reads
 _LEAST = 2  # bots of a round
 _UNBOUNDED = 400.0  # Elo points: for a bot that is unbeaten or winless so far
 _LADDER_HALF = 60.0  # Elo points: of a bot of the panel before its first game here
@@ -65,6 +66,8 @@ def make_league(
         if settings.lane == "jail":
             find_bubblewrap()
         folder.mkdir(parents=True, exist_ok=True)
+        for name in _PRIVATE:
+            (folder / name).mkdir(mode=0o700)
     except OSError as error:
         raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -73,14 +76,18 @@ def make_league(
         raise InputError(f"{folder}: not the name of a folder: {error}") from None
     try:
         ledger = Ledger(folder / NAME, create=True)
+        (folder / NAME).chmod(0o600)
         with ledger.changing():
             ledger.fix(settings.fixed())
         Desk(folder, settings, ledger, now).seat_panel()
         ledger.close()
         write_settings(folder, settings)  # last: a league without settings is none
+        (folder / SETTINGS).chmod(0o600)
     except BaseException:
         for name in (NAME, f"{NAME}-wal", f"{NAME}-shm", SETTINGS):
             (folder / name).unlink(missing_ok=True)
+        for name in _PRIVATE:
+            (folder / name).rmdir()
         raise
 
 

@@ -6,7 +6,7 @@ import filecmp
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -46,16 +46,33 @@ _OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
 REPLACED = "replaced.sqlite"
 """The store of before, while games of bots that have changed are played again."""
 _STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
+JUDGED_FILES = tuple(f"{JUDGED}{ending}" for ending in ("", "-journal"))
+_IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
     *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, AGREED, *REPORTS),
-    *(f"{JUDGED}{ending}" for ending in ("", "-journal")),
+    *JUDGED_FILES,
 )
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
 Writer: TypeAlias = Callable[[TextIO], object]
 """Writes a file."""
+
+
+def check_names(path: Path, names: Iterable[str]) -> None:
+    """Raise InputError where one of these names in a folder is no file, or a link to write through.
+
+    A file that is replaced as a whole takes the place of a link; no other may be one.
+    """
+    for name in names:
+        place = path / name
+        if name in _IN_PLACE and place.is_symlink():
+            raise InputError(f"{place}: a link, which is not followed")
+        if place.is_dir():
+            raise InputError(f"{place}: a folder in the place of a file")
+        if place.exists() and not place.is_file():
+            raise InputError(f"{place}: not a regular file")
 
 
 class RunFolder:
@@ -71,13 +88,9 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            if names and not names & {LOG, MANIFEST, NAME}:
+            check_names(path, (*_RESULTS, LOG))
+            if not names <= {LOG} and not names & {MANIFEST, NAME}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
-            for name in (*_RESULTS, LOG):
-                if (path / name).is_dir():
-                    raise InputError(f"{path / name}: a folder in the place of a file")
-                if (path / name).exists() and not (path / name).is_file():
-                    raise InputError(f"{path / name}: not a regular file")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
         except FileExistsError:

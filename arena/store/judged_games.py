@@ -12,6 +12,7 @@ import msgspec
 
 from arena.errors import InputError
 from arena.games.judged import Judged
+from arena.store.folder import JUDGED_FILES, check_names
 from arena.tournament.versions import check_format
 
 FORMAT: Final = 1
@@ -33,6 +34,8 @@ class JudgedGames:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        if path is not None:
+            check_names(path.parent, JUDGED_FILES)
         with self._errors():
             name = ":memory:" if path is None else path
             self._connection = sqlite3.connect(name, timeout=60.0)

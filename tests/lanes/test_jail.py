@@ -235,12 +235,17 @@ try:
 except OSError: print(files)
 print(os.statvfs("/tmp").f_blocks * os.statvfs("/tmp").f_frsize)
 print({name for name in os.listdir("/proc") if not name.isdigit()} == {"self", "thread-self"})
+for place in ("/", "/usr", "/etc", "/dev"):
+    print(os.statvfs(place).f_blocks * os.statvfs(place).f_frsize, os.statvfs(place).f_files)
+print(os.uname().nodename)
 """
 
 
 @needs_jail
 def test_what_a_jail_bounds(tmp_path: Path) -> None:
     """Its sockets, its files and their size; and /proc has processes only.
+
+    Nor do the sizes of what is in memory, or its name, say anything of the machine.
 
     The places of what is shown take a few of the files where that lies below /tmp, too.
     """
@@ -250,7 +255,8 @@ def test_what_a_jail_bounds(tmp_path: Path) -> None:
     process = plan_launch(entry, Limits(), tmp_path).popen()
     out, errors = process.communicate()
     assert errors == b""
-    taken, sockets, files, size, has_only_processes = out.decode().split()
+    taken, sockets, files, size, has_only_processes, *told = out.decode().split()
+    assert told == ["1048576", "102400"] * 4 + ["jail"]
     assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
     assert int(taken) + int(files) == INODES
 

@@ -271,6 +271,15 @@ def test_ratings_that_a_kill_has_prevented_are_made_up_for(tmp_path: Path) -> No
         assert tables(league)["spreads"] == whole["spreads"]
 
 
+def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
+    """Whatever the umask; also what waits to be checked, and what SQLite keeps beside the file."""
+    with a_league(tmp_path) as league:
+        play(league)
+        assert [*take_all(league, print)] == []
+        names = ("league.yaml", "league.sqlite", "league.sqlite-wal", "bots", "rounds", "taken")
+        assert [(tmp_path / name).stat().st_mode & 0o77 for name in names] == [0] * len(names)
+
+
 def test_what_decides_games_cannot_be_changed(tmp_path: Path) -> None:
     """Another seed, lane, panel, rule or limit is named with its file."""
     folder = tmp_path / "club"

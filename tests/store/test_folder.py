@@ -10,6 +10,7 @@ import pytest
 
 from arena.errors import InputError
 from arena.store.folder import RunFolder
+from arena.store.judged_games import JudgedGames
 
 
 def text(content: str) -> Callable[[TextIO], object]:
@@ -20,20 +21,42 @@ def text(content: str) -> Callable[[TextIO], object]:
 def test_files_are_written_and_an_earlier_runs_are_replaced(tmp_path: Path) -> None:
     """The second run's text replaces the first; other files stay, and no temporary file is left."""
     out = tmp_path / "deep" / "run"
-    RunFolder(out).write({"games.csv": text("old\n")})
+    RunFolder(out).write({"games.csv": text("old\n"), "manifest.json": text("{}")})
     (out / "notes.txt").write_text("mine")
     RunFolder(out).write({"games.csv": text("new\n")})
     assert (out / "games.csv").read_text() == "new\n"
     names = {path.name for path in out.iterdir()}
-    assert names == {"games.csv", "run.log", "notes.txt"}
+    assert names == {"games.csv", "manifest.json", "run.log", "notes.txt"}
 
 
 def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
-    """A user's own games.csv is not a run's."""
+    """A user's own games.csv is not a run's, also beside a log."""
     (tmp_path / "games.csv").write_text("mine")
-    with pytest.raises(InputError, match="holds other files"):
-        RunFolder(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["games.csv"]
+    for names in (["games.csv"], ["games.csv", "run.log"]):
+        (tmp_path / names[-1]).touch()
+        with pytest.raises(InputError, match="holds other files"):
+            RunFolder(tmp_path)
+        assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
+    """The log, the store and what was judged; a table takes the place of a link."""
+    for name in ("run.log", "run.sqlite", "run.sqlite-wal", "analysis.sqlite", "replaced.sqlite"):
+        out, elsewhere = tmp_path / f"to-{name}", tmp_path / "elsewhere"
+        RunFolder(out).write({"manifest.json": text("{}")})
+        (out / name).unlink(missing_ok=True)
+        (out / name).symlink_to(elsewhere)
+        with pytest.raises(InputError, match=f"{name}: a link, which is not followed"):
+            RunFolder(out)
+        if name == "analysis.sqlite":
+            with pytest.raises(InputError, match="a link, which is not followed"):
+                JudgedGames(out / name)
+        assert not elsewhere.exists()
+    (tmp_path / "mine").write_text("mine")
+    (out / name).unlink()
+    (out / "games.csv").symlink_to(tmp_path / "mine")
+    RunFolder(out).write({"games.csv": text("new")})
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -129,7 +129,8 @@ def _print_ablation_document(
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, what must be known to read it, and the folder."""
-    from arena.insight.ablation import format_table
+    from arena.insight.ablation import find_earlier, format_table
+    from arena.insight.headline import name_some
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
@@ -146,6 +147,11 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
             )
         for label, faults in variant.out.items():
             click.echo(f"{variant.name}: {label} was out after {faults}")
+    for note in ablation.notes():
+        click.echo(note)
+    if earlier := find_earlier(out, ablation):
+        where = "an earlier ablation there; --out for another folder"
+        click.echo(f"not in this table: {name_some(earlier)} ({where})")
     click.echo(f"results in {out}/")
 
 

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.errors import InputError
-from engine import Rules
+from engine import STANDARD, Rules
 from engine.errors import RulesError, show
 from engine.rules import RULE_NAMES
 
@@ -20,6 +20,7 @@ MOST_VARIANTS: Final = 200  # each is a run with a folder of its own
 
 _DEALING = ("copies", "removed", "hand_size", "opening_row", "rounds")
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
+_RANGE = re.compile(r"-?[0-9]+\.\.-?[0-9]+")
 _OUTSIDE_BRACKETS = r"(?![^\[]*\])"
 
 
@@ -67,6 +68,19 @@ def name_of(rules: Rules, base: Rules) -> str:
     return ",".join(f"{name}={_text(value)}" for name, value in changed)
 
 
+def describe_changes(rules: Rules) -> str:
+    """Return that rules are not the published ones, as a sentence; of those nothing.
+
+    >>> describe_changes(Rules(set_bonus=0)), describe_changes(Rules())
+    ('Played under changed rules: set_bonus=0 (published: 5).', '')
+    """
+    changes = [
+        f"{name}={_text(value)} (published: {_text(getattr(STANDARD, name))})"
+        for name, value in rules.changes().items()
+    ]
+    return f"Played under changed rules: {', '.join(changes)}." if changes else ""
+
+
 def deals_alike(rules: Rules, other: Rules) -> bool:
     """Return whether games under both rules have the same deals.
 
@@ -81,6 +95,8 @@ def _parse(option: str) -> Iterator[Change]:
     name, equals, values = option.partition("=")
     if not equals:
         raise InputError(f"--rule {show(option)}: write NAME=VALUE, such as set_bonus=0,3")
+    if isinstance(getattr(STANDARD, name.strip(), None), tuple) and "[" not in values:
+        raise InputError(f"--rule {show(option)}: a list stands in brackets: {name}=[{values}]")
     for value in re.split("," + _OUTSIDE_BRACKETS, values):
         change: Change = {}
         for part in f"{name}={value}".split("+"):
@@ -97,6 +113,8 @@ def _value(text: str) -> Any:
     """Return a value by its form: a number, a list, or else a text."""
     if text.startswith("[") and text.endswith("]"):
         return [_value(part.strip()) for part in text[1:-1].split(",")]
+    if _RANGE.fullmatch(text):
+        raise InputError(f"--rule: {text} is no value; write them all, with commas: 0,1,2")
     return int(text) if _NUMBER.fullmatch(text) else text
 
 

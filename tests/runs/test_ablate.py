@@ -215,9 +215,42 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     assert (document["strongest"], document["weakest"]) == ("majority", "uniform")
 
 
+def test_what_an_earlier_ablation_left_is_named(arena: Arena, tmp_path: Path) -> None:
+    """Its runs stay in the folder, and are in neither the table nor the report of the next one."""
+    words = ("ablate", "cup.yaml", "--pairs", "1")
+    (tmp_path / "cup.yaml").write_text(CUP)
+    first = arena(*words, "--rule", "set_bonus=0").stdout
+    assert "not in this table" not in first
+    lines = arena(*words, "--rule", "tiebreak=supports").stdout.splitlines()
+    assert lines[-2] == (
+        "not in this table: set_bonus=0 (an earlier ablation there; --out for another folder)"
+    )
+
+
+def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -> None:
+    """In the terminal and in the report: the same games, and cities that are too few."""
+    (tmp_path / "cup.yaml").write_text(CUP)
+    rules = ("--rule", "tiebreak=supports", "--rule", "cities_needed=4")
+    lines = arena("ablate", "cup.yaml", "--pairs", "1", *rules).stdout.splitlines()
+    page = (tmp_path / "results" / "cup-ablate" / "report.md").read_text()
+    notes = [
+        "tiebreak=supports: no effect, every game ended as under the base",
+        "cities_needed=4: nobody can win by City, the deck has fewer cities",
+    ]
+    assert [line for line in lines if line in notes] == notes
+    assert all(f"{note}." in page.replace("\\", "") for note in notes)
+    said = [line for line in lines if "no effect" in line]
+    assert said == notes[:1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--rule", "set_bonus=0..8"], "--rule: 0..8 is no value; write them all, with commas"),
+        (
+            ["--rule", "majority_values=1,1,1,1"],
+            "a list stands in brackets: majority_values=[1,1,1,1]",
+        ),
         (["--rule", "set_bonus=x"], "--rule set_bonus=x: set_bonus must be a whole number"),
         ([], "Missing option '--rule'"),
         (["--rule", "set_bonus=0", "--out", "."], ".: holds other files and no ablation"),

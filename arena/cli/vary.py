@@ -37,11 +37,24 @@ if TYPE_CHECKING:
     from arena.tournament.tune_plan import Tuning
 
 
+class _RuleOption(click.Option):
+    """An option whose help ends with the published rules, which only the help loads."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from arena.tournament.rule_changes import list_published
+
+        rules = ", ".join(f"{name}={value}" for name, value in list_published().items())
+        found = super().get_help_record(ctx)
+        return found and (found[0], f"{found[1]}  [published: {rules}]")
+
+
 @click.command()
 @click.argument("config", type=PATH, shell_complete=complete_configs)
 @click.option(
     "--rule",
     "variants",
+    cls=_RuleOption,
     multiple=True,
     required=True,
     metavar="NAME=VALUE,...",

@@ -68,6 +68,20 @@ def name_of(rules: Rules, base: Rules) -> str:
     return ",".join(f"{name}={_text(value)}" for name, value in changed)
 
 
+def list_published() -> dict[str, str]:
+    """Return the published value of each rule, as it is written after `--rule` and in YAML.
+
+    >>> published = list_published()
+    >>> published["set_bonus"], published["majority_values"]
+    ('5', '[5,6,7,8]')
+    """
+    values = {name: getattr(STANDARD, name) for name in RULE_NAMES}
+    return {
+        name: f"[{','.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+        for name, value in values.items()
+    }
+
+
 def describe_changes(rules: Rules) -> str:
     """Return that rules are not the published ones, as a sentence; of those nothing.
 
@@ -95,6 +109,9 @@ def _parse(option: str) -> Iterator[Change]:
     name, equals, values = option.partition("=")
     if not equals:
         raise InputError(f"--rule {show(option)}: write NAME=VALUE, such as set_bonus=0,3")
+    if _RANGE.search(values):
+        commas = "write all values, with commas, such as set_bonus=0,3"
+        raise InputError(f"--rule {show(option)}: there are no ranges; {commas}")
     if isinstance(getattr(STANDARD, name.strip(), None), tuple) and "[" not in values:
         raise InputError(f"--rule {show(option)}: a list stands in brackets: {name}=[{values}]")
     for value in re.split("," + _OUTSIDE_BRACKETS, values):
@@ -113,8 +130,6 @@ def _value(text: str) -> Any:
     """Return a value by its form: a number, a list, or else a text."""
     if text.startswith("[") and text.endswith("]"):
         return [_value(part.strip()) for part in text[1:-1].split(",")]
-    if _RANGE.fullmatch(text):
-        raise InputError(f"--rule: {text} is no value; write them all, with commas: 0,1,2")
     return int(text) if _NUMBER.fullmatch(text) else text
 
 

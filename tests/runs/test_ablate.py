@@ -246,7 +246,7 @@ def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--rule", "set_bonus=0..8"], "--rule: 0..8 is no value; write them all, with commas"),
+        (["--rule", "set_bonus=0..8"], "there are no ranges; write all values, with commas"),
         (
             ["--rule", "majority_values=1,1,1,1"],
             "a list stands in brackets: majority_values=[1,1,1,1]",

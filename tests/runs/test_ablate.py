@@ -15,12 +15,14 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.insight.ablation import FILE, Ablation
+from arena.insight.ablation import FILE, Ablation, VariantResult, format_table
 from arena.insight.difference_columns import ABLATION
 from arena.insight.pair_counts import MEASURES
+from arena.reports.ablation_report import make_ablation_report
 from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
+from arena.statistics.intervals import Estimate
 from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder
 from arena.store.reader import read_run
 from arena.tournament.plan import Plan, Played
@@ -241,6 +243,24 @@ def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -
     assert all(f"{note}." in page.replace("\\", "") for note in notes)
     said = [line for line in lines if "no effect" in line]
     assert said == notes[:1]
+
+
+def test_variants_that_begin_alike_are_told_apart_in_the_table_and_in_charts() -> None:
+    """Their names are longer than there is room, and differ at the end."""
+    names = ["base", *(f"copies=5-6-7-8-4-2-1-3-4-2-{n}" for n in (3, 4, 5))]
+    estimates = [Estimate(0.5, 0.4, 0.6, 0.05)] * len(MEASURES)
+    found = Ablation(
+        [VariantResult(name, STANDARD, True, 4, 0, {}, estimates, estimates) for name in names],
+        2,
+        ("greedy", "uniform"),
+    )
+    lines = [line.split()[0] for line in format_table(found) if line.startswith("  copies")]
+    assert len(lines) == 3 * len(MEASURES)
+    assert len({*lines}) == 3
+    for chart in make_ablation_report(found, CUP_BOTS).charts():
+        rows = chart.spec["data"]["values"]
+        assert len({row["name"] for row in rows}) == len(rows) == 4
+        assert max(len(row["name"]) for row in rows) <= 26
 
 
 @pytest.mark.parametrize(

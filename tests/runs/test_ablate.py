@@ -239,10 +239,8 @@ def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -
         "tiebreak=supports: no effect, every game ended as under the base",
         "cities_needed=4: nobody can win by City, the deck has fewer cities",
     ]
-    assert [line for line in lines if line in notes] == notes
+    assert [line for line in lines if "nobody" in line or "no effect" in line] == notes
     assert all(f"{note}." in page.replace("\\", "") for note in notes)
-    said = [line for line in lines if "no effect" in line]
-    assert said == notes[:1]
 
 
 def test_variants_that_begin_alike_are_told_apart_in_the_table_and_in_charts() -> None:

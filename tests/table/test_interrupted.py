@@ -20,7 +20,7 @@ from tests.table import Client, running
 from tests.table.interrupting import leave_journal, make_session, play_out
 from tests.table.test_command import is_alive, open_address
 from tests.table.test_playing import LOWEST, SLEEPER, sit_down
-from tests.table.test_session import expected
+from tests.table.test_session import STRICT, expected
 from tests.tiers import few
 from tests.waiting import until
 
@@ -261,7 +261,7 @@ def test_a_killed_table_leaves_no_bot(tmp_path: Path) -> None:
 def test_a_game_under_other_rules_goes_on_under_them(tmp_path: Path) -> None:
     """It was begun in a terminal; its bot is one that knows them, and no other does."""
     bot = tmp_path / "program.py"
-    bot.write_text("assert '\"set_bonus\":5' in input()\n")
+    bot.write_text(STRICT)
     rules = Rules(set_bonus=4)
     actions = play_out(make_session("greedy", 0, rules=rules))
     spec = f"greedy=cmd:{sys.executable} {bot}"

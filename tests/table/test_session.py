@@ -56,6 +56,17 @@ ANY = "    def choose(self, view, /):\n        return view.legal[0]"
 """The body of a bot that plays the first legal action."""
 
 
+STRICT = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    assert asked.get("rules", {"set_bonus": 5})["set_bonus"] == 5
+    more = {"hello": {"ready": True}, "choose": {"action": asked.get("legal", "T")[0]}}
+    print(json.dumps({"id": asked["id"], **more.get(asked["type"], {})}), flush=True)
+"""
+"""A program that plays only with the published bonus, and says so at its start."""
+
+
 class First:
     """Plays like a person who always types the first choice, and keeps what is typed."""
 
@@ -510,7 +521,7 @@ def test_a_person_plays_under_other_rules(
 ) -> None:
     """With either command; a bot that knows the published ones only is refused, or forfeits."""
     strict = str(write(tmp_path, "strict", ANY, "assert setup.rules.set_bonus == 5, 'unknown'"))
-    (tmp_path / "program.py").write_text("assert '\"set_bonus\":5' in input()\n")
+    (tmp_path / "program.py").write_text(STRICT)
     program = f"program=cmd:{sys.executable} program.py"
     rules = ("--rules", '{"set_bonus": 4}')
     for words in (("human", "greedy"), ("human", strict), ("play", "human", "greedy")):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -16,14 +16,19 @@ from arena.cli.completion import complete_bots
 from arena.cli.options import (
     GAMES,
     PATH,
+    RULES,
     SEED,
     THOUGHTS,
     Whole,
+    change_rules,
     names_option,
     tolerate_any_terminal,
 )
 from arena.errors import InputError
 from arena.records.naming import Naming
+
+if TYPE_CHECKING:
+    from engine import Rules
 
 _FOLDER: Final = Path("results/human")
 _SEEDS = 1_000_000_000  # short enough to be typed
@@ -45,6 +50,7 @@ _SEEDS = 1_000_000_000  # short enough to be typed
 @click.option(
     "--out", "-o", type=PATH, default=_FOLDER, show_default=True, help="Folder for the records."
 )
+@RULES
 @THOUGHTS
 def human(
     bot: str,
@@ -54,6 +60,7 @@ def human(
     seed: int | None,
     lane: str,
     out: Path,
+    rules: dict[str, Any],
     *,
     thoughts: bool,
 ) -> None:
@@ -72,7 +79,17 @@ def human(
     from arena.entries.spec import check_label
 
     check_label("human", me)
-    play(me, bot, seed=seed, lane=lane, out=out, games=games, names=names, thoughts=thoughts)
+    play(
+        me,
+        bot,
+        seed=seed,
+        lane=lane,
+        out=out,
+        games=games,
+        names=names,
+        rules=change_rules(rules),
+        thoughts=thoughts,
+    )
 
 
 def is_asked_for(specs: Sequence[str]) -> bool:
@@ -91,6 +108,7 @@ def play(
     out: Path | None,
     games: int,
     names: Naming,
+    rules: Rules,
     thoughts: bool = False,
 ) -> None:
     """Play games between a person and a bot at this terminal.
@@ -102,11 +120,10 @@ def play(
     from arena.table.player import Terminal
     from arena.table.session import Records, Session
     from arena.table.terminal_session import play_session
-    from engine import STANDARD
 
-    entry = find_opponent(me, spec, lane)
+    entry = find_opponent(me, spec, lane, rules)
     seed = secrets.randbelow(_SEEDS) if seed is None else seed
-    session = Session(me, entry, spec, seed, games, names, STANDARD, thoughts=thoughts)
+    session = Session(me, entry, spec, seed, games, names, rules, thoughts=thoughts)
     records = Records(out or _FOLDER)
     tolerate_any_terminal()
     interrupted, others = find_own(session, records)

@@ -21,6 +21,7 @@ from arena.cli.options import (
     REPLACE,
     add_config_options,
     add_run_options,
+    change_rules,
     key_option,
     print_json,
     refuse_options,
@@ -42,8 +43,7 @@ _NOT_OF_A_MANIFEST = (
 )
 _NOT_FOR_A_PERSON = (
     *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
-    *("rules", "limits"),
-    *("scheduler_file", "fresh", "strict", "restrictions"),
+    *("scheduler_file", "fresh", "strict", "restrictions", "limits"),
     *("as_json", "verbose", "quiet"),
 )
 _NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
@@ -169,6 +169,7 @@ def play(
             out=out,
             games=games,
             names=names,
+            rules=change_rules(options["rules"]),
             thoughts=thoughts,
         )
         return
@@ -207,7 +208,7 @@ def _play(
     if how.as_json:
         print_json(to_document(outcome, tournament, out, problems))
     else:
-        print_report(outcome, out, quiet=how.quiet)
+        print_report(outcome, tournament.rules, out, quiet=how.quiet)
 
 
 def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from arena.store.folder import RunFolder
     from arena.tournament.keys import ExecutorChoice, ExecutorKind
     from arena.tournament.tournament import Tournament
+    from engine import Rules
 
 _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 """The variables by which MPI tells a process its rank, and how many there are."""
@@ -29,8 +30,8 @@ _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SI
 _FAST = 10  # games a second, which are shown without a decimal
 
 
-def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
-    """Print how many games were played, the standings, the forfeits and the folder.
+def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: bool) -> None:
+    """Print how many games were played, the standings, changed rules, the forfeits and the folder.
 
     When nothing else is asked for, the standings are printed where no file has them.
     """
@@ -46,12 +47,16 @@ def print_report(outcome: Outcome, folder: Path | None, *, quiet: bool) -> None:
         return
     for warning in outcome.findings.warnings():
         click.echo(f"warning: {escape(warning)}", err=True)
-    for line in _notes(outcome, folder):
+    for line in _notes(outcome, rules, folder):
         click.echo(line)
 
 
-def _notes(outcome: Outcome, folder: Path | None) -> Iterator[str]:
+def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
+    from arena.tournament.rule_changes import describe_changes
+
+    if changed := describe_changes(rules):
+        yield changed
     yield from outcome.findings.lines()
     yield from outcome.progress.describe_end(outcome.out)
     forfeits = int(outcome.standings["forfeits"].sum())

@@ -37,11 +37,24 @@ if TYPE_CHECKING:
     from arena.tournament.tune_plan import Tuning
 
 
+class _RuleOption(click.Option):
+    """An option whose help ends with the published rules, which only the help loads."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from arena.tournament.rule_changes import list_published
+
+        rules = ", ".join(f"{name}={value}" for name, value in list_published().items())
+        found = super().get_help_record(ctx)
+        return found and (found[0], f"{found[1]}  [published: {rules}]")
+
+
 @click.command()
 @click.argument("config", type=PATH, shell_complete=complete_configs)
 @click.option(
     "--rule",
     "variants",
+    cls=_RuleOption,
     multiple=True,
     required=True,
     metavar="NAME=VALUE,...",
@@ -129,7 +142,8 @@ def _print_ablation_document(
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, what must be known to read it, and the folder."""
-    from arena.insight.ablation import format_table
+    from arena.insight.ablation import find_earlier, format_table
+    from arena.insight.headline import name_some
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
@@ -146,6 +160,11 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
             )
         for label, faults in variant.out.items():
             click.echo(f"{variant.name}: {label} was out after {faults}")
+    for note in ablation.notes():
+        click.echo(note)
+    if earlier := find_earlier(out, ablation):
+        where = "an earlier ablation there; --out for another folder"
+        click.echo(f"not in this table: {name_some(earlier)} ({where})")
     click.echo(f"results in {escape(str(out))}/")
 
 

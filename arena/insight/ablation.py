@@ -16,13 +16,14 @@ from typing import Any, Final, NamedTuple
 from arena.errors import InputError
 from arena.insight.difference_columns import ABLATION
 from arena.insight.pair_counts import MEASURES, SPREAD, Measure
-from arena.insight.summary import cut
+from arena.insight.summary import cut_apart
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, find_significant
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
 from arena.tournament.rule_changes import BASE
 from engine import Rules
+from engine.cards import CITY
 
 
 class Contest(NamedTuple):
@@ -79,7 +80,8 @@ class VariantResult:
     """What the games under some rules came to.
 
     `values` and `differences`, those from the base, have an estimate for each measure. `out` has
-    the faults of bots that had too many, as text by label. The base has no differences.
+    the faults of bots that had too many, as text by label. The base has no differences. With
+    `no_effect` every pair has the counts of the base: how its games ended, leads and lengths.
     """
 
     name: str
@@ -90,6 +92,7 @@ class VariantResult:
     out: Mapping[str, str]
     values: Sequence[Estimate]
     differences: Sequence[Estimate]
+    no_effect: bool = False
 
 
 def shown(estimate: Estimate, measure: Measure) -> Estimate:
@@ -126,6 +129,14 @@ class Ablation:
         }
         judged = zip(changes.items(), find_significant([*changes.values()]), strict=True)
         return {place: None if math.isnan(one.error) else sure for (place, one), sure in judged}
+
+    def notes(self) -> Iterator[str]:
+        """Yield where a rule had no effect, and where nobody can win by City."""
+        for variant in self.variants:
+            if variant.no_effect:
+                yield f"{variant.name}: no effect, every game ended as under the base"
+            if variant.rules.cities_needed > variant.rules.copies[CITY]:
+                yield f"{variant.name}: nobody can win by City, the deck has fewer cities"
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the file: one for each variant and measure."""
@@ -164,6 +175,14 @@ def check_folder(path: Path) -> None:
         raise InputError(f"{path}: holds other files and no ablation; choose a new folder")
     if (path / FILE).exists() and not (path / FILE).is_file():
         raise InputError(f"{path / FILE}: not a regular file")
+
+
+def find_earlier(path: Path, ablation: Ablation) -> list[str]:
+    """Return the variants of an earlier ablation that lie in a folder beside those of this one."""
+    known = {variant.name for variant in ablation.variants}
+    return sorted(
+        store.parent.name for store in path.glob(f"*/{NAME}") if store.parent.name not in known
+    )
 
 
 def write(path: Path, ablation: Ablation) -> None:
@@ -208,11 +227,11 @@ def _named(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
 
 def format_table(ablation: Ablation) -> Iterator[str]:
     """Yield the lines of a table of 80 columns: for each measure a line for each variant."""
+    names = cut_apart([variant.name for variant in ablation.variants], _NAME_WIDTH - 2)
     yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
     for number, measure in enumerate(MEASURES):
         yield ablation.title(measure)
-        for variant in ablation.variants:
-            name = cut(variant.name, _NAME_WIDTH - 2)
+        for name, variant in zip(names, ablation.variants, strict=True):
             value = _cells(variant.values[number], measure, "")
             change = _cells(variant.differences[number], measure, "+")
             line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"

@@ -142,6 +142,7 @@ class Effects(NamedTuple):
         yield f"The clearest effect{'' if sure else ' seen'}: {_write_effect(best)}."
         if sure:
             yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
+        yield _explain_surely(f"{tested:,} effects")
         if unclear := [*self._name_unclear()]:
             yield f"Cannot be told from zero: {name_some(unclear)}."
 
@@ -177,6 +178,13 @@ def find_effects(ablation: Ablation) -> Effects:
     return Effects(
         pick_clearest(differences),
         [(name, names, len(names) == judged[name]) for name, names in unclear.items()],
+    )
+
+
+def _explain_surely(tested: str) -> str:
+    return (
+        f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
+        'of the tables, and more is asked for than for "significant" there.'
     )
 
 
@@ -221,6 +229,7 @@ class Moved(NamedTuple):
         names = name_some([one.name for one in sure]) if sure else "none"
         yield f"Surely changed: {names} of {tested:,} bots."
         yield f"The clearest change is that of {best.name}: {change}."
+        yield _explain_surely(f"{tested:,} bots")
 
 
 def find_moved(changes: Changes) -> Moved:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.statistics.letters import shorten
@@ -38,6 +38,24 @@ def cut(text: str, width: int = LABEL_WIDTH) -> str:
     'a_bot_wit...'
     """
     return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def cut_apart(texts: Sequence[str], width: int) -> list[str]:
+    """Return texts of at most so many characters, of which no two are alike.
+
+    A longer one loses its end, or else the first piece to the left without which all differ.
+
+    >>> cut_apart(["copies=1-2-3", "copies=1-2-4", "rounds=2"], 10)
+    ['copies...3', 'copies...4', 'rounds=2']
+    """
+    for end in range(width - 2):
+        made = [
+            text if len(text) <= width else f"{text[: width - 3 - end]}...{text[len(text) - end :]}"
+            for text in texts
+        ]
+        if len({*made}) == len({*texts}):
+            return made
+    return [cut(f"{number}: {text}", width) for number, text in enumerate(texts, 1)]
 
 
 def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:

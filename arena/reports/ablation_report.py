@@ -11,6 +11,7 @@ from arena.insight.ablation import Ablation, shown
 from arena.insight.difference_columns import ABLATION, SIGNIFICANCE
 from arena.insight.difference_headline import find_effects
 from arena.insight.pair_counts import MEASURES, SPREAD, Measure
+from arena.insight.summary import cut_apart
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
@@ -37,14 +38,14 @@ _NAMES = {
     "plies": "Length",
 }
 
-_NOTES = Text(
-    [
-        "Each interval holds for itself, and one in twenty misses. A change is called "
-        "significant where it is so when all changes of its measure are looked at together "
-        "(Benjamini and Hochberg 1995, at 5 %).",
-        "The measures are those of these bots, which may have been made for the published "
-        "rules, and not of the rules alone.",
-    ]
+_LABEL = 26  # characters of a variant beside a chart
+
+_NOTES = (
+    "Each interval holds for itself, and one in twenty misses. A change is called "
+    "significant where it is so when all changes of its measure are looked at together "
+    "(Benjamini and Hochberg 1995, at 5 %).",
+    "The measures are those of these bots, which may have been made for the published "
+    "rules, and not of the rules alone.",
 )
 
 
@@ -58,7 +59,8 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
         "Bots, seed and, where the rules allow it, deals are the same. A change is the variant "
         "less the base, with its 95 % interval by pairs of games.",
     ]
-    sections = [Section("variants", "Variants", [_variants_table(ablation), _NOTES])]
+    notes = [*_NOTES, *(f"{note}." for note in ablation.notes())]
+    sections = [Section("variants", "Variants", [_variants_table(ablation), Text(notes)])]
     sections += [_section(ablation, number) for number in range(len(MEASURES))]
     title = f"{tournament.name}: what a rule is worth"
     return with_glossary(Report(title, summary, sections))
@@ -99,10 +101,11 @@ def _section(ablation: Ablation, number: int) -> Section:
     title = ablation.title(measure)
     title = title[:1].upper() + title[1:]
     table = Table(measure.name, title, _columns(measure), rows)
-    blocks: list[Block] = [*_values_chart(names, values, table)]
+    labels = cut_apart(names, _LABEL)
+    blocks: list[Block] = [*_values_chart(labels, values, table)]
     axis = "change, percentage points" if measure.is_share else "change"
     named = f"{measure.name}-changes", "Changes from the base", axis
-    points = [Point(names[n], changes[n], sure) for n, sure in significant.items()]
+    points = [Point(labels[n], changes[n], sure) for n, sure in significant.items()]
     blocks += difference_chart(points, table, named, "The variant less the base")
     if not blocks:
         blocks.append(Text(["It is not estimable from these games."]))

@@ -47,6 +47,7 @@ from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
@@ -104,6 +105,8 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
         yield " ".join(found)
         if state:
             yield _OPEN
+    if changed := describe_changes(tournament.rules):
+        yield changed
     count = counted(games, "game")
     yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
     if forfeits := int(files.standings["forfeits"].sum()):

@@ -139,6 +139,7 @@ def _compare(
             Estimate() if variant is first else difference(base, counted, measure, contest)
             for measure in MEASURES
         ],
+        variant is not first and bool((counted == base).all()),
     )
 
 

@@ -13,7 +13,7 @@ from arena.lanes.probe import find_problems, probe
 from arena.store.glance import find_changed
 from arena.tournament.keys import MOST_BOTS
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
+from engine import STANDARD, Rules
 
 
 def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
@@ -42,11 +42,13 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
     return [str(problem) for problem in problems]
 
 
-def find_opponent(person: str, spec: str, lane: str | None = None) -> Entry:
+def find_opponent(
+    person: str, spec: str, lane: str | None = None, rules: Rules = STANDARD
+) -> Entry:
     """Return the bot of a spec, in a process of its own: it must not print on the board.
 
-    Ctrl-C does not reach it there, either. Raises InputError for a bot that does not load, and
-    for one with the person's label.
+    Ctrl-C does not reach it there, either. Raises InputError for a bot that does not load under
+    the rules, and for one with the person's label.
     """
     if lane == "inproc":
         raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
@@ -55,13 +57,13 @@ def find_opponent(person: str, spec: str, lane: str | None = None) -> Entry:
         raise InputError(
             f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"
         )
-    return start_apart(entry)
+    return start_apart(entry, rules)
 
 
-def start_apart(entry: Entry) -> Entry:
+def start_apart(entry: Entry, rules: Rules = STANDARD) -> Entry:
     """Return a bot in a process of its own; raises InputError if it does not load."""
     if entry.lane == "inproc":
         entry = replace(entry, lane="process")
-    for problem in find_problems([entry], STANDARD, Limits()):
+    for problem in find_problems([entry], rules, Limits()):
         raise InputError(problem)
     return entry

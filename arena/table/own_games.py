@@ -13,7 +13,7 @@ from arena.errors import InputError, counted
 from arena.records.judge import parse_players, parse_record, read_lines
 from arena.statistics.exact_rating import Met, rate_exactly
 from arena.statistics.intervals import Estimate
-from engine import EngineError, outcome
+from engine import STANDARD, EngineError, outcome
 
 PERSON: Final = "human"
 """The label of a person at the table."""
@@ -25,7 +25,8 @@ class OwnGame(NamedTuple):
     """A line of the file: its game, who sat where, and who won, None for a draw.
 
     `opponent` is the bot as the record describes it, `taken_back` how often the person took
-    something back. One that is not `over` was left, and has no winner.
+    something back. One that is not `over` was left, and has no winner. `published` says that it
+    was played under the published rules.
     """
 
     line: int
@@ -37,6 +38,7 @@ class OwnGame(NamedTuple):
     plies: int
     opponent: dict[str, Any]
     taken_back: int
+    published: bool
 
     @property
     def over(self) -> bool:
@@ -105,6 +107,7 @@ def _read(number: int, line: bytes) -> OwnGame | None:
         len(state.history),
         opponent if isinstance(opponent, dict) else {},
         len(taken_back) if isinstance(taken_back, list) else 0,
+        record.rules == STANDARD,
     )
 
 
@@ -146,7 +149,8 @@ def describe_strength(strength: Strength | None) -> dict[str, Any] | None:
 def count_games(games: Iterable[OwnGame]) -> list[Tally]:
     """Return the games of the person of the table against each strength, the weakest first.
 
-    A game counts if it ended, nothing was taken back in it, and its deal was a new one.
+    A game counts if it ended, nothing was taken back in it, its deal was a new one, and its rules
+    were the published ones.
     """
     results: dict[str, list[str]] = {strength.bot: [] for strength in STRENGTHS}
     known: set[str] = set()
@@ -155,7 +159,7 @@ def count_games(games: Iterable[OwnGame]) -> list[Tally]:
         is_new = game.deal not in known
         known.add(game.deal)
         if PERSON in game.players and strength is not None:
-            counts = game.over and is_new and not game.taken_back
+            counts = game.over and is_new and not game.taken_back and game.published
             results[strength.bot].append(_result(game) if counts else "uncounted")
     fields = ("won", "drawn", "lost", "uncounted")
     return [Tally(one, *map(results[one.bot].count, fields)) for one in STRENGTHS]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import shlex
 from collections.abc import Callable
 from contextlib import closing
@@ -85,6 +86,8 @@ class Session:
             words += ["--games", str(self.games)]
         if self.naming != "english":
             words += ["--names", self.naming]
+        if changes := self.rules.changes():
+            words += ["--rules", json.dumps(changes)]
         if self.thoughts:
             words += ["--thoughts"]
         return shlex.join([*words, "--seed", str(self.seed)])

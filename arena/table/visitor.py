@@ -203,7 +203,7 @@ class Table:
         self.hall.check_room()
         interrupted = self._find_interrupted(name)
         session = interrupted.session
-        entry = find_opponent(session.person, session.spec, session.entry.lane)
+        entry = find_opponent(session.person, session.spec, session.entry.lane, session.rules)
         recorded = interrupted.go_on(entry, self.records)
         try:
             return self._open_game(recorded)

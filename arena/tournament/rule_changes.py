@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.errors import InputError
-from engine import Rules
+from engine import STANDARD, Rules
 from engine.errors import RulesError, show
 from engine.rules import RULE_NAMES
 
@@ -20,6 +20,7 @@ MOST_VARIANTS: Final = 200  # each is a run with a folder of its own
 
 _DEALING = ("copies", "removed", "hand_size", "opening_row", "rounds")
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
+_RANGE = re.compile(r"-?[0-9]+\.\.-?[0-9]+")
 _OUTSIDE_BRACKETS = r"(?![^\[]*\])"
 
 
@@ -67,6 +68,33 @@ def name_of(rules: Rules, base: Rules) -> str:
     return ",".join(f"{name}={_text(value)}" for name, value in changed)
 
 
+def list_published() -> dict[str, str]:
+    """Return the published value of each rule, as it is written after `--rule` and in YAML.
+
+    >>> published = list_published()
+    >>> published["set_bonus"], published["majority_values"]
+    ('5', '[5,6,7,8]')
+    """
+    values = {name: getattr(STANDARD, name) for name in RULE_NAMES}
+    return {
+        name: f"[{','.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
+        for name, value in values.items()
+    }
+
+
+def describe_changes(rules: Rules) -> str:
+    """Return that rules are not the published ones, as a sentence; of those nothing.
+
+    >>> describe_changes(Rules(set_bonus=0)), describe_changes(Rules())
+    ('Played under changed rules: set_bonus=0 (published: 5).', '')
+    """
+    changes = [
+        f"{name}={_text(value)} (published: {_text(getattr(STANDARD, name))})"
+        for name, value in rules.changes().items()
+    ]
+    return f"Played under changed rules: {', '.join(changes)}." if changes else ""
+
+
 def deals_alike(rules: Rules, other: Rules) -> bool:
     """Return whether games under both rules have the same deals.
 
@@ -81,6 +109,11 @@ def _parse(option: str) -> Iterator[Change]:
     name, equals, values = option.partition("=")
     if not equals:
         raise InputError(f"--rule {show(option)}: write NAME=VALUE, such as set_bonus=0,3")
+    if _RANGE.search(values):
+        commas = "write all values, with commas, such as set_bonus=0,3"
+        raise InputError(f"--rule {show(option)}: there are no ranges; {commas}")
+    if isinstance(getattr(STANDARD, name.strip(), None), tuple) and "[" not in values:
+        raise InputError(f"--rule {show(option)}: a list stands in brackets: {name}=[{values}]")
     for value in re.split("," + _OUTSIDE_BRACKETS, values):
         change: Change = {}
         for part in f"{name}={value}".split("+"):

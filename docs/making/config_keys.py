@@ -12,6 +12,7 @@ from arena.lanes.limits import Limits
 from arena.leagues.league_settings import Settings
 from arena.tournament.config import BotEntry, Config
 from arena.tournament.keys import ExecutorChoice
+from arena.tournament.rule_changes import list_published
 
 NAME: Final = "config-keys.md"
 FILES: Final[tuple[tuple[str, type[msgspec.Struct], str], ...]] = (
@@ -21,7 +22,7 @@ FILES: Final[tuple[tuple[str, type[msgspec.Struct], str], ...]] = (
     ("An executor", ExecutorChoice, "The keys of `executor`, where its kind is not enough."),
     ("A league", Settings, "The keys of `league.yaml`; [leagues](../league.md) has more."),
 )
-"""The tables of the page: heading, type and introduction. `rules` has its own page."""
+"""The tables of the page: heading, type and introduction."""
 
 _PLACES: Final = {of: heading.lower().replace(" ", "-") for heading, of, _ in FILES}
 _SIMPLE: Final = {
@@ -34,7 +35,7 @@ _BOUNDS: Final = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "l
 
 def pages() -> dict[str, str]:
     """Return the page by its file name."""
-    parts = ["# Keys of configs", *(_part(*one) for one in FILES)]
+    parts = ["# Keys of configs", *(_part(*one) for one in FILES), _rules()]
     return {NAME: "\n\n".join([*parts, ""])}
 
 
@@ -55,6 +56,13 @@ def _rows(of: type[msgspec.Struct]) -> Iterator[str]:
     assert isinstance(found, inspect.StructType)
     for key in found.fields:
         yield f"| `{key.name}` | {meaning(key.type)} | {describe(key.type)} | {_default(key)} |"
+
+
+def _rules() -> str:
+    """Return the table of the rules, which are no type of a config, with the published values."""
+    introduction = "The keys of `rules`; [rules](../rules.md#variants) says what each does."
+    rows = [f"| `{name}` | `{value}` |" for name, value in list_published().items()]
+    return "\n".join(["## Rules", "", introduction, "", "| key | published |", "|---|---|", *rows])
 
 
 def meaning(of: inspect.Type) -> str:

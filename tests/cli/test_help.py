@@ -8,6 +8,8 @@ import click
 import pytest
 
 from arena.cli import SECTIONS, cli
+from arena.tournament.rule_changes import list_published
+from engine.rules import RULE_NAMES
 from tests.conftest import Arena
 
 WITH_JSON = (
@@ -99,3 +101,10 @@ def test_what_plays_takes_the_same_options() -> None:
         for option in command.params:
             if option.name == "out":
                 assert {*option.opts} == {"--out", "-o"}, command.name
+
+
+def test_the_help_of_an_ablation_names_the_published_rules(arena: Arena) -> None:
+    """Each with its value, from the engine."""
+    text = " ".join(arena("ablate", "--help").stdout.split())
+    changed = dict(re.findall(r"(\w+)=(\[[\d,]+\]|\w+)[,\]]", text))
+    assert {name: changed.get(name) for name in RULE_NAMES} == list_published()

@@ -57,6 +57,17 @@ def test_rules_and_limits_change_those_of_the_config(
     assert (limits["memory"], limits["decision"]) == (512, 3.0 if has_config else 10.0)
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["run", "play"])
+def test_changed_rules_are_said_below_the_standings(arena: Arena, command: str) -> None:
+    """Where the published ones are played nothing is said of them."""
+    said = "Played under changed rules: set_bonus=3 (published: 5)."
+    lines = arena(*START[command], "--rules", '{"set_bonus": 3}').stdout.splitlines()
+    assert lines.count(said) == 1
+    plain = arena(*START[command], "--rules", '{"set_bonus": 5}', "--fresh").stdout
+    assert "rules" not in plain
+
+
 @pytest.mark.parametrize("command", START)
 @pytest.mark.parametrize(
     ("words", "line"),

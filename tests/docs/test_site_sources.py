@@ -89,6 +89,7 @@ def test_a_row_has_the_bounds_and_the_default_of_its_type() -> None:
     assert "| whole number, 1 to 256 |  |" in page
     assert "| number, more than 0 and at most 86,400 | `10.0` |" in page
     assert "| `gauntlet` or `round_robin` or `swiss` | `round_robin` |" in page
+    assert "| `set_bonus` | `5` |" in page
 
 
 @pytest.mark.parametrize("of", csv_columns.files(), ids=lambda of: of.file)

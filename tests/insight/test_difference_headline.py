@@ -114,6 +114,14 @@ def ablation_of(*changes: dict[str, Estimate]) -> Ablation:
     return Ablation(variants, 10, ("a", "b"))
 
 
+def strictly(tested: str) -> str:
+    """Return what is said of the interval of the clearest difference."""
+    return (
+        f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
+        'of the tables, and more is asked for than for "significant" there.'
+    )
+
+
 def test_an_ablation_names_its_clearest_effect_and_what_is_not_told_from_zero() -> None:
     """Twelve effects have 25 ends, a level of 1 - .05 / 25 and 2.878 errors: 1.4685 times 1.96.
 
@@ -126,6 +134,7 @@ def test_an_ablation_names_its_clearest_effect_and_what_is_not_told_from_zero() 
     assert [*found.sentences()] == [
         "The clearest effect: won by City, % of the games, under v1: -10.0 (-12.9..-7.1).",
         "Surely more than luck: 1 of 12 effects.",
+        strictly("12 effects"),
         "Cannot be told from zero: all under v2, drawn under v1, won by tie-break under v1 and 3 "
         "more.",
     ]
@@ -134,7 +143,8 @@ def test_an_ablation_names_its_clearest_effect_and_what_is_not_told_from_zero() 
 def test_an_ablation_without_a_sure_effect_says_so() -> None:
     """An effect that is significant in its own table need not be sure among all."""
     city = Estimate(-0.1, -0.19, -0.01, 0.045)
-    first, second, third = find_effects(ablation_of({"city": city})).sentences()
+    first, second, strict, third = find_effects(ablation_of({"city": city})).sentences()
+    assert strict == strictly("6 effects")
     assert first == "None of 6 effects is surely more than luck."
     assert second.startswith("The clearest effect seen: won by City, % of the games, under v1: -10")
     assert "won by City" not in third
@@ -163,10 +173,12 @@ def test_the_bots_that_have_surely_changed_are_named() -> None:
     assert moved(("a", 45.0, 25.0, 65.0, True), ("b", -9.0, -29.0, 11.0, False)) == [
         "Surely changed: a of 2 bots.",
         "The clearest change is that of a: +45 Elo (21..69).",
+        strictly("2 bots"),
     ]
     assert moved(("a", 5.0, -15.0, 25.0, False), ("b", -9.0, -29.0, 11.0, False)) == [
         "Surely changed: none of 2 bots.",
         "The clearest change is that of b: -9 Elo (-33..15).",
+        strictly("2 bots"),
     ]
 
 

@@ -95,6 +95,15 @@ def test_the_sections_come_in_this_order(report: Report) -> None:
     ]
 
 
+def test_a_run_under_changed_rules_says_so_below_its_headline(report: Report) -> None:
+    """One under the published rules does not mention them."""
+    changed = cup(["a", "b"], pairs=2, rules=Rules(set_bonus=0, majority_values=(1, 1, 1, 1)))
+    found, _ = report_of(changed, make_store(changed))
+    said = "Played under changed rules: majority_values=1-1-1-1 (published: 5-6-7-8), "
+    assert found.summary[1] == f"{said}set_bonus=0 (published: 5)."
+    assert not [line for line in report.summary if "rules" in line]
+
+
 @pytest.mark.slow
 def test_every_chart_is_valid_vega_lite(report: Report) -> None:
     """Altair takes each of them alone, and each says what it shows, and where else it stands."""

@@ -15,12 +15,14 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.insight.ablation import FILE, Ablation
+from arena.insight.ablation import FILE, Ablation, VariantResult, format_table
 from arena.insight.difference_columns import ABLATION
 from arena.insight.pair_counts import MEASURES
+from arena.reports.ablation_report import make_ablation_report
 from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
+from arena.statistics.intervals import Estimate
 from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder
 from arena.store.reader import read_run
 from arena.tournament.plan import Plan, Played
@@ -215,9 +217,58 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     assert (document["strongest"], document["weakest"]) == ("majority", "uniform")
 
 
+def test_what_an_earlier_ablation_left_is_named(arena: Arena, tmp_path: Path) -> None:
+    """Its runs stay in the folder, and are in neither the table nor the report of the next one."""
+    words = ("ablate", "cup.yaml", "--pairs", "1")
+    (tmp_path / "cup.yaml").write_text(CUP)
+    first = arena(*words, "--rule", "set_bonus=0").stdout
+    assert "not in this table" not in first
+    lines = arena(*words, "--rule", "tiebreak=supports").stdout.splitlines()
+    assert lines[-2] == (
+        "not in this table: set_bonus=0 (an earlier ablation there; --out for another folder)"
+    )
+
+
+def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -> None:
+    """In the terminal and in the report: the same games, and cities that are too few."""
+    (tmp_path / "cup.yaml").write_text(CUP)
+    rules = ("--rule", "tiebreak=supports", "--rule", "cities_needed=4")
+    lines = arena("ablate", "cup.yaml", "--pairs", "1", *rules).stdout.splitlines()
+    page = (tmp_path / "results" / "cup-ablate" / "report.md").read_text()
+    notes = [
+        "tiebreak=supports: no effect, every game ended as under the base",
+        "cities_needed=4: nobody can win by City, the deck has fewer cities",
+    ]
+    assert [line for line in lines if "nobody" in line or "no effect" in line] == notes
+    assert all(f"{note}." in page.replace("\\", "") for note in notes)
+
+
+def test_variants_that_begin_alike_are_told_apart_in_the_table_and_in_charts() -> None:
+    """Their names are longer than there is room, and differ at the end."""
+    names = ["base", *(f"copies=5-6-7-8-4-2-1-3-4-2-{n}" for n in (3, 4, 5))]
+    estimates = [Estimate(0.5, 0.4, 0.6, 0.05)] * len(MEASURES)
+    found = Ablation(
+        [VariantResult(name, STANDARD, True, 4, 0, {}, estimates, estimates) for name in names],
+        2,
+        ("greedy", "uniform"),
+    )
+    lines = [line.split()[0] for line in format_table(found) if line.startswith("  copies")]
+    assert len(lines) == 3 * len(MEASURES)
+    assert len({*lines}) == 3
+    for chart in make_ablation_report(found, CUP_BOTS).charts():
+        rows = chart.spec["data"]["values"]
+        assert len({row["name"] for row in rows}) == len(rows) == 4
+        assert max(len(row["name"]) for row in rows) <= 26
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--rule", "set_bonus=0..8"], "there are no ranges; write all values, with commas"),
+        (
+            ["--rule", "majority_values=1,1,1,1"],
+            "a list stands in brackets: majority_values=[1,1,1,1]",
+        ),
         (["--rule", "set_bonus=x"], "--rule set_bonus=x: set_bonus must be a whole number"),
         ([], "Missing option '--rule'"),
         (["--rule", "set_bonus=0", "--out", "."], ".: holds other files and no ablation"),

@@ -23,7 +23,7 @@ def make_session(bot: str, seed: int, **more: Any) -> Session:
 def play_out(session: Session, of_bot: int = 0) -> str:
     """Return a whole game: the person plays the first legal action, the bot that of a number."""
     fixture = session.fixture(0)
-    state = State(fixture.draw(session.seed).deal)
+    state = State(fixture.draw(session.seed, session.rules).deal, session.rules)
     while not state.over:
         state.apply(state.legal()[0 if state.to_act == fixture.seat else of_bot])
     return to_text(state.history)

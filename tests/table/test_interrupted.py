@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.table import open_game
+from engine import Rules
 from tests.conftest import start_command
 from tests.table import Client, running
 from tests.table.interrupting import leave_journal, make_session, play_out
 from tests.table.test_command import is_alive, open_address
 from tests.table.test_playing import LOWEST, SLEEPER, sit_down
-from tests.table.test_session import expected
+from tests.table.test_session import STRICT, expected
 from tests.tiers import few
 from tests.waiting import until
 
@@ -254,3 +256,21 @@ def test_a_killed_table_leaves_no_bot(tmp_path: Path) -> None:
         server.communicate()
     assert below
     until(lambda: not any(map(is_alive, below)))
+
+
+def test_a_game_under_other_rules_goes_on_under_them(tmp_path: Path) -> None:
+    """It was begun in a terminal; its bot is one that knows them, and no other does."""
+    bot = tmp_path / "program.py"
+    bot.write_text(STRICT)
+    rules = Rules(set_bonus=4)
+    actions = play_out(make_session("greedy", 0, rules=rules))
+    spec = f"greedy=cmd:{sys.executable} {bot}"
+    leave_journal(tmp_path / "human", spec, 0, 1, actions, rules=rules)
+    with running(tmp_path) as client:
+        assert "does not start" in go_on(client, 400)["error"]
+        client.ask(f"api/interrupted/{interrupted(client)[0]['name']}/keep", {})
+        leave_journal(tmp_path / "human", "greedy", 0, 1, actions, rules=rules)
+        path = f"api/games/{go_on(client)['id']}"
+        assert client.play(path)["phase"] == "ended"
+        assert [record["rules"] for record in records(client)] == [{"set_bonus": 4}] * 2
+        assert "other rules" in client.ask("api/review", {"line": 2}, 400)["error"]

@@ -20,7 +20,7 @@ from arena.table.own_games import (
     read_games,
     suggest,
 )
-from engine import Record, outcome
+from engine import Record, Rules, outcome
 from tests.records.games import random_record
 
 GREEDY = {"label": "greedy", "bot": "greedy", "params": {}, "lane": "process", "sha256": "0"}
@@ -63,7 +63,7 @@ def test_games_are_counted_as_the_rules_decide_them(tmp_path: Path) -> None:
 
 
 def test_what_says_nothing_of_strength_is_not_counted(tmp_path: Path) -> None:
-    """What was taken back, the same deal again, a game that was left: each is told of apart."""
+    """A take back, the same deal again, other rules, a game that was left: each is told apart."""
     record = finished(0)
     back = record.to_json(**FACTS, taken_back=[{"ply": 2, "actions": "5T"}])
     assert tally_of(tmp_path, back) == (0, 0, 0, 1)
@@ -71,6 +71,8 @@ def test_what_says_nothing_of_strength_is_not_counted(tmp_path: Path) -> None:
     again = record.to_json(**FACTS)
     assert tally_of(tmp_path, again, again) == (1, 0, 0, 1)
     assert tally_of(tmp_path, back, again) == (0, 0, 0, 2)
+    other = record._replace(rules=Rules(set_bonus=4)).to_json(**FACTS)
+    assert tally_of(tmp_path, other) == (0, 0, 0, 1)
     left = record._replace(actions=record.actions[:9]).to_json(**FACTS)
     assert tally_of(tmp_path, left) == (0, 0, 0, 1)
     assert tally_of(tmp_path, left, again) == (0, 0, 0, 2)

@@ -18,6 +18,7 @@ from arena.table.player import Terminal
 from arena.table.session import RecordedGame, Records, Session
 from arena.table.terminal_session import play_session
 from arena.tournament.schedule import Fixture
+from engine import Rules
 from engine.cards import CHARS, to_text
 from engine.notation import parse_actions
 from engine.state import State
@@ -91,6 +92,24 @@ def test_a_game_goes_on_as_if_nothing_had_happened(
     assert record["opponent"] == session.entry.describe()
     assert f"The game goes on where it was interrupted, at ply {plies}." in shown
     assert left(records) == []
+
+
+def test_a_game_under_other_rules_goes_on_under_them(records: Records) -> None:
+    """By the command that is printed for it, which deals the games again, too."""
+    session = make_session("greedy", 0, rules=Rules(rounds=2, removed=23))
+    folder, actions = records.path.parent, play_out(session)
+    leave_journal(folder, "greedy", 0, 1, actions, rules=session.rules)
+    assert find_own(make_session("greedy", 0), records) == (
+        None,
+        [f"Interrupted at ply 1; this goes on with it: {session.command}"],
+    )
+    shown = go_on(session, records)
+    (record,) = lines(records)
+    assert record["rules"] == {"removed": 23, "rounds": 2}
+    assert record["win_type"] is not None
+    assert "The game goes on where it was interrupted, at ply 1." in shown
+    again = """arena human greedy --rules '{"removed": 23, "rounds": 2}' --seed 0"""
+    assert f"The same again: {again}" in shown
 
 
 @pytest.mark.slow

@@ -52,6 +52,21 @@ SEED = next(
 """A seed with which the person holds a 6 and no 5 in the first round against greedy."""
 
 
+ANY = "    def choose(self, view, /):\n        return view.legal[0]"
+"""The body of a bot that plays the first legal action."""
+
+
+STRICT = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    assert asked.get("rules", {"set_bonus": 5})["set_bonus"] == 5
+    more = {"hello": {"ready": True}, "choose": {"action": asked.get("legal", "T")[0]}}
+    print(json.dumps({"id": asked["id"], **more.get(asked["type"], {})}), flush=True)
+"""
+"""A program that plays only with the published bonus, and says so at its start."""
+
+
 class First:
     """Plays like a person who always types the first choice, and keeps what is typed."""
 
@@ -499,3 +514,27 @@ def test_a_file_without_a_last_newline_is_continued(tmp_path: Path) -> None:
     done = command(tmp_path, "human", "greedy", "--seed", SEED, typed="6\nquit\n")
     assert "line 2 of" in done.stdout
     assert len(records(tmp_path)) == 2
+
+
+def test_a_person_plays_under_other_rules(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With either command; a bot that knows the published ones only is refused, or forfeits."""
+    strict = str(write(tmp_path, "strict", ANY, "assert setup.rules.set_bonus == 5, 'unknown'"))
+    (tmp_path / "program.py").write_text(STRICT)
+    program = f"program=cmd:{sys.executable} program.py"
+    rules = ("--rules", '{"set_bonus": 4}')
+    for words in (("human", "greedy"), ("human", strict), ("play", "human", "greedy")):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(ALL_ANSWERS))
+        done = arena(*words, *rules)
+        assert (done.returncode, done.stderr) == (0, "")
+    found = records(tmp_path)
+    assert [record["rules"] for record in found] == [{"set_bonus": 4}] * 3
+    assert [record["win_type"] == "forfeit" for record in found] == [False, True, False]
+    for bot, changes, why in (
+        ("greedy", '{"set_bonus": "x"}', "--rules: set_bonus must be a whole number"),
+        (program, '{"set_bonus": 4}', "bot '"),
+    ):
+        done = arena("human", bot, "--rules", changes)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"error: {why}")

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from math import log2
 
-from tests.lanes.telling import BITS, Known, measure
+from tests.lanes.telling import BITS, WIDTHS, Known, measure
 
 ROUNDS = 50
 WAYS = {
@@ -19,12 +19,13 @@ WAYS = {
     "late": "drops pages of a file; the time of a read",
     "warmed": "reads pages of a file that the arena has read; the time of a read",
     "fresh": "reads pages that nobody has read; the time of a read",
+    "inodes": "opens pipes; the number of the next one (3 bits)",
     "load": "works on all cores, 20 ms a bit; the speed of a loop",
 }
 """The ways that were tried: what one jail does, and by what the other finds out."""
 
 
-def bits(known: Known) -> float:
+def bits(known: Known, width: int = BITS) -> float:
     """Return the bits of a decision that came through, by the share of the bits that were right.
 
     >>> bits(Known(50, 50, 1.0)), bits(Known(0, 50, 0.5))
@@ -32,7 +33,7 @@ def bits(known: Known) -> float:
     """
     share = min(max(known.bits, 1 - known.bits), 1.0)
     unsure = -sum(part * log2(part) for part in (share, 1 - share) if part)
-    return max(0.0, BITS * (1 - unsure))
+    return max(0.0, width * (1 - unsure))
 
 
 def lines() -> Iterator[str]:
@@ -43,5 +44,6 @@ def lines() -> Iterator[str]:
     yield "|---|---|---|---|"
     for how, way in WAYS.items():
         known = measure(how, ROUNDS)
-        row = f"{known.numbers} of {known.rounds} | {known.bits:.0%} | {bits(known):.1f}"
+        told = bits(known, WIDTHS.get(how, BITS))
+        row = f"{known.numbers} of {known.rounds} | {known.bits:.0%} | {told:.1f}"
         yield f"| {way} | {row} |"

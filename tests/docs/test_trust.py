@@ -55,4 +55,6 @@ def test_what_stays_is_that_of_the_study() -> None:
     load = next(row for way, row in rows.items() if way.startswith("works on all cores"))
     trials, known = (fresh[0].split(" of ")[place] for place in (1, 0))
     assert f"in {known} of {trials} trials" in PAGE
+    inodes = next(row for way, row in rows.items() if way.startswith("opens pipes"))
+    assert f"three bits in {inodes[0]} trials" in " ".join(PAGE.split())
     assert f"told {load[2].rstrip(' |')} bits a decision" in PAGE

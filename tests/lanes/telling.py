@@ -1,7 +1,7 @@
 """Measure what two jails that play at the same time tell each other, by several ways.
 
-`python -m tests.lanes.telling ROUNDS HOW...` prints how many of so many numbers of ten bits one of
-them knew of the other, and the share of the bits.
+`python -m tests.lanes.telling ROUNDS HOW...` prints how many of so many numbers one of them
+knew of the other, and the share of the bits. Most numbers have ten bits.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ WARMED = "warmed"
 TOGETHER = ("load",)
 """The ways for which both work at the same time."""
 
+WIDTHS = {"inodes": 3}
+"""The bits of a number, where they are not BITS."""
+
 _LEAD = 0.005  # seconds from a message to the time when both begin
 
 
@@ -42,7 +45,7 @@ class Known(NamedTuple):
 
 def measure(how: str, rounds: int) -> Known:
     """Return what one jail has known of another's numbers."""
-    numbers = stream(1, "tells", how)
+    numbers, width = stream(1, "tells", how), WIDTHS.get(how, BITS)
     known = right = 0
     with jail(how) as (one, path), jail(how) as (other, _):
         if how in ("fresh", WARMED):
@@ -50,7 +53,7 @@ def measure(how: str, rounds: int) -> Known:
         if how == WARMED:
             warm(Path(path))
         for place in range(rounds):
-            number = numbers.randrange(1 << BITS)
+            number = numbers.randrange(1 << width)
             start = time.time() + _LEAD
             send(one, f"tell {place} {start} {number}")
             if how not in TOGETHER:
@@ -60,9 +63,9 @@ def measure(how: str, rounds: int) -> Known:
             if how in TOGETHER:
                 receive(one)
             known += heard == str(number)
-            wrong = int(heard) ^ number if heard.isdecimal() else (1 << BITS // 2) - 1
-            right += BITS - wrong.bit_count()  # who hears nothing guesses half of them
-    return Known(known, rounds, right / rounds / BITS)
+            wrong = int(heard) ^ number if heard.isdecimal() else (1 << width // 2) - 1
+            right += width - wrong.bit_count()  # who hears nothing guesses half of them
+    return Known(known, rounds, right / rounds / width)
 
 
 @contextmanager

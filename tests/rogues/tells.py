@@ -2,8 +2,8 @@
 
 `python tells.py HOW`: standard input has lines `tell ROUND START NUMBER` for the one and
 `ask ROUND START` for the other, which answers with the number that it has understood, or `?` where
-the way is closed to it. Each number has ten bits. START is when both begin, by the clock. The first
-line of each names the file that they use.
+the way is closed to it. Each number has ten bits, or three by inodes. START is when both begin, by
+the clock. The first line of each names the file that they use.
 """
 
 import ctypes
@@ -20,6 +20,9 @@ RANDOM, DONTNEED = 1, 4
 NOWAIT = 8
 LATE = 30e-6  # seconds for a page that was not there
 SLOT = 0.02  # seconds for a bit
+BATCH = 1024  # numbers of inodes that a processor takes at once
+STEP = 32 * BATCH
+WIDTH = 3  # bits that are told by them
 CACHESTAT = 451
 MINCORE = {"x86_64": 27, "aarch64": 232}
 
@@ -147,9 +150,40 @@ class Load:
         return [count < middle for count in counts]
 
 
+class Inodes:
+    """The next number of a pipe, which the kernel counts for the whole machine, is what is told."""
+
+    def __init__(self, _how):
+        self.most = STEP << WIDTH
+
+    def tell(self, _number, bits):
+        """Open pipes until the next number is that of the bits."""
+        wanted = sum(1 << bit for bit in range(WIDTH) if bits[bit]) * STEP
+        while (self.next() - wanted) % self.most > STEP // 2:
+            for _ in range((wanted - self.open()) % self.most):
+                self.open()
+
+    def ask(self, _number):
+        """Return the bits of the next number."""
+        number = self.next() // STEP
+        return [number >> bit & 1 for bit in range(WIDTH)]
+
+    def next(self):
+        """Return the greatest of some numbers: each processor has a batch of its own."""
+        return max(self.open() for _ in range(2 * BATCH))
+
+    def open(self):
+        """Return the number of a pipe."""
+        ends = os.pipe()
+        number = os.fstat(ends[0]).st_ino
+        for end in ends:
+            os.close(end)
+        return number
+
+
 def main(how):
     """Do what the lines say."""
-    way = Load(how) if how == "load" else Pages(how)
+    way = OTHERS.get(how, Pages)(how)
     print(getattr(way, "path", ""), flush=True)
     for line in sys.stdin:
         what, number, start, *rest = line.split()
@@ -165,6 +199,8 @@ def main(how):
         except OSError:
             print("?", flush=True)
 
+
+OTHERS = {"load": Load, "inodes": Inodes}
 
 if __name__ == "__main__":
     main(sys.argv[1])

@@ -146,9 +146,12 @@ class ForkServer:
         self._end()
 
 
+_notice = msgspec.msgpack.Decoder(Notice)
+
+
 def _read(data: bytes) -> Notice:
     try:
-        return msgspec.msgpack.decode(data, type=Notice)
+        return _notice.decode(data)
     except msgspec.DecodeError as error:
         raise Garbled(f"a notice cannot be read: {error}") from None
 

@@ -142,6 +142,9 @@ def read_settings(folder: Path) -> Settings:
         raise InputError(f"{path}: {error}") from None
 
 
+msgspec.json.Decoder(Settings)  # builds what it needs once, and not in two threads
+
+
 def check_settings(data: Any) -> Settings:
     """Return the settings of some data; raises InputError, which names the place in it."""
     try:

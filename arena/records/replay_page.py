@@ -61,13 +61,16 @@ def read_page_or_lines(file: BinaryIO) -> Iterator[bytes]:
     yield _to_line(_parse(page))
 
 
+_timeline = msgspec.json.Decoder(_Timeline)
+
+
 def _parse(page: bytes) -> _Timeline:
     """Return the timeline of a page; raises InputError."""
     text = page.partition(_START)[2].partition(_END)[0]
     if not text:
         raise InputError("a page without a game: not a replay that `arena view` wrote")
     try:
-        timeline = msgspec.json.decode(text, type=_Timeline)
+        timeline = _timeline.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise InputError(
             "its game cannot be read: not a replay as `arena view` writes it"

@@ -77,6 +77,10 @@ def read_tournament(text: str) -> Tournament:
     return make_tournament(read_manifest(text))
 
 
+for _kind in (_Manifest, Tournament):
+    msgspec.json.Decoder(_kind)  # builds what it needs once, and not in two threads
+
+
 def make_tournament(data: Mapping[str, Any]) -> Tournament:
     """Return the tournament of a manifest's data, as `read_tournament` does."""
     try:

@@ -41,6 +41,9 @@ class _Head(msgspec.Struct, frozen=True):
     session: Whose
 
 
+_head = msgspec.json.Decoder(_Head)
+
+
 @dataclass(frozen=True)
 class Interrupted:
     """A game that nobody plays: its journal, its session as it was, and its actions so far.
@@ -129,7 +132,7 @@ def _journals(folder: Path) -> Iterator[Path]:
 def _describe(path: Path, content: Content) -> Interrupted:
     """Return the game of a journal; raises InputError for one that does not say whose it is."""
     try:
-        head = msgspec.json.decode(content.head, type=_Head)
+        head = _head.decode(content.head)
         whose, bot = head.session, head.opponent
         check_label(whose.spec, whose.person)
         check_label(whose.spec, bot.label)

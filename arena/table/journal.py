@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -45,6 +45,9 @@ class _Back(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _Entry = TypeVar("_Entry", _Line, _Back)
+_DECODERS: Final[dict[Any, msgspec.json.Decoder[Any]]] = {
+    kind: msgspec.json.Decoder(kind) for kind in (_Line, _Back)
+}
 
 
 class Whose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -238,7 +241,7 @@ def _read_action(line: bytes, ply: int) -> Action:
 def _read(line: bytes, kind: type[_Entry]) -> _Entry | None:
     """Return what a whole line says, None for one of another kind."""
     try:
-        read = msgspec.json.decode(line, type=kind)
+        read: _Entry = _DECODERS[kind].decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     return read if line.endswith(b"\n") else None

@@ -124,6 +124,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _SHARED: Final = sorted({*Config.__struct_fields__} & {one.name for one in fields(Tournament)})
 """Keys of a config that a tournament has, too."""
 
+msgspec.json.Decoder(Config)  # builds what it needs once: two threads at once crash msgspec 0.22
+
 _KEYS: Final = {
     "": Config.__struct_fields__,
     "bots": BotEntry.__struct_fields__,

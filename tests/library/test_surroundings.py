@@ -174,6 +174,32 @@ CHILDREN = {
 }
 
 
+BUILT = """
+import sys
+import arena
+called, built = [], []
+def see(frame, event, _):
+    called.append(frame.f_code.co_name)
+    if event == "call" and called[-1] == "get_class_annotations":
+        callers = []
+        while frame := frame.f_back:
+            callers.append(frame.f_code.co_name)
+        if callers.count("<module>") == 1:  # that of this program: no import is under way
+            built.append(callers[0])
+sys.setprofile(see)
+arena.run(["uniform", "greedy"], pairs=2, lane="inproc", out="run", progress=False)
+arena.open("run")
+sys.setprofile(None)
+assert {"convert", "make_tournament", "get_class_annotations"} <= {*called}
+assert not built, built
+"""
+
+
+def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
+    """msgspec does so where one is read first: two threads crashed. An import has a lock."""
+    printed(tmp_path, BUILT)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",

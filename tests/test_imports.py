@@ -266,7 +266,7 @@ BOUNDS = {
     "floors": 10,
     "files": 331,
     "modules with one importer": 59,
-    "lines of code": 33_040,
+    "lines of code": 33_050,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
 
@@ -291,7 +291,7 @@ files of `runs`. A table that teaches has the text of the rules, what was costly
 and a bot that is asked again; it takes numbers from `statistics`, and what is judged from `runs`.
 What of a machine may be shown to everybody is a file of its own, beside what the doctor finds.
 The columns of files that no report shows are a file of `insight`.
-Ten strangers who walked it cost 190 lines: rules of a person's game, what an ablation leaves out, a
+Ten strangers who walked it cost 200 lines: rules of a person's game, what an ablation leaves out, a
 league's CSV, links that are not followed, and what a cluster says of its sites and its end.
 Which version made a file is of `tournament`, as what plays there is: every format with a life on a
 disk asks it.

@@ -23,8 +23,7 @@ from arena.cli.options import (
     print_json,
     with_options,
 )
-from arena.cli.starting import How, count_games, stoppable
-from arena.errors import escape
+from arena.cli.starting import How, count_games, say_where, stoppable
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     click.echo(count_games(outcome))
     if comparison.command:
         click.echo(f"repeat with: {comparison.command}")
-    click.echo(f"results in {escape(str(out))}/")
+    click.echo(say_where(out))
 
 
 def _check_minutes(

@@ -65,7 +65,12 @@ def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]
     for label, faults in outcome.out.items():
         yield f"{label} was out after {faults}"
     if folder:
-        yield f"results in {escape(str(folder))}/"
+        yield say_where(folder)
+
+
+def say_where(folder: Path) -> str:
+    """Return in which folder the files are; its name may hold anything."""
+    return f"results in {escape(str(folder))}/"
 
 
 def count_games(outcome: Outcome) -> str:

@@ -21,7 +21,7 @@ from arena.cli.options import (
     print_json,
     with_options,
 )
-from arena.cli.starting import How, stoppable
+from arena.cli.starting import How, say_where, stoppable
 from arena.errors import InputError, counted, escape, naming
 from arena.tournament import keys
 
@@ -165,7 +165,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     if earlier := find_earlier(out, ablation):
         where = "an earlier ablation there; --out for another folder"
         click.echo(f"not in this table: {name_some(earlier)} ({where})")
-    click.echo(f"results in {escape(str(out))}/")
+    click.echo(say_where(out))
 
 
 @click.command()
@@ -264,7 +264,7 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     click.echo(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         click.echo(f"use it: {tuned.spec}")
-    click.echo(f"results in {escape(str(out))}/")
+    click.echo(say_where(out))
 
 
 def play_restricted(

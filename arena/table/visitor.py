@@ -98,9 +98,6 @@ class Nothing(Body):
 
 AnyBody = TypeVar("AnyBody", bound=Body)
 
-for _body in Body.__subclasses__():
-    msgspec.json.Decoder(_body)  # builds what it needs once, and not in two threads
-
 
 async def read_body(request: Request, wanted: type[AnyBody]) -> AnyBody:
     """Return the body of a request; raises InputError for one that is not as wanted."""

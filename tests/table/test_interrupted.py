@@ -52,9 +52,11 @@ def test_a_table_that_ends_loses_no_action(tmp_path: Path, number: signal.Signal
         connection, root, headers = open_address(server.stdout.readline())
         connection.request("POST", f"{root}api/games", b'{"bot": "uniform"}', headers)
         path = f"{root}api/games/{json.load(connection.getresponse())['id']}"
+        ply = -1
         for _ in range(3):
             connection.request("GET", f"{path}/events", headers=headers)
-            frame = next_question(connection.getresponse())
+            frame = next_question(connection.getresponse(), ply)
+            ply = frame["ply"]
             connection.close()
             body = json.dumps({"ply": frame["ply"], "action": frame["legal"][0]})
             connection.request("POST", f"{path}/act", body, headers)
@@ -78,14 +80,14 @@ def journals(folder: Path) -> list[Path]:
     return [*(folder / "results" / "human").glob("open/[!.]*")]
 
 
-def next_question(stream: Any) -> dict[str, Any]:
-    """Return the position in which a stream of news says that it is the person's turn."""
+def next_question(stream: Any, after: int) -> dict[str, Any]:
+    """Return the position after a ply in which a stream of news says that it is one's turn."""
     frames: list[dict[str, Any]] = []
     for line in stream:
         if line.startswith(b"data:"):
             news = json.loads(line[5:])
             frames[news["from"] :] = news["frames"]
-            if news["phase"] == "yours":
+            if news["phase"] == "yours" and frames[-1]["ply"] > after:
                 return frames[-1]
     raise AssertionError("it is never the person's turn")
 

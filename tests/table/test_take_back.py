@@ -227,17 +227,19 @@ def test_a_table_that_is_killed_after_taking_back_loses_nothing(tmp_path: Path) 
             connection.request("POST", f"{root}{path}", json.dumps(body), headers)
             return json.load(connection.getresponse())
 
-        def question() -> dict[str, Any]:
+        def question(after: int) -> dict[str, Any]:
             connection.request("GET", f"{root}{path}/events", headers=headers)
-            frame = next_question(connection.getresponse())
+            frame = next_question(connection.getresponse(), after)
             connection.close()
             return frame
 
         path = f"api/games/{ask('api/games', bot='ismcts', begins='me')['id']}"
+        ply = -1
         for _ in range(3):
-            frame = question()
-            ask(f"{path}/act", ply=frame["ply"], action=frame["legal"][0])
-        ask(f"{path}/take-back", ply=question()["ply"])
+            frame = question(ply)
+            ply = frame["ply"]
+            ask(f"{path}/act", ply=ply, action=frame["legal"][0])
+        ask(f"{path}/take-back", ply=question(ply)["ply"])
         until(lambda: b"back_to" in journals(tmp_path)[0].read_bytes())
     finally:
         server.kill()

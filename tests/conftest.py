@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
-from arena.executors.forkserver import shared_server
 from tests.waiting import PATIENCE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
@@ -35,13 +34,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()  # what a test leaves is still collected
         gc.enable()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _server() -> Iterator[None]:
-    """Fork the workers of all runs in this process from one server, which saves starting it."""
-    with shared_server():
-        yield
 
 
 @pytest.fixture

@@ -82,7 +82,6 @@ def _dismiss(bots: Sequence[BotProcess]) -> list[str]:
     own = {bot.pid for bot in bots}
     holders = []
     for bot in bots:
-        bot.resume()
         inner = _inner(bot)
         own |= {process.pid for process in inner[:2]}  # the first of the jail, and the bot's own
         outer = [process for process in _family(bot) if process not in inner] if inner else []

@@ -24,11 +24,11 @@ from engine import STANDARD
 from engine.cards import CHARS
 from engine.scoring import WinType
 
-PLAYED, ASKING, WORDS, FAILED, DISTURBED, LOGGED = 1, 2, 3, 4, 5, 6
+PLAYED, ASKING, WORDS, FAILED, LOGGED = 1, 2, 3, 4, 5
 """Kinds of frames from a worker.
 
-They say what a chunk came to, whom it asks, its last words, which game a fault has ended, which
-pair wants quiet, and a line of its log.
+They say what a chunk came to, whom it asks, its last words, which game a fault has ended, and a
+line of its log.
 """
 
 _MOST_REST = 1 << 20  # bytes of a frame beside its games
@@ -47,18 +47,11 @@ class Failed(NamedTuple):
     result: GameResult
 
 
-class Disturbed(NamedTuple):
-    """Instead of what a chunk came to: in this pair a bot's folder was changed by others."""
-
-    pair: int
-
-
-Answer: TypeAlias = "Played | Asking | LastWords | Failed | Disturbed | Line"
+Answer: TypeAlias = "Played | Asking | LastWords | Failed | Line"
 _KINDS: Final = {
     Asking: ASKING,
     LastWords: WORDS,
     Failed: FAILED,
-    Disturbed: DISTURBED,
     Line: LOGGED,
 }
 
@@ -74,12 +67,13 @@ class Part(msgspec.Struct, array_like=True):
     seconds: float
     judged: list[JudgedGame] = []
     refusal: str = ""
+    renewed: list[str] = []
 
 
 def to_part(played: Played) -> Part:
     """Return what a chunk came to as it travels."""
     timings = {label: timing.to_data() for label, timing in played.timings.items()}
-    more = [*played.judged], played.refusal
+    more = [*played.judged], played.refusal, [*played.renewed]
     return Part(*played.chunk[:3], played.results, timings, played.seconds, *more)
 
 
@@ -93,7 +87,8 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     if not (are_possible and all(map(is_possible_timing, part.timings.values()))):
         raise Garbled("its answer has a game that cannot be")
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
-    return Played(chunk, part.results, timings, part.seconds)
+    renewed = [label for label in part.renewed if label in timings]
+    return Played(chunk, part.results, timings, part.seconds, renewed=renewed)
 
 
 def _judged_from(part: Part, chunk: Chunk) -> Played:
@@ -142,10 +137,6 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
             return from_part(_part.decode(data), chunk)
         if kind == FAILED and chunk:
             return Failed(_check_failed(_failed.decode(data).result, chunk))
-        if kind == DISTURBED and chunk and not chunk.quiet:
-            disturbed = _disturbed.decode(data)
-            if (disturbed.pair, chunk.seats[0]) in _places(chunk):
-                return disturbed
         if kind == ASKING and chunk:
             asking = _asking.decode(data)
             if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
@@ -158,7 +149,6 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
 _part = msgspec.msgpack.Decoder(Part)
 _failed = msgspec.msgpack.Decoder(Failed)
 _asking = msgspec.msgpack.Decoder(Asking)
-_disturbed = msgspec.msgpack.Decoder(Disturbed)
 _words = msgspec.msgpack.Decoder(LastWords)
 _line = msgspec.msgpack.Decoder(Line)
 

@@ -6,31 +6,29 @@ import os
 import select
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import WorkerDied, counted
 from arena.executors.deaths import Deaths
-from arena.executors.forkserver import ForkServer, open_server
 from arena.executors.frames import Garbled
 from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
-from arena.lanes.cleanup import children, count_descendants, kill_orphans
+from arena.lanes.cleanup import count_descendants
 from arena.lanes.faults import KILLED
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
-from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_FROM_OUTSIDE = (*KILLED, None)  # exit statuses; None: it is not known
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 
 
@@ -61,14 +59,12 @@ class LocalExecutor:
 def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
     """Yield a crew of so many workers; at the end nothing of it is left."""
     warm_jails(tournament.entries)
-    with scratch_folder() as folder, open_server() as server:
-        others = children()
-        crew = Crew(size, work, tournament, log, folder, server)
+    with scratch_folder() as folder:
+        crew = Crew(size, work, tournament, log, folder)
         try:
             yield crew
         finally:
             crew.kill()
-            kill_orphans(others)
 
 
 class Crew:
@@ -81,7 +77,6 @@ class Crew:
         tournament: Tournament,
         log: RunLog,
         folder: Path,
-        server: ForkServer,
     ) -> None:
         self.size = size
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
@@ -95,10 +90,8 @@ class Crew:
         self.head = write_head(tournament)
         self.log = log
         self.folder = folder
-        self.server = server
         self.deaths = Deaths()
         self.members: dict[int, Member] = {}
-        self.waiting: list[tuple[int, Chunk]] = []  # to be played in quiet, and by whom
         self.hired = 0
         self.stillborn = 0
 
@@ -116,10 +109,7 @@ class Crew:
             for number in _wait_for(busy):
                 try:
                     for played in busy[number].receive():
-                        if isinstance(played, Played):
-                            yield from self.halves.join(played)
-                        else:
-                            self.halves.take_back(played)
+                        yield from self.halves.join(played)
                 except EOFError:
                     self._replace(number, "")
                 except Garbled as error:
@@ -130,10 +120,6 @@ class Crew:
 
     def _give(self) -> None:
         """Give every worker what it plays and the next half, hiring where there are too few."""
-        if self.waiting:
-            self._give_in_quiet()
-            return
-        self._let_go_on(self.members)
         for ahead in range(_CHUNKS_AHEAD):
             for number in range(self.size):
                 if number in self.members and len(self.members[number].chunks) > ahead:
@@ -143,28 +129,7 @@ class Crew:
                     continue
                 if self.deaths.is_unsafe(chunk.pairing):
                     chunk = chunk._replace(apart=True)
-                if chunk.quiet:
-                    self.waiting.append((number, chunk))
-                    continue
                 self._find(number).give(chunk)
-        if self.waiting:
-            self._give_in_quiet()
-
-    def _give_in_quiet(self) -> None:
-        """Give out what is to be played in quiet, once nobody plays; others are stopped."""
-        if any(member.chunks for member in self.members.values()):
-            return
-        number, chunk = self.waiting.pop(0)
-        self._let_go_on([number])
-        self._find(number).give(chunk)
-
-    def _let_go_on(self, numbers: Collection[int]) -> None:
-        """Stop all workers with their bots but these."""
-        for number, member in self.members.items():
-            if number in numbers:
-                member.go_on()
-            else:
-                member.stop()
 
     def _find(self, number: int) -> Member:
         """Return the worker with this number, hired if it is not there."""
@@ -176,7 +141,7 @@ class Crew:
         """Add a worker."""
         self.hired += 1
         folder = self.folder / f"worker-{self.hired}"
-        self.members[number] = Member(self.server, self.head, self.tournament, folder, self.log)
+        self.members[number] = Member(self.head, self.tournament, folder, self.log)
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""
@@ -223,7 +188,7 @@ class Crew:
         A worker that may have been killed from outside is forgiven, but not again and again.
         """
         self.stillborn += 1
-        forgiven = member.status in _FROM_OUTSIDE and not hung and not member.words
+        forgiven = member.status in KILLED and not hung and not member.words
         if not forgiven or self.stillborn >= _MOST_STILLBORN:
             reason = member.words or hung or exit_status
             raise WorkerDied(f"a worker process did not start: {reason}")

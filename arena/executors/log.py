@@ -210,12 +210,6 @@ class Reporter:
     def failed(self, result: GameResult) -> None:
         """This game of the chunk has ended with a fault, the first one of a bot here."""
 
-    def disturbed(self, pair: int) -> None:
-        """A bot's folder was changed by others; raises where the pair is then played in quiet."""
-
-    def end_others(self) -> None:
-        """End all processes of bots that are left."""
-
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         """The bot in seat `asked` is asked, in a game that is played apart."""
 

@@ -5,28 +5,21 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
-import signal
 import socket
+import subprocess
 import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import psutil
 
 from arena.executors import worker_process as process
-from arena.executors.answers import (
-    LOGGED,
-    Disturbed,
-    Failed,
-    LastWords,
-    most_bytes,
-    read_answer,
-)
-from arena.executors.deaths import Asking, Progress, split
-from arena.executors.forkserver import START, ForkServer
+from arena.executors.answers import LOGGED, Failed, LastWords, most_bytes, read_answer
+from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
@@ -35,6 +28,9 @@ from arena.lanes.meter import Meter, Stopwatch
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent
+
+START: Final = 60.0
+"""Seconds for a worker to begin."""
 
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its socket to the end of a worker
@@ -50,16 +46,12 @@ class Member:
     as that is not known.
     """
 
-    def __init__(
-        self, server: ForkServer, head: bytes, tournament: Tournament, folder: Path, log: RunLog
-    ) -> None:
-        self.server = server
+    def __init__(self, head: bytes, tournament: Tournament, folder: Path, log: RunLog) -> None:
         self.folder = folder
         self.chunks: deque[Chunk] = deque()
         self.asking: Asking | None = None
         self.words = ""
         self.status: int | None = None
-        self.is_stopped = False
         self._allowed = tournament.limits.longest
         self._longest_game = tournament.rules.game_plies * self._allowed.wall
         self._frames = Frames(0)
@@ -69,17 +61,17 @@ class Member:
         memory = _make_memory()
         try:
             self.progress = Progress(mmap.mmap(memory, Progress.SIZE))
-            self.pid = server.fork(folder, [theirs.fileno(), memory])
+            self._program = process.start(theirs.fileno(), memory, folder)
         except BaseException:
             self.socket.close()
             raise
         finally:
             theirs.close()
             os.close(memory)
-        self._generation = server.generation
+        self.pid = self._program.process.pid
         self.socket.settimeout(START)  # nobody waits for ever for a worker that does not read
         self._send(process.HEAD, head)
-        self._handle = psutil.Process(self.pid) if psutil.pid_exists(self.pid) else None
+        self._handle = psutil.Process(self.pid)
         self._beat = 0
         self._begun = 0.0
         self._watch = Stopwatch(Meter(self.pid))
@@ -108,10 +100,8 @@ class Member:
         with suppress(OSError):
             self.socket.sendall(pack(kind, data))
 
-    def receive(self) -> Iterator[Played | list[Chunk]]:
-        """Yield what the worker says next, as far as it is there.
-
-        That is what a chunk came to, or what is to be played in its place.
+    def receive(self) -> Iterator[Played]:
+        """Yield the results of chunks, as far as the worker has sent them.
 
         Raises EOFError if it has died, and Garbled for anything but what it was asked for: a bot
         may have written into its socket.
@@ -137,14 +127,10 @@ class Member:
             elif isinstance(answer, LastWords):
                 self.words = one_line(answer.text)
             else:
-                chunk = self.chunks.popleft()
+                self.chunks.popleft()
                 self._begun = time.monotonic()
                 self.asking = None
-                if isinstance(answer, Disturbed):
-                    pairs = range(answer.pair, answer.pair + 1)
-                    yield split(chunk, pairs, chunk._replace(quiet=True))
-                else:
-                    yield answer
+                yield answer
 
     def silence(self) -> Spent:
         """Return the time since the last sign of life of the worker, which has a chunk."""
@@ -166,47 +152,27 @@ class Member:
         games = self.chunks[0].pairs * len(self.chunks[0].seats)
         return time.monotonic() - self._begun > games * self._longest_game + _GRACE
 
-    def stop(self) -> None:
-        """Stop the worker and all it has started, until it goes on."""
-        self._signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        """Let a worker that was stopped go on."""
-        if self.is_stopped:
-            self._signal(signal.SIGCONT)
-
-    def _signal(self, number: int) -> None:
-        self.is_stopped = number == signal.SIGSTOP
-        if self._handle is not None:
-            for process in (self._handle, *descendants(self._handle)):
-                with suppress(psutil.Error):
-                    process.send_signal(number)
-
     def kill(self) -> None:
-        """Kill the worker and all it has started, even if the server that forked it is gone."""
-        if self._handle is not None:
-            kill_all([self._handle, *descendants(self._handle)])
+        """Kill the worker and all it has started."""
+        kill_all([*descendants(self._handle), self._handle])
 
     def bury(self) -> str:
         """Remove what is left of the worker and its bots; return how it ended."""
-        self.status = self._wait(_EXIT_PATIENCE)
+        with suppress(subprocess.TimeoutExpired):
+            self._program.process.wait(_EXIT_PATIENCE)
         self.kill()
-        if self.status is None:
-            self.status = self._wait(START)
+        self.status = self._program.process.wait()
+        said = self._program.last_words()
+        self.words = self.words or said
         self._close()
-        return "ended with its fork server" if self.status is None else describe_exit(self.status)
-
-    def _wait(self, seconds: float) -> int | None:
-        """Return how the worker has ended, None if that is not known within so many seconds."""
-        return self.server.exit_status(self.pid, self._generation, seconds)
+        return describe_exit(self.status)
 
     def dismiss(self) -> None:
         """Let the worker end: there is nothing left to play."""
         self._send(process.END)
-        if self._wait(_END_PATIENCE) == 0:
-            self._close()
-        else:
-            self.bury()
+        with suppress(subprocess.TimeoutExpired):
+            self._program.process.wait(_END_PATIENCE)
+        self.bury()
 
     def _close(self) -> None:
         """Read the last lines of its log, and remove what is left."""

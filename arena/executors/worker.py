@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from arena.executors.doubts import Doubts
 from arena.executors.log import Reporter, log_fault
+from arena.executors.repeat import Repeats
 from arena.games.match import (
     Asking,
     Finished,
@@ -28,7 +28,7 @@ from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.swap import begin
 from arena.games.timing import Pace, Timing
 from arena.lanes.evidence import Output
-from arena.lanes.faults import KINDS, Forfeit
+from arena.lanes.faults import Forfeit
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Fixture
@@ -62,7 +62,8 @@ class Worker:
         programs = {entry.label for entry in tournament.entries if entry.command}
         plies = tournament.rules.game_plies
         self.pace = Pace(tournament.labels, programs, tournament.limits, plies)
-        self.doubts = Doubts()
+        self.repeats = Repeats()
+        self.single: set[str] = set()  # bots whose games are played one by one
         self._draws: dict[int, Draw] = {}  # by pair of the chunk
         self._stack = ExitStack()
 
@@ -81,7 +82,9 @@ class Worker:
             results += self._play_half(chunk._replace(seats=(seat,)))
         results.sort(key=lambda result: result[:2])
         self.pace.learn(self.timings)
-        played = Played(chunk, results, self.timings, time.perf_counter() - start)
+        renewed = sorted(self.repeats.renewed & {*pairing})
+        seconds = time.perf_counter() - start
+        played = Played(chunk, results, self.timings, seconds, renewed=renewed)
         for result in played.forfeits:
             log_fault(Fixture(pairing, *result[:2]), result)
         return played
@@ -90,14 +93,14 @@ class Worker:
         """Yield the results of a chunk in which the pairing's first bot has one seat."""
         pairing = self.tournament.pairings[chunk.pairing]
         (seat,) = chunk.seats
-        end = chunk.first + chunk.pairs
-        together = self._games_at_once(chunk)
-        for first in range(chunk.first, end, together):
-            pairs = range(first, min(first + together, end))
+        first, end = chunk.first, chunk.first + chunk.pairs
+        while first < end:
+            pairs = range(first, min(first + self._games_at_once(chunk), end))
             self.reporter.playing(first, len(pairs))
             fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
             yield from map(_result, self._play_fixtures(chunk, fixtures), fixtures)
             self.reporter.played()
+            first = pairs.stop
 
     def close(self) -> None:
         """Kill the bots' processes."""
@@ -105,15 +108,18 @@ class Worker:
 
     def is_local(self, label: str, chunk: Chunk) -> bool:
         """Return whether a bot plays in this process."""
-        return self.tournament.by_label[label].lane == "inproc" and not chunk.apart
+        is_apart = chunk.apart or label in self.repeats.renewed
+        return self.tournament.by_label[label].lane == "inproc" and not is_apart
 
     def _games_at_once(self, chunk: Chunk) -> int:
         """Return how many games of a chunk are in play together."""
         pairing = self.tournament.pairings[chunk.pairing]
         remote = [label for label in pairing if not self.is_local(label, chunk)]
-        if not remote or chunk.apart or self.doubts.unsteady & {*remote}:
-            return 1
         part = self.tournament.part(pairing, *chunk.seats)
+        for label in self.repeats.renewed & {*remote}:
+            self.process(label, part).kill()
+        if not remote or chunk.apart or (self.repeats.renewed | self.single) & {*remote}:
+            return 1
         return min(self._most_games(label, part) for label in remote)
 
     def _most_games(self, label: str, part: int) -> int:
@@ -125,10 +131,20 @@ class Worker:
 
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
         """Play games side by side, or one by one if both bots are in this process."""
-        games = [(game, self._draw(game)) for game in fixtures]
+        games = [OneGame(self, chunk, fixture, self._draw(fixture)) for fixture in fixtures]
+        if games[0].fixture[1:] in chunk.verdicts:
+            return [game.carry_out() for game in games]
+        ends: Iterable[Finished | None]
         if all(self.is_local(label, chunk) for label in fixtures[0].labels):
-            return [self._told(game[0], self._play_local(chunk, *game)) for game in games]
-        return self._play_batch(chunk, games)
+            ends = (self._play_local(game) for game in games)
+        else:
+            ends = play_together([game.asking(slot) for slot, game in enumerate(games)])
+            if None in ends:  # a process has failed, or an answer may have been late
+                self.single |= {*fixtures[0].labels}
+        return [
+            self._told(game.fixture, self.repeats.decide(game, end))
+            for game, end in zip(games, ends, strict=True)
+        ]
 
     def _draw(self, fixture: Fixture) -> Draw:
         """Return the deal and the luck of a game: a draw takes 8 us, and serves both of a pair."""
@@ -136,46 +152,33 @@ class Worker:
             self._draws[fixture.pair] = self.tournament.draw(fixture)
         return self._draws[fixture.pair]
 
-    def state(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> State:
-        """Return a game at its beginning."""
-        return begin(draw.deal, self.tournament.rules, chunk.swaps.get(fixture[1:]))
-
-    def _play_local(self, chunk: Chunk, fixture: Fixture, draw: Draw) -> Finished:
+    def _play_local(self, game: OneGame) -> Finished:
         """Play a game between two bots in this process."""
-        if all(self.pace.needs_no_clock(label, fixture.pair) for label in fixture.labels):
-            finished = self._play_untimed(self.state(chunk, fixture, draw), fixture, draw)
-            if finished is not None:
-                return finished
-        players = [self.inproc_player(fixture, draw, seat) for seat in (0, 1)]
-        return play_local(self.state(chunk, fixture, draw), players)
+        labels = game.fixture.labels
+        if all(self.pace.needs_no_clock(label, game.fixture.pair) for label in labels):
+            return self._play_untimed(game)
+        players = [self.inproc_player(game.fixture, game.draw, seat) for seat in (0, 1)]
+        return play_local(game.begin(), players)
 
-    def _play_untimed(self, state: State, fixture: Fixture, draw: Draw) -> Finished | None:
+    def _play_untimed(self, game: OneGame) -> Finished:
         """Play a game with two readings of the wall clock instead of four for each decision.
 
-        Return None if anything went wrong: the game is then played again with all checks.
+        If it took long, it is played again with a clock for each decision, and so are all later
+        games of its bots. If their moves differ then, the first game stands.
         """
         self.reporter.beat()
-        entries = [self.tournament.by_label[label] for label in fixture.labels]
+        labels = game.fixture.labels
+        entries = [self.tournament.by_label[label] for label in labels]
         clock = WallClock.like(self.tournament.limits.clock())
-        in_time = play_untimed(state, entries, draw, clock)
-        return Finished(state) if in_time and not self.output.kept else None
-
-    def _play_batch(self, chunk: Chunk, draws: list[tuple[Fixture, Draw]]) -> list[Finished]:
-        """Play games side by side, and again one by one those that this leaves undecided."""
-        games = [OneGame(self, chunk, *one) for one in draws]
-        if len(games) == 1 and games[0].fixture[1:] in chunk.verdicts:
-            return [games[0].carry_out()]
-        finished = play_together([game.asking(slot) for slot, game in enumerate(games)])
-        if None in finished and not any(process.pid is None for process in games[0].processes()):
-            self.doubts.unsteady |= {*games[0].fixture.pairing}  # an answer may have been late
-        marked = [
-            end and self.doubts.mark(game, end)  # before a process is started again
-            for game, end in zip(games, finished, strict=True)
-        ]
-        return [
-            self._told(game.fixture, self.doubts.decide(game, end, together=len(games) > 1))
-            for game, end in zip(games, marked, strict=True)
-        ]
+        finished, in_time = play_untimed(game.begin(), entries, game.draw, clock)
+        self.output.take()
+        self.output.stay()
+        if in_time or finished.fault:
+            return finished
+        self.pace.clocked |= {*labels}
+        timed = self._play_local(game)
+        played = bytes(timed.state.history)
+        return timed if bytes(finished.state.history).startswith(played) else finished
 
     def _told(self, fixture: Fixture, finished: Finished) -> Finished:
         """Return the end of a game; the first fault of each bot is reported at once."""
@@ -209,21 +212,14 @@ class Worker:
             folder = self.folder / f"bot-{len(self.processes)}"
             folder.mkdir(parents=True, exist_ok=True)
             rules, limits = self.tournament.rules, self.tournament.limits
-            wait = partial(self._wait_for, (label, part))
-            started = bot_process(entry, rules, limits, folder, wait, budget=self.budgets[label])
+            beat, budget = self.reporter.beat, self.budgets[label]
+            started = bot_process(entry, rules, limits, folder, beat, budget=budget)
             self.processes[label, part] = self._stack.enter_context(started)
         return self.processes[label, part]
 
-    def _wait_for(self, asked: tuple[str, int]) -> None:
-        """Stop the processes of all bots but the one that has been thinking for a while."""
-        self.reporter.beat()
-        for key, process in self.processes.items():
-            if key != asked:
-                process.pause()
-
 
 class OneGame:
-    """A game of a chunk with a bot in a process of its own, which can be played again."""
+    """A game of a chunk, which can be played again."""
 
     def __init__(self, worker: Worker, chunk: Chunk, fixture: Fixture, draw: Draw) -> None:
         self.worker = worker
@@ -231,60 +227,29 @@ class OneGame:
         self.fixture = fixture
         self.draw = draw
 
-    def asking(self, slot: int | None = None) -> Asking[Finished]:
-        """Return the game with this number among those that are played side by side, if it is."""
+    def asking(self, slot: int = 0) -> Asking[Finished]:
+        """Return the game with this number among those that are played side by side."""
         return play_asking(self.begin(), [self.player(seat, slot) for seat in (0, 1)])
 
     def begin(self) -> State:
         """Return the game at its beginning."""
-        return self.worker.state(self.chunk, self.fixture, self.draw)
-
-    def processes(self) -> list[BotProcess]:
-        """Return the processes, as far as there are, that play this half of the pairing's games."""
-        found = [self._process_of(label) for label in self.fixture.pairing]
-        return [process for process in found if process is not None]
+        rules = self.worker.tournament.rules
+        return begin(self.draw.deal, rules, self.chunk.swaps.get(self.fixture[1:]))
 
     def again(self) -> Finished:
-        """Return its end, played by itself in new processes: no bot remembers the first try.
-
-        The processes of the others are stopped meanwhile where they could reach them.
-        """
-        for process in self.processes():
-            process.kill()
-        (finished,) = play_together([self.asking()])
+        """Return its end, played by itself in new processes: no bot remembers the first try."""
+        alone = OneGame(self.worker, self.chunk._replace(apart=True), self.fixture, self.draw)
+        alone.end_processes()
+        (finished,) = play_together([alone.asking()])
+        alone.end_processes()  # one in which a fault has happened is not used again
         assert finished is not None
         return finished
 
-    def alone(self, seat: Seat) -> Player:
-        """Return a player in a new process, while no other bot has one."""
-        worker = self.worker
-        for process in worker.processes.values():
-            process.kill()
-        worker.reporter.end_others()
-        worker.reporter.beat()
-        return self.player(seat, slot=None)
-
-    def is_mixed(self, end: Finished) -> bool:
-        """Return whether the output of a fault may be that of other games in the process too.
-
-        Only our own host tells the output of one game from that of another.
-        """
-        if end.fault is None or not end.fault.output:
-            return False
-        label = self.fixture.labels[end.guilty or 0]
-        is_hosted = self.worker.tournament.by_label[label].command == ()
-        is_told = is_hosted and KINDS[end.fault.kind].own_output
-        return not is_told and not self.worker.is_local(label, self.chunk)
-
-    def is_touched(self, end: Finished) -> bool:
-        """Return whether the folder of an end's guilty bot has changed."""
-        process = self._process_of(self.fixture.labels[end.guilty or 0])
-        return process is not None and process.is_suspect
-
-    def ask_for_quiet(self) -> None:
-        """Have all other workers stand still, unless they do; raises where it is played later."""
-        if not self.chunk.quiet:
-            self.worker.reporter.disturbed(self.fixture.pair)
+    def end_processes(self) -> None:
+        """End the processes that play this half of the pairing's games."""
+        for label in self.fixture.pairing:
+            if process := self.worker.processes.get((label, self.worker.part(self.fixture))):
+                process.kill()
 
     def carry_out(self) -> Finished:
         """Return the end of a game that its workers did not survive."""
@@ -293,34 +258,23 @@ class OneGame:
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
 
-    def player(self, seat: Seat, slot: int | None) -> Player:
+    def player(self, seat: Seat, slot: int) -> Player:
         """Return the player of a seat, in its process or here."""
         worker, label = self.worker, self.fixture.labels[seat]
         if worker.is_local(label, self.chunk):
             return Inline(worker.inproc_player(self.fixture, self.draw, seat))
         player = RemotePlayer(
             worker.process(label, worker.part(self.fixture)),
-            slot or 0,
+            slot,
             seat,
             self.draw.lucks[seat],
             worker.tournament.limits.clock(),
             worker.timings[label],
             narrow=worker.tournament.by_label[label].narrow,
         )
-        if slot is None or self.chunk.apart:
-            player.asking = partial(self._before_question, seat, player.process)
-        return player
-
-    def _before_question(self, seat: Seat, asked: BotProcess, history: bytes | None) -> None:
-        """Stop all bots but the one that is asked next, and report the question."""
-        for process in self.worker.processes.values():
-            if process is not asked:
-                process.pause()
         if self.chunk.apart:
-            self.worker.reporter.asking(*self.fixture[1:], seat, history)
-
-    def _process_of(self, label: str) -> BotProcess | None:
-        return self.worker.processes.get((label, self.worker.part(self.fixture)))
+            player.asking = partial(worker.reporter.asking, *self.fixture[1:], seat)
+        return player
 
 
 def _result(finished: Finished, fixture: Fixture) -> GameResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
+import subprocess
 import sys
 import tempfile
 import threading
@@ -13,18 +14,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 
 from arena.entries.needs import look_from
-from arena.executors.answers import Answer, Disturbed, Failed, LastWords, write_answer
+from arena.executors.answers import Answer, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
 from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker
 from arena.games.match import GameResult
-from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, kill_orphans
-from arena.lanes.evidence import Output, write_all
+from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, die_with, kill_orphans
+from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
+from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
@@ -32,6 +35,9 @@ from engine.state import Seat
 HEAD, CHUNK, END = 1, 2, 3
 """Kinds of frames to a worker, all pickled: what it is to play, a chunk of it, and no more."""
 
+_PACKAGES = (psutil, msgspec)  # no file in the working folder takes their places
+_KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 _ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as corrupted
@@ -43,14 +49,48 @@ def write_head(tournament: Tournament) -> bytes:
     return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
 
 
-def main(descriptor: int, memory: int, folder: str) -> None:
+def start(descriptor: int, memory: int, folder: Path) -> Program:
+    """Return a new worker process, with the two descriptors and the folder of `main`.
+
+    It depends on nothing in the program that calls the arena, and changes nothing there. The order
+    of a set of texts is the same in all workers, and numpy has one thread, as in a bot's process.
+    """
+    words = f"{descriptor}, {memory}, {os.fspath(folder)!r}, {os.getpid()}"
+    return Program(
+        f"from arena.executors.worker_process import main; main({words})",
+        _search_path(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        cwd="/",
+        env=_environment(),
+        pass_fds=[descriptor, memory],
+    )
+
+
+def _search_path() -> list[str]:
+    """Return where the program finds modules besides those of Python itself."""
+    roots = [ROOT, *(os.path.dirname(package.__path__[0]) for package in _PACKAGES)]
+    return [*dict.fromkeys([*roots, *filter(None, sys.path)])]
+
+
+def _environment() -> dict[str, str]:
+    """Return this program's environment, without what changes how Python itself works."""
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or not name.startswith("PYTHON")
+    }
+    return own | _ENVIRONMENT
+
+
+def main(descriptor: int, memory: int, folder: str, parent: int) -> None:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
     The descriptors are a socket to its parent and a file with the memory of its Progress. Where it
-    ends by itself, it says why. It leads a group of its own, so that a bot
-    which kills its group does not reach the parent.
+    ends early, it says why. It leads a session of its own: Ctrl-C does not reach it, and a bot that
+    kills its group does not reach the parent. It is killed when its parent ends.
     """
-    os.setsid()
+    die_with(parent)
     channel = _Channel(descriptor)
     log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
@@ -106,20 +146,9 @@ def _serve(channel: _Channel, progress: Progress, folder: str) -> None:
     try:
         while (chunk := channel.hear()) is not None:
             reporter.beat()
-            try:
-                channel.say(worker.play(chunk))
-            except _ToBeQuiet as wanted:
-                channel.say(wanted.answer)
+            channel.say(worker.play(chunk))
     finally:
         worker.close()
-
-
-class _ToBeQuiet(Exception):
-    """A pair is to be played while no other worker goes on."""
-
-    def __init__(self, answer: Disturbed) -> None:
-        super().__init__()
-        self.answer = answer
 
 
 class _Reporter(Reporter):
@@ -143,13 +172,6 @@ class _Reporter(Reporter):
 
     def failed(self, result: GameResult) -> None:
         self.channel.say(Failed(result))
-
-    def disturbed(self, pair: int) -> None:
-        raise _ToBeQuiet(Disturbed(pair))
-
-    def end_others(self) -> None:
-        """End those that bots have hidden; the worker has ended the others."""
-        kill_orphans()
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         self.channel.say(Asking(pair, seat, asked, history))

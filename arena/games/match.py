@@ -12,11 +12,11 @@ from time import perf_counter
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from arena.entries.entry import Entry
-from arena.lanes.faults import Ended, Fault, Forfeit
+from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import MOST_WAITING, Allowed
 from arena.lanes.messages import Answer, Message
 from arena.lanes.process import BotProcess
-from engine import outcome
+from engine import Strategy, outcome
 from engine.cards import Action, to_text
 from engine.play import Draw, play, setup
 from engine.state import Seat, State
@@ -49,16 +49,11 @@ class GameResult(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A game that is over: its last position, and the fault that ended it with its seat.
-
-    `ended` says that the guilty bot's process ended, or its folder was touched, which can come
-    from outside.
-    """
+    """A game that is over: its last position, and the fault that ended it with its seat."""
 
     state: State
     fault: Fault | None = None
     guilty: Seat | None = None
-    ended: Ended | None = None
 
 
 class Question(NamedTuple):
@@ -163,13 +158,13 @@ def play_asking(state: State, players: Sequence[Player]) -> Asking[Finished]:
             action = yield from players[seat].choose(view(state, seat))
             state.apply(action)
     except Forfeit as forfeit:
-        finished = Finished(state, forfeit.fault, seat, forfeit.ended)
+        finished = Finished(state, forfeit.fault, seat)
     for seat, player in enumerate(begun):
         try:
             yield from player.end()
         except Forfeit as forfeit:  # a second answer to the last message, say
             if finished.fault is None:
-                finished = Finished(state, forfeit.fault, seat, forfeit.ended)
+                finished = Finished(state, forfeit.fault, seat)
     return finished
 
 
@@ -245,7 +240,7 @@ def _advance(
 
 def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
     """Return the result of a game in which the pairing's first bot had this seat."""
-    state, fault, guilty, _ = finished
+    state, fault, guilty = finished
     winning_seat: Seat | None
     win_type: str
     winning_seat, win_type, score = outcome(state.piles, state.rules)
@@ -281,21 +276,23 @@ class WallClock(Clock):
         return Spent(wall, wall)
 
 
-def play_untimed(state: State, entries: Sequence[Entry], draw: Draw, clock: WallClock) -> bool:
-    """Play a game to its end, in place; return whether all went well and surely in time.
+def play_untimed(
+    state: State, entries: Sequence[Entry], draw: Draw, clock: WallClock
+) -> tuple[Finished, bool]:
+    """Play a game to its end, in place; return that, and whether it was surely in time.
 
-    The entries are in the order of the seats. What a bot raises is not told. A game that took long
-    by the wall clock may have been in time: that is for others to find out.
+    The entries are in the order of the seats. Decisions of a game that took long by the wall clock
+    may have been in time.
     """
     clock.start()
-    went_well = True
+    strategies: list[Strategy] = []
+    finished = Finished(state)
     try:
-        strategies = [
-            entry.create(setup(luck, seat, state.rules, clock))
-            for seat, entry, luck in zip((0, 1), entries, draw.lucks, strict=True)
-        ]
+        for seat, entry, luck in zip((0, 1), entries, draw.lucks, strict=True):
+            strategies.append(entry.create(setup(luck, seat, state.rules, clock)))
         play(state, strategies)
-    except BaseException:  # a bot may raise anything, SystemExit too
-        went_well = False
+    except BaseException as error:  # a bot may raise anything, SystemExit too
+        guilty = state.to_act if len(strategies) > 1 else len(strategies)
+        finished = Finished(state, forfeit_from(error).fault, guilty)
     spent, in_time = clock.stop()
-    return went_well and in_time and spent.wall <= MOST_WAITING
+    return finished, in_time and spent.wall <= MOST_WAITING

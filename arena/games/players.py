@@ -174,22 +174,33 @@ class RemotePlayer:
             yield from self._ask(End(game=self.slot))
 
     def _ask(self, message: Message) -> Asking[Answer]:
-        charged, wall = self.clock.limit(), self.clock.wall_limit()
+        clock = self.clock if self.process.is_warm else self._first_clock()
+        charged, wall = clock.limit(), clock.wall_limit()
         allowed = Allowed(inf if charged is None else charged, inf if wall is None else wall)
         try:
             answer, spent, share = yield Question(self.process, message, allowed)
         except Forfeit as forfeit:
             if forfeit.spent is not None:
                 _, detail, _, output = forfeit.fault
-                raise late_forfeit(self.clock, forfeit.spent, output, detail) from None
+                raise late_forfeit(clock, forfeit.spent, output, detail) from None
             raise
         self.timing.add(share)
+        if clock is not self.clock:
+            return answer
         self.at_most += spent.charged
         if share is not spent and self._may_be_late(spent, allowed):
             raise Doubt
         if not self.clock.spend(share):
             raise late_forfeit(self.clock, share, self.process.printed())
         return answer
+
+    def _first_clock(self) -> Clock:
+        """Return the clock until a process has decided once: it has the limits of a start.
+
+        So a program that warms up is not late in each new process. No game's time is used.
+        """
+        charged, wall = self.process.limits.of_start[:2]
+        return Clock(max(charged, self.clock.decision or 0.0), None, wall)
 
     def _may_be_late(self, spent: Spent, allowed: Allowed) -> bool:
         """Return whether an answer may have taken too much of what was spent on several."""

@@ -140,6 +140,7 @@ class Pace:
         self.programs = programs
         self.limits = limits
         self.plies = plies
+        self.clocked: set[str] = set()  # bots of which every decision is timed
         self._known = {label: Timing() for label in labels}
 
     def learn(self, timings: Mapping[str, Timing]) -> None:
@@ -151,7 +152,7 @@ class Pace:
         """Return whether a bot's decisions are so cheap that those of this pair are not timed."""
         known = self._known[label]
         cheap = known.decisions > _KNOWN and known.wall.mean < _CHEAP
-        return cheap and pair % _TIMED > 0
+        return cheap and pair % _TIMED > 0 and label not in self.clocked
 
     def most_games(self, label: str, most: int) -> int:
         """Return about how many games a bot may be asked about at once, of so many it can hold.

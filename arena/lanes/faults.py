@@ -10,7 +10,7 @@ import re
 import signal
 import traceback
 from types import TracebackType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from arena.lanes.evidence import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
@@ -22,28 +22,28 @@ class Kind(NamedTuple):
 
     `of_host` and `of_program` say whether our host around a Python bot, and a program that speaks
     the protocol itself, may answer with it; all kinds may come from the lane that watches the
-    process. What our host tells with `own_output` holds the output of that game only. One that
-    `is_sure` is the same on every machine; one that `is_final` counts as all that a bot may have.
+    process. One that `is_sure` is the
+    same on every machine; one that `is_final` counts as all that a bot may have, and its game is
+    not played again.
     """
 
     text: str
     of_host: bool = False
     of_program: bool = False
-    own_output: bool = False
     is_sure: bool = False
     is_final: bool = False
 
 
 KINDS = {
-    "illegal": Kind("an illegal action", of_host=True, own_output=True, is_sure=True),
-    "exception": Kind("an exception", of_host=True, of_program=True, own_output=True),
+    "illegal": Kind("an illegal action", of_host=True, is_sure=True),
+    "exception": Kind("an exception", of_host=True, of_program=True),
     "timeout": Kind("no answer in time", of_host=True),
     "idle": Kind("it slept too long", is_final=True),  # it would sleep on
     "crash": Kind("its process ended"),
     "protocol": Kind("an invalid answer"),
-    "memory": Kind("too much memory", of_host=True, of_program=True, own_output=True),
-    "import": Kind("it does not start", of_host=True, own_output=True),
-    "params": Kind("it does not take its parameters", of_host=True, own_output=True),
+    "memory": Kind("too much memory", of_host=True, of_program=True),
+    "import": Kind("it does not start", of_host=True),
+    "params": Kind("it does not take its parameters", of_host=True),
 }
 """All kinds of faults."""
 
@@ -69,28 +69,13 @@ class Fault(NamedTuple):
     output: str = ""
 
 
-class Ended(NamedTuple):
-    """Why it is in doubt whose fault it is.
-
-    The bot's process has ended while it was asked or while it waited, or its folder was touched.
-    `killed` says that the process ended as one does that the kernel or a person kills.
-    """
-
-    how: Literal["asked", "waiting", "touched"]
-    killed: bool = False
-
-
 def count_strikes(kind: str, most: int) -> int:
     """Return for how many faults a fault of this kind counts, where a bot is out after `most`."""
     return most if kind in KINDS and KINDS[kind].is_final else 1
 
 
 class Forfeit(Exception):
-    """Raised where a fault is noticed; ends the game that it costs.
-
-    `ended` says that the bot's process has ended, while it was asked or while it waited: that
-    can come from outside. `spent` is the time of a late answer.
-    """
+    """Raised where a fault is noticed; ends the game. `spent` is the time of a late answer."""
 
     def __init__(
         self,
@@ -99,11 +84,9 @@ class Forfeit(Exception):
         traceback: str = "",
         output: str = "",
         *,
-        ended: Ended | None = None,
         spent: Spent | None = None,
     ) -> None:
         super().__init__(message)
-        self.ended = ended
         self.spent = spent
         self.fault = Fault(
             kind,
@@ -115,7 +98,7 @@ class Forfeit(Exception):
     def with_output(self, output: str) -> Forfeit:
         """Return the same forfeit with what the bot has printed."""
         kind, message, traceback, _ = self.fault
-        return Forfeit(kind, message, traceback, output, ended=self.ended, spent=self.spent)
+        return Forfeit(kind, message, traceback, output, spent=self.spent)
 
 
 def forfeit_from(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:

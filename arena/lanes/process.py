@@ -18,9 +18,7 @@ from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import sweep
 from arena.lanes.faults import (
-    KILLED,
     KINDS,
-    Ended,
     Forfeit,
     describe_exit,
     idle_forfeit,
@@ -31,8 +29,8 @@ from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import Meter, Stopwatch, find_below, read_usage
-from arena.lanes.pipes import Pause, Pipes, ended_while_stopped
-from arena.lanes.scratch import PrivateFolder
+from arena.lanes.pipes import Pipes
+from arena.lanes.scratch import empty_folder
 from engine import Rules
 from engine.strategy import Spent
 
@@ -85,15 +83,14 @@ class BotProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipes = Pipes(None)
         self._printed_before = 0  # bytes, by processes that have ended
-        self._private = PrivateFolder(launch.folder)
         self._group = Group()
         self._watch: Stopwatch
         self._reset()
 
     def _reset(self) -> None:
+        self.is_warm = False  # whether it has decided anything
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
-        self._pause = Pause()
         self._looked = perf_counter()  # when the processes were last counted
 
     @property
@@ -141,46 +138,20 @@ class BotProcess:
         if kind == "crash" and not self.launch.hosted:
             message += last_words(output)
         kind = kind if kind == "params" else "import"
-        return Forfeit(kind, message, traceback, output, ended=forfeit.ended)
+        return Forfeit(kind, message, traceback, output)
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        self._private.renew()  # what the process before has left is not for this one
+        empty_folder(self.launch.folder)  # what the process before has left is not for this one
         self._group = make_group(self.launch.folder)
         process = self.launch.popen(self._group.joining)
         self._pipes = Pipes(process)
         return process
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether its fault may be the work of another bot, which has changed its folder."""
-        return not self.launch.contained and self._private.is_touched
-
-    def pause(self) -> None:
-        """Stop the processes of the bot until it is asked again.
-
-        So they can do nothing to another bot that is asked, and take no time from it.
-        """
-        if self._process is not None:
-            self._pause.begin(self._process.pid)
-
-    def resume(self) -> None:
-        """Let the processes of the bot go on."""
-        if self._process is not None:
-            self._pause.end(self._process.pid)
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them.
 
         Together they may be idle for what is left of the budget.
         """
-        if self._pause.is_on and self._process is not None:
-            if ended_while_stopped(self._process):
-                forfeit = self._exit_forfeit()
-                if not self.launch.contained:  # nobody reaches it in a namespace of its own
-                    killed = forfeit.ended is not None and forfeit.ended.killed
-                    forfeit.ended = Ended("waiting", killed)
-                return Turn([self._kill_for(forfeit)], Spent(0.0, 0.0))
-            self.resume()
         allowed = allowed._replace(idle=self.budget.left)
         self._watch.start()
         self._send(messages, self._watch.before)
@@ -193,6 +164,7 @@ class BotProcess:
                 if self._process is None:
                     break
         spent = self._watch.stop()
+        self.is_warm = self.is_warm or isinstance(messages[0], Choose)
         self.budget.spend(spent)
         return Turn(answers, spent)
 
@@ -278,7 +250,7 @@ class BotProcess:
             return Forfeit("crash", "closed its output")
         if self.launch.contained and status > _CONTAINED_SIGNAL:
             status = _CONTAINED_SIGNAL - status
-        return Forfeit("crash", describe_exit(status), ended=Ended("asked", status in KILLED))
+        return Forfeit("crash", describe_exit(status))
 
     def _check_processes(self) -> None:
         """Kill the bot if its processes are too many, or use too much memory together."""

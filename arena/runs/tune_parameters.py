@@ -18,7 +18,6 @@ import numpy as np
 
 from arena.errors import ArenaError, InputError, shorten
 from arena.executors.contract import Executor
-from arena.executors.forkserver import shared_server
 from arena.executors.log import NORMAL
 from arena.runs.interim import FirstFault, find_first_faults
 from arena.runs.prepare import prepare
@@ -78,9 +77,8 @@ def tune(
     search = tuning.search()
     hunt = _Hunt(tuning, search, path)
     try:
-        with shared_server():
-            while hunt.play(executor, shown):
-                announce(hunt.progress())
+        while hunt.play(executor, shown):
+            announce(hunt.progress())
         begun = hunt.read(path / PROOF)
         best = begun.points[0] if begun else search.best()
         proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)

@@ -38,8 +38,7 @@ class Chunk(NamedTuple):
     """Some pairs of the pairing with this number: from `first` on, `pairs` of them.
 
     `apart` asks for each bot to be in a process of its own, and for one game at a time,
-    because a worker has died. `quiet` asks that no other worker of the machine goes on meanwhile,
-    because a bot's folder has been changed by others. `verdicts` decide games, by pair and seat.
+    because a worker has died. `verdicts` decide games, by pair and seat.
     `seats` are those of the pairing's first bot, one for each half of the games, in the order of
     playing. `swaps` are made in games, by pair and seat; a machine of a cluster is not told of
     them. With a `question` nothing is played: the first bot of the pairing judges recorded games.
@@ -49,7 +48,6 @@ class Chunk(NamedTuple):
     first: int
     pairs: int
     apart: bool = False
-    quiet: bool = False
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
     seats: tuple[Seat, ...] = (0, 1)
     swaps: Mapping[tuple[int, Seat], Swap] = {}
@@ -60,7 +58,8 @@ class Played(NamedTuple):
     """What a chunk came to, in the order of pair and seat, and how long it took.
 
     Timings are by label. A chunk with a question has no results, but games that were `judged`, or
-    a `refusal` that says why they could not be.
+    a `refusal` that says why they could not be. `renewed` are the labels of bots that get a new
+    process for each game, because some of their faults did not come back.
     """
 
     chunk: Chunk
@@ -69,6 +68,7 @@ class Played(NamedTuple):
     seconds: float
     judged: Sequence[JudgedGame] = ()
     refusal: str = ""
+    renewed: Sequence[str] = ()
 
     @property
     def forfeits(self) -> list[GameResult]:
@@ -83,7 +83,9 @@ def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
     timings: dict[str, Timing] = {}
     seconds = 0.0
     refusal = ""
+    renewed: set[str] = set()
     for part in parts:
+        renewed |= {*part.renewed}
         results += part.results
         judged += part.judged
         refusal = refusal or part.refusal
@@ -92,7 +94,7 @@ def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
             timings.setdefault(label, Timing()).merge(timing)
     results.sort(key=lambda game: game[:2])
     judged.sort(key=lambda game: game[:2])
-    return Played(chunk, results, timings, seconds, judged, refusal)
+    return Played(chunk, results, timings, seconds, judged, refusal, sorted(renewed))
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:

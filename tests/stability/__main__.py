@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from arena.executors.forkserver import shared_server
 from arena.tournament.versions import minor, version_here
 from tests.stability import BYTES, FOLDERS, MADE, PUBLIC
 from tests.stability.public import public
@@ -22,7 +21,7 @@ def write(path: Path, lines: Iterable[str]) -> None:
 def main() -> None:
     """Write all lists."""
     write(PUBLIC, public())
-    with tempfile.TemporaryDirectory() as name, shared_server():
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         printed = make(folder)
         write(MADE, made(folder, printed))

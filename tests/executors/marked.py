@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from arena.lanes.scratch import scratch_folder
 from tests.waiting import PATIENCE
 
 
@@ -30,6 +31,14 @@ def wait_for(condition: Callable[[], object]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it never happens"
         time.sleep(0.2)
+
+
+def assert_no_process_is_left(folder: Path) -> None:
+    """Wait until no marked process runs; the next run removes what a killed one has left."""
+    wait_for(lambda: not marked(folder))
+    with scratch_folder():
+        pass
+    assert not [*folder.iterdir()]
 
 
 def assert_nothing_is_left(folder: Path) -> None:

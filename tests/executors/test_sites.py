@@ -27,7 +27,7 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import version_here
 from engine import STANDARD
 from tests import ROOT
-from tests.executors.marked import assert_nothing_is_left
+from tests.executors.marked import assert_no_process_is_left, assert_nothing_is_left
 from tests.executors.test_contract import EXECUTORS, played
 from tests.waiting import until
 
@@ -214,7 +214,7 @@ def test_a_site_that_is_killed_leaves_nothing(folder: Path, long_game: Game) -> 
     assert str(results[0]) == "its program ended by SIGKILL"
     with pytest.raises(SiteEnded, match="SIGKILL"):
         host.beat_site("test")
-    assert_nothing_is_left(folder)
+    assert_no_process_is_left(folder)
 
 
 @pytest.mark.slow

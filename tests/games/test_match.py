@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -12,6 +13,7 @@ from arena.entries.resolve import resolve
 from arena.executors.log import logger
 from arena.executors.worker import Worker
 from arena.games.match import GameResult, WallClock, play_untimed
+from arena.games.timing import Pace
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
@@ -38,7 +40,8 @@ def played(
 ) -> list[GameResult]:
     """Return the games of some pairs between two bots, played in this process."""
     tournament = Tournament("test", seed, pairs, [first, second], STANDARD, limits)
-    return Worker(tournament, Path()).play(Chunk(0, 0, pairs)).results
+    with TemporaryDirectory() as folder, closing(Worker(tournament, Path(folder))) as worker:
+        return worker.play(Chunk(0, 0, pairs)).results
 
 
 def fault_of(game: GameResult) -> Fault:
@@ -78,7 +81,7 @@ def test_games_are_the_same_with_and_without_timing(
 ) -> None:
     """The worker chooses which games of cheap bots are timed; their results do not depend on it."""
     quick = played(UNIFORM, GREEDY, pairs=40)
-    monkeypatch.setattr(Worker, "_play_untimed", lambda *_: None)
+    monkeypatch.setattr(Pace, "needs_no_clock", lambda *_: False)
     assert played(UNIFORM, GREEDY, pairs=40) == quick
 
 
@@ -266,7 +269,6 @@ SLEEPS = """\
         (None, 10.0, True),
         (None, 1e-6, False),
         (SLEEPS, 10.0, False),
-        (RAISING, 10.0, False),
     ],
 )
 def test_an_untimed_game_counts_only_where_it_was_surely_in_time(
@@ -276,7 +278,21 @@ def test_an_untimed_game_counts_only_where_it_was_surely_in_time(
     bot = inproc(write(tmp_path, "bot", text)) if text else UNIFORM
     luck = draw(b"somewhere")
     clock = WallClock.like(Limits(decision=limit).clock())
-    assert play_untimed(State(luck.deal), [bot, GREEDY], luck, clock) == well
+    finished, in_time = play_untimed(State(luck.deal), [bot, GREEDY], luck, clock)
+    assert (finished.state.over, finished.fault, in_time) == (True, None, well)
+
+
+@pytest.mark.parametrize("init", ["raise ValueError('begun')", "pass"])
+def test_a_fault_in_an_untimed_game_is_that_bot_s(tmp_path: Path, init: str) -> None:
+    """Whether it fails as it is made, or in its first decision."""
+    body = "    def choose(self, view, /):\n        raise ValueError('chosen')"
+    bot = inproc(write(tmp_path, "bot", body, init))
+    luck = draw(b"somewhere")
+    clock = WallClock.like(LIMITS.clock())
+    finished, _ = play_untimed(State(luck.deal), [GREEDY, bot], luck, clock)
+    assert finished.guilty == 1
+    assert finished.fault is not None
+    assert finished.fault.message == f"ValueError: {'chosen' if init == 'pass' else 'begun'}"
 
 
 def test_a_game_counts_for_the_first_bot() -> None:

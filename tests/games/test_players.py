@@ -11,6 +11,7 @@ from arena.games.match import Doubt, Question, Reply
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Choose, End, New
 from engine.strategy import Clock, Spent
 from engine.view import view
@@ -24,6 +25,8 @@ class Process:
     """A stub of a bot's process that runs and has printed something."""
 
     pid: int | None = 1
+    is_warm = True
+    limits = Limits(start=5.0)
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -212,3 +215,16 @@ def test_every_other_failure_of_the_process_is_kept() -> None:
     """A timeout that a running process reports itself, and faults of other kinds."""
     for kind in ("timeout", "crash"):
         assert thrown(kind) == Fault(kind, "(half a line)", "trace", "printed")
+
+
+def test_the_first_decision_of_a_process_has_the_limit_of_a_start() -> None:
+    """A program that warms up is not late in each new process, and no game's time is used."""
+    seat = Seat(Clock(decision=1.0))
+    seat.process.is_warm = False
+    question, _ = seat.choose(4.0, action="5")
+    assert question.allowed.charged == 5.0
+    assert seat.clock.used == 0.0
+    seat.process.is_warm = True
+    question, _ = seat.choose(0.5, action="5")
+    assert question.allowed.charged == seat.clock.decision
+    assert seat.clock.used == 0.5

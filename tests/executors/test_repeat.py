@@ -1,0 +1,204 @@
+"""A fault counts only if it comes back; a second try is no second chance."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.executors.repeat import MOST_GONE, UNSTEADY, Repeats
+from arena.executors.worker import Worker
+from arena.games.match import Finished
+from arena.lanes.faults import Fault
+from arena.lanes.limits import Limits
+from arena.lanes.meter import find_below
+from arena.lanes.process import BotProcess
+from arena.tournament.plan import Chunk, Played
+from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, State
+from tests.positions import at, dealt, quiet_game
+from tests.rogues import write
+from tests.tiers import few
+
+PAIRS = 4
+FIRST = Path(__file__).parents[1] / "rogues" / "first.py"
+PROGRAM = Path(__file__).parents[2] / "docs" / "examples" / "plain.py"
+BOOM = Fault("exception", "boom")
+
+
+def played(bot: Entry, folder: Path, pairs: int = PAIRS) -> Played:
+    """Return the games of a bot against uniform."""
+    tournament = Tournament("test", 0, pairs, [bot, resolve("uniform")], STANDARD, Limits())
+    folder.mkdir()
+    with closing(Worker(tournament, folder)) as worker:
+        return worker.play(Chunk(0, 0, pairs))
+
+
+class Scripted:
+    """A game that ends in these ways when it is played again."""
+
+    fixture = Fixture(Pairing("bot", "opponent"), 0, 0)
+
+    def __init__(self, *ends: Finished) -> None:
+        self.ends: Iterator[Finished] = iter(ends)
+
+    def begin(self) -> State:
+        return at(DEAL, "")
+
+    def again(self) -> Finished:
+        return next(self.ends)
+
+
+DEAL = dealt("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "8224y", removed="CCC")
+MOVES = quiet_game(DEAL)
+
+
+def faulty(plies: int, fault: Fault = BOOM, moves: str = MOVES, seat: int = 0) -> Finished:
+    """Return a game that this seat has lost by a fault after so many plies."""
+    return Finished(at(DEAL, moves[:plies]), fault, seat)
+
+
+def test_a_fault_that_comes_back_is_stored_as_it_was_the_second_time() -> None:
+    """Wherever it comes: the second game is the one that the printed command shows."""
+    second = faulty(7, Fault("crash", "ended with exit status 3"))
+    assert Repeats().decide(Scripted(second), faulty(4)) == second
+
+
+def test_a_fault_that_does_not_come_back_costs_no_game() -> None:
+    """The bot has made the same moves up to it."""
+    whole = Finished(at(DEAL, MOVES))
+    assert Repeats().decide(Scripted(whole), faulty(6)) == whole
+
+
+def test_a_second_try_is_no_second_chance() -> None:
+    """With other moves before the fault the first one stands, and is marked."""
+    other = Finished(at(DEAL, "6758"))
+    end = Repeats().decide(Scripted(other), faulty(6))
+    assert end.guilty == 0
+    assert end.fault == Fault("exception", f"{UNSTEADY}boom")
+
+
+def test_a_game_that_was_idle_is_not_played_again() -> None:
+    """It belongs to the run."""
+    end = faulty(4, Fault("idle", "slept"))
+    assert Repeats().decide(Scripted(), end) == end
+
+
+def test_a_fault_of_the_other_bot_has_to_come_back_too() -> None:
+    """The opponent's fault in the second game is a first one."""
+    whole = Finished(at(DEAL, MOVES))
+    repeats = Repeats()
+    assert repeats.decide(Scripted(faulty(9, seat=1), whole), faulty(6)) == whole
+    assert repeats.decide(Scripted(faulty(9, seat=1), faulty(9, seat=1)), None).guilty == 1
+
+
+def test_after_three_faults_that_did_not_return_each_game_has_a_new_process() -> None:
+    """Only the guilty bot's."""
+    repeats = Repeats()
+    whole = Finished(at(DEAL, MOVES))
+    for number in range(MOST_GONE):
+        assert repeats.renewed == set(), number
+        repeats.decide(Scripted(whole), faulty(6))
+    assert repeats.renewed == {"bot"}
+
+
+@pytest.fixture
+def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[set[int]], list[int]]:
+    """Return a function that has the process killed at some of its questions, and counts them."""
+
+    def install(wanted: set[int]) -> list[int]:
+        asked: list[int] = []
+        ask = BotProcess.ask
+
+        def killed(self: BotProcess, messages: object, allowed: object) -> object:
+            asked.append(len(asked))
+            if asked[-1] in wanted and self._process is not None:
+                for pid in (*find_below(self._process.pid)[::-1], self._process.pid):
+                    with suppress(ProcessLookupError):  # it ends with the others
+                        os.kill(pid, signal.SIGKILL)
+                self._process.wait()
+            return ask(self, messages, allowed)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(BotProcess, "ask", killed)
+        return asked
+
+    return install
+
+
+BOTS = {
+    "python": lambda: resolve(f"bot={FIRST}", lane="process"),
+    "program": lambda: resolve(f"bot=cmd:{shlex.quote(sys.executable)} {PROGRAM}"),
+}
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_a_process_killed_from_outside_costs_no_game(
+    tmp_path: Path, name: str, kill_at: Callable[[set[int]], list[int]]
+) -> None:
+    """Once at its start, and twice in games."""
+    undisturbed = played(BOTS[name](), tmp_path / "undisturbed")
+    asked = kill_at({0, 9, 80})
+    assert played(BOTS[name](), tmp_path / "killed").results == undisturbed.results
+    assert [game.fault for game in undisturbed.results] == [None] * 2 * PAIRS
+    assert len(asked) > 80
+
+
+COUNTS = """\
+    def choose(self, view, /):
+        global games
+        {choose}
+        return view.legal[0]"""
+GAMES = "global games; games = globals().get('games', 0) + 1"
+
+
+@pytest.mark.parametrize("lane", ["inproc", *few(["process"])])
+def test_what_a_process_has_gathered_costs_no_game(tmp_path: Path, lane: str) -> None:
+    """A bot that fails in its third game in a process gets a new one, and is named at last."""
+    body = COUNTS.format(choose="if games > 2: raise ValueError('too many games')")
+    path = write(tmp_path, "gathers", body, GAMES)
+    bot = resolve(str(path), label="bot", lane=lane)
+    found = played(bot, tmp_path / "games", pairs=12)
+    assert [game.fault for game in found.results] == [None] * 24
+    assert found.renewed == ["bot"]
+
+
+@pytest.mark.parametrize("lane", ["inproc", *few(["process"])])
+def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: str) -> None:
+    """It draws its moves from the system's randomness, so that its second game is another one."""
+    log = str(tmp_path / "log")  # of its games: it fails in the first one of a deal
+    body = (
+        "    def choose(self, view, /):\n"
+        f"        if len(view.history) > 40 and len(open({log!r}).read()) % 2:\n"
+        "            raise ValueError('I give up')\n"
+        "        return view.legal[__import__('os').urandom(1)[0] % len(view.legal)]"
+    )
+    init = f"open({log!r}, 'a').write('x')"
+    bot = resolve(str(write(tmp_path, "behind", body, init)), label="bot", lane=lane)
+    found = played(bot, tmp_path / "games", pairs=3)
+    faults = [game.fault for game in found.results if game.fault]
+    assert faults
+    assert all(fault.message.startswith(UNSTEADY) for fault in faults)
+    assert not found.renewed
+
+
+def test_a_fault_ends_its_process(tmp_path: Path) -> None:
+    """What comes after it is played in a new one: its modules know of one game, or of two."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        if self.number > 1: raise ValueError(f'game {self.number}')\n"
+        "        return view.legal[7]"
+    )
+    init = f"{GAMES}; self.number = games"
+    bot = resolve(str(write(tmp_path, "first", body, init)), label="bot", lane="process")
+    found = played(bot, tmp_path / "games", pairs=2)
+    messages = {game.fault.message for game in found.results if game.fault}
+    assert all("tuple index" in message for message in messages)

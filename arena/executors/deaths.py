@@ -20,9 +20,9 @@ from engine.state import Seat
 _SURE = 6  # deaths in a row at one question: fewer may come from outside
 _SURE_IN_START = 12  # a bot's start takes longer than many a game, so kills often hit it
 _MOST = 30  # deaths in one pair
-_UNSAFE = 8  # deaths in one pairing, after which all of it is played apart
+_UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
 
-_BEAT, _FIRST, _PAIRS = range(3)
+_BEAT, _FIRST, _PAIRS, _FINISHED = range(4)
 
 
 class Progress:
@@ -32,7 +32,7 @@ class Progress:
     every sign of life and is 0 before the first.
     """
 
-    SIZE = 3 * 8
+    SIZE = 4 * 8
 
     def __init__(self, memory: Any) -> None:
         self._numbers = memoryview(memory).cast("B").cast("q")
@@ -46,6 +46,15 @@ class Progress:
         numbers = self._numbers
         numbers[_FIRST], numbers[_PAIRS] = first, pairs
         numbers[_BEAT] += 1
+
+    def count_finished(self) -> None:
+        """Show that these pairs have been played."""
+        self._numbers[_FINISHED] += 1
+
+    @property
+    def finished(self) -> int:
+        """How often pairs have been finished."""
+        return self._numbers[_FINISHED]
 
     @property
     def beat(self) -> int:

@@ -151,7 +151,7 @@ class Crew:
         most = 2 * MOST_PROCESSES * len(self.tournament.entries)
         for number, member in members.items():
             if member.is_overdue() or member.hangs():
-                self._replace(number, "gave no answer")
+                self._replace(number, "finished no game in time")
             elif counts[member.pid] > most:
                 self._replace(number, f"started more than {MOST_PROCESSES} processes")
 

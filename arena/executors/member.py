@@ -24,7 +24,7 @@ from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.meter import Meter, Stopwatch
+from arena.lanes.meter import Meter, Stopwatch, read_clock
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent
@@ -35,6 +35,7 @@ START: Final = 60.0
 _END_PATIENCE = 5.0
 _EXIT_PATIENCE = 0.2  # seconds from the end of its socket to the end of a worker
 _GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
+_MOST_JUDGING = 600.0  # seconds of work for a recorded game, which no limit bounds
 _READ = 1 << 16
 
 
@@ -54,6 +55,8 @@ class Member:
         self.status: int | None = None
         self._allowed = tournament.limits.longest
         self._longest_game = tournament.rules.game_plies * self._allowed.wall
+        self._most_work = tournament.limits.of_game(tournament.rules.game_plies)
+        self._worked: tuple[int, float] = (0, 0.0)  # pairs finished, and its work until then
         self._frames = Frames(0)
         folder.mkdir()
         self.log = log
@@ -73,9 +76,8 @@ class Member:
         self._send(process.HEAD, head)
         self._handle = psutil.Process(self.pid)
         self._beat = 0
-        self._begun = 0.0
         self._watch = Stopwatch(Meter(self.pid))
-        self._watch.start()
+        self._begin_chunk()
 
     @property
     def name(self) -> str:
@@ -90,10 +92,15 @@ class Member:
     def give(self, chunk: Chunk) -> None:
         """Give the worker a chunk to play after those it has."""
         if not self.chunks:
-            self._watch.restart()
-            self._begun = time.monotonic()
+            self._begin_chunk()
         self.chunks.append(chunk)
         self._send(process.CHUNK, pickle.dumps(chunk))
+
+    def _begin_chunk(self) -> None:
+        self._watch.restart()
+        self._begun = time.monotonic()
+        self._work_before = read_clock(self.pid) or 0.0
+        self._worked = self.progress.finished, self._work_before
 
     def _send(self, kind: int, data: bytes = b"") -> None:
         """Tell the worker something; its death is noticed where its answers are awaited."""
@@ -128,7 +135,7 @@ class Member:
                 self.words = one_line(answer.text)
             else:
                 self.chunks.popleft()
-                self._begun = time.monotonic()
+                self._begin_chunk()
                 self.asking = None
                 yield answer
 
@@ -148,9 +155,22 @@ class Member:
         return silence.charged > allowed.charged + _GRACE or silence.wall > allowed.wall + _GRACE
 
     def is_overdue(self) -> bool:
-        """Return whether a chunk takes longer than its games can: a bot may give signs of life."""
-        games = self.chunks[0].pairs * len(self.chunks[0].seats)
-        return time.monotonic() - self._begun > games * self._longest_game + _GRACE
+        """Return whether its games take longer than they can, though it gives signs of life.
+
+        A bot in the worker may have broken the engine, so that its game never ends. Therefore the
+        worker's processor time is read here: for the pairs that it says it plays, and for the
+        chunk, about which it says nothing.
+        """
+        chunk = self.chunks[0]
+        games = chunk.pairs * len(chunk.seats)
+        if time.monotonic() - self._begun > games * self._longest_game + _GRACE:
+            return True
+        most = max(_MOST_JUDGING, self._most_work) if chunk.question else self._most_work
+        work, finished = read_clock(self.pid) or 0.0, self.progress.finished
+        if finished != self._worked[0]:
+            self._worked = finished, work
+        in_play = games if chunk.question else len(self.progress.pairs_of(chunk))
+        return work - self._worked[1] > in_play * most or work - self._work_before > games * most
 
     def kill(self) -> None:
         """Kill the worker and all it has started."""

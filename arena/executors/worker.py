@@ -99,6 +99,9 @@ class Worker:
             self.reporter.playing(first, len(pairs))
             fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
             yield from map(_result, self._play_fixtures(chunk, fixtures), fixtures)
+            for label in pairing:
+                if process := self.processes.get((label, self.tournament.part(pairing, seat))):
+                    process.count_games(len(pairs))
             self.reporter.played()
             first = pairs.stop
 
@@ -127,7 +130,7 @@ class Worker:
         process = self.process(label, part)
         with suppress(Forfeit):  # the game itself will find it
             process.start()
-        return self.pace.most_games(label, process.games)
+        return self.pace.most_games(label, min(process.games, process.has_room()))
 
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
         """Play games side by side, or one by one if both bots are in this process."""

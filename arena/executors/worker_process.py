@@ -169,6 +169,7 @@ class _Reporter(Reporter):
         """Exit if the socket is gone, or hardly any memory is left: the pairs are played apart."""
         if not self.channel.is_intact() or _peak_memory() > self.most:
             os._exit(1)
+        self.progress.count_finished()
 
     def failed(self, result: GameResult) -> None:
         self.channel.say(Failed(result))

@@ -119,6 +119,15 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What the start of a bot's process may take."""
         return Allowed(self.start, self.backstop_of(self.start))
 
+    def of_game(self, plies: int) -> float:
+        """Return the seconds that a game of so many plies may be charged, with one start.
+
+        >>> Limits(decision=2.0).of_game(48), Limits(decision=2.0, game=20.0).of_game(48)
+        (106.0, 50.0)
+        """
+        both = 2 * self.game if self.game else plies * self.decision
+        return self.start + min(both, plies * self.decision)
+
     @property
     def longest(self) -> Allowed:
         """What any single answer of a bot may take."""

@@ -23,6 +23,7 @@ _INODE = 1 << 10  # bytes that the kernel keeps for a file in memory
 _SHARES = ("Pss_Anon", "Pss_Shmem", "SwapPss")
 _LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # 0.1 ms, not 10
 _PAGE = mmap.PAGESIZE
+_MOST_GAMES = 1 << 20
 
 
 class Usage(NamedTuple):
@@ -124,6 +125,75 @@ def _folder_bytes(pids: list[int], private: str) -> int:
     return 0
 
 
+class Held(NamedTuple):
+    """What a process and all below it hold: bytes, descriptors, and processes with their threads.
+
+    Of the bytes those of the largest process count as the limit of a process counts them (data),
+    or those that all have in memory, if these are more.
+    """
+
+    memory: int
+    descriptors: int
+    threads: int
+
+
+def read_held(pid: int) -> Held:
+    """Return what a process and all below it hold; what cannot be read counts nothing."""
+    data = resident = descriptors = threads = 0
+    for one in (pid, *find_below(pid)):
+        fields: dict[str, str] = {}
+        with suppress(OSError, ValueError):
+            text = (_PROC / str(one) / "status").read_text(errors="replace")
+            fields = dict(line.split(":", 1) for line in text.splitlines())
+        data = max(data, _kilobytes(fields.get("VmData")))
+        resident += _kilobytes(fields.get("RssAnon"))
+        threads += int(fields.get("Threads", "0"))
+        with suppress(OSError):
+            descriptors = max(descriptors, len(os.listdir(_PROC / str(one) / "fd")))
+    return Held(max(data, resident), descriptors, threads)
+
+
+def _kilobytes(field: str | None) -> int:
+    return int(field.split()[0]) * _KIB if field else 0
+
+
+class Growth:
+    """How much a process has grown since its first game, and for how many games it has room.
+
+    `most` is what it may hold. When it `is_full`, it has taken half of the room that was left after
+    its first game. Then it is renewed, so that what its games leave behind costs none of them.
+
+    >>> growth = Growth(Held(memory=1000, descriptors=100, threads=10))
+    >>> for games, memory in (1, 200), (4, 280):
+    ...     growth.add(games, Held(memory, 20, 2))
+    >>> growth.games  # to 600 bytes, at 20 bytes a game
+    16
+    >>> growth.add(17, Held(620, 20, 2))
+    >>> growth.is_full
+    True
+    """
+
+    def __init__(self, most: Held) -> None:
+        self.most = most
+        self.games = 1
+        self.is_full = False
+        self._first: Held | None = None
+        self._played = 0
+
+    def add(self, games: int, now: Held) -> None:
+        """Add games that were played, and what the process holds after them."""
+        if self._first is None:
+            self._first = now
+            return
+        self._played += games
+        self.games = _MOST_GAMES
+        for most, first, one in zip(self.most, self._first, now, strict=True):
+            room, grown = max(0, most - first) // 2, one - first
+            self.is_full |= grown > room
+            if grown > 0:
+                self.games = max(1, min(self.games, room * self._played // grown - self._played))
+
+
 READS_CLOCKS = sys.platform == "linux" and hasattr(time, "clock_gettime")
 """Whether one system call reads the processor time of another process (Linux)."""
 
@@ -148,14 +218,14 @@ class Meter:
         self.pid = pid
         self.used = used
         self.main = main or pid
-        self.works = _clock(self.main) is not None
+        self.works = read_clock(self.main) is not None
         self._others = 0.0
         self._last = 0.0
         self.looked = 0.0
 
     def read(self) -> float:
         """Return the time of all processes, that of others than the main one as last seen."""
-        own = _clock(self.main)
+        own = read_clock(self.main)
         if own is not None:
             self._last = max(self._last, own + self._others)
         return self._last
@@ -166,7 +236,7 @@ class Meter:
         together = self.used()
         total = own = 0.0
         for pid in (self.pid, *find_below(self.pid)):
-            seconds = _clock(pid) or 0.0
+            seconds = read_clock(pid) or 0.0
             total += seconds + _of_ended_children(pid)
             if pid == self.main:
                 own = seconds
@@ -221,7 +291,7 @@ class Stopwatch:
         return spent
 
 
-def _clock(pid: int) -> float | None:
+def read_clock(pid: int) -> float | None:
     """Return the processor time of one process, None if it has ended."""
     try:
         if READS_CLOCKS:

@@ -17,6 +17,7 @@ from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import sweep
+from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import (
     KINDS,
     Forfeit,
@@ -24,11 +25,11 @@ from arena.lanes.faults import (
     idle_forfeit,
     last_words,
 )
-from arena.lanes.jail import HOME
+from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
-from arena.lanes.meter import Meter, Stopwatch, find_below, read_usage
+from arena.lanes.meter import Growth, Held, Meter, Stopwatch, find_below, read_held, read_usage
 from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
 from engine import Rules
@@ -89,6 +90,7 @@ class BotProcess:
 
     def _reset(self) -> None:
         self.is_warm = False  # whether it has decided anything
+        self._growth = Growth(self._most_held())
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
         self._looked = perf_counter()  # when the processes were last counted
@@ -146,6 +148,23 @@ class BotProcess:
         process = self.launch.popen(self._group.joining)
         self._pipes = Pipes(process)
         return process
+
+    def _most_held(self) -> Held:
+        """Return what its processes may hold; those of bubblewrap are counted, too."""
+        launch = self.launch
+        most = most_processes(hosted=launch.hosted) if launch.jailed else MOST_PROCESSES
+        return Held(self.limits.memory << 20, MOST_OPEN, most + _ABOVE * launch.contained)
+
+    def has_room(self) -> int:
+        """Return for about how many games more it has room, by what earlier ones have left."""
+        return self._growth.games
+
+    def count_games(self, games: int) -> None:
+        """Take note of games that it has played; end it if they have left too much behind."""
+        if self._process is not None:
+            self._growth.add(games, read_held(self._process.pid))
+            if self._growth.is_full:
+                self.kill()
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them.

@@ -12,6 +12,7 @@ import click
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
     AGAINST,
+    NO_REPEAT,
     PAIRS,
     PATH,
     QUIET,
@@ -68,6 +69,7 @@ _SHOWN = 5  # games in which the change decided
     help="Stop, undecided, after this many pairs.",
 )
 @REPLACE
+@NO_REPEAT
 @add_run_options(
     seed="0",
     workers="all cores",
@@ -121,7 +123,8 @@ def play_comparison(
     with stoppable(out, choice, how.workers) as executor:
         folder = RunFolder(out)
         how.clear(folder)
-        outcome = run(tournament, executor, folder, how.shown, replace=how.replace)
+        asked, again = how.replace, not how.no_repeat
+        outcome = run(tournament, executor, folder, how.shown, replace=asked, repeat=again)
     comparison = outcome.comparison
     assert comparison is not None
     if how.as_json:

@@ -86,6 +86,11 @@ PATH: Final = click.Path(path_type=Path)
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
 )
+NO_REPEAT: Final = click.option(
+    "--no-repeat",
+    is_flag=True,
+    help="Do not play a hundredth of the games again to see whether moves differ.",
+)
 QUIET: Final = click.option(
     "--quiet",
     "-q",

@@ -17,6 +17,7 @@ from arena.cli.options import (
     GAMES,
     MORE_BOTS,
     NAMES,
+    NO_REPEAT,
     PATH,
     REPLACE,
     add_config_options,
@@ -58,6 +59,7 @@ _NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
 @key_option("until", "the config's")
 @key_option("max_pairs", "the config's, or 100 times --pairs")
 @REPLACE
+@NO_REPEAT
 @add_config_options("results/NAME")
 def run(
     config: Path,
@@ -127,6 +129,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 )
 @ANCHOR
 @REPLACE
+@NO_REPEAT
 @add_run_options(
     seed="0",
     workers="all cores",
@@ -204,7 +207,8 @@ def _play(
         folder = RunFolder(out) if out else None
         if folder:
             how.clear(folder)
-        outcome = run(tournament, executor, folder, how.shown, replace=how.replace)
+        asked, again = how.replace, not how.no_repeat
+        outcome = run(tournament, executor, folder, how.shown, replace=asked, repeat=again)
     if how.as_json:
         print_json(to_document(outcome, tournament, out, problems))
     else:

@@ -116,7 +116,10 @@ def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
 
 @dataclass(frozen=True)
 class How:
-    """The values of the options that `add_run_options` and REPLACE add, but for seed, lane, out."""
+    """The values of the options that `add_run_options`, REPLACE and NO_REPEAT add.
+
+    Without those of seed, lane and out.
+    """
 
     workers: int | None
     executor: ExecutorKind | None
@@ -128,11 +131,12 @@ class How:
     as_json: bool
     verbose: bool
     quiet: bool
+    no_repeat: bool = False
 
     @classmethod
     def of(cls, options: Mapping[str, Any], workers: int | None = None) -> How:
         """Return what the options of a command say; `workers` are those of a config."""
-        own = {one.name: options[one.name] for one in fields(cls)}
+        own = {one.name: options[one.name] for one in fields(cls) if one.name in options}
         return cls(**own | {"workers": options["workers"] or workers})
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
-from arena.lanes.cleanup import count_descendants
+from arena.lanes.cleanup import children, count_descendants, kill_orphans
 from arena.lanes.faults import KILLED
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
@@ -60,11 +60,13 @@ def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Ite
     """Yield a crew of so many workers; at the end nothing of it is left."""
     warm_jails(tournament.entries)
     with scratch_folder() as folder:
+        others = children()
         crew = Crew(size, work, tournament, log, folder)
         try:
             yield crew
         finally:
             crew.kill()
+            kill_orphans(others)
 
 
 class Crew:

@@ -91,6 +91,7 @@ def run(
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
+    repeat: bool = True,
     progress: bool = True,
     **keys: Unpack[RunKeys],
 ) -> Results:
@@ -104,9 +105,10 @@ def run(
     points, a pairing plays up to `max_pairs`. `out` is a folder for the run's files, in which a
     run goes on, or a `fresh` one begins; without `out` nothing stays on disk. An `executor` is a
     `dask.distributed.Client`, or what the key of a config is. Bots that have changed raise
-    ChangedBots, or `replace` those of before. Raises InputError, with the message of `arena run`,
-    WorkerDied if workers die and no bot is to blame, NoSites if a cluster has no site left, and
-    Interrupted after Ctrl-C.
+    ChangedBots, or `replace` those of before. With `repeat`, a hundredth of the games is played
+    again at the end, and a warning names bots whose moves differ. Raises InputError, with the
+    message of `arena run`, WorkerDied if workers die and no bot is to blame, NoSites if a cluster
+    has no site left, and Interrupted after Ctrl-C.
 
     >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> results.played, list(results.standings["bot"])
@@ -116,7 +118,7 @@ def run(
     given: dict[str, Any] = keys | {"executor": of_config(where)}
     if against is not None:
         given |= {"format": "gauntlet", "panel": listed(against)}
-    how = Playing(out, fresh=fresh, replace=replace, progress=progress)
+    how = Playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
     tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
     with open_where(where, settings) as opened:
         return how.play(tournament, opened)[1]
@@ -130,6 +132,7 @@ class Playing:
     fresh: bool
     replace: bool
     progress: bool
+    repeat: bool = True
 
     @property
     def kept(self) -> Location | None:
@@ -144,7 +147,14 @@ class Playing:
         if self.fresh:
             folder.clear()
         try:
-            outcome = runs.run(tournament, executor, folder, self._shown, replace=self.replace)
+            outcome = runs.run(
+                tournament,
+                executor,
+                folder,
+                self._shown,
+                replace=self.replace,
+                repeat=self.repeat,
+            )
         except KeyboardInterrupt:
             with suppress(InputError):  # there may be no run yet
                 raise Interrupted(open_run(folder.path), folder.path) from None
@@ -156,7 +166,9 @@ class Playing:
     ) -> tuple[Outcome, Results]:
         store = Store(None)
         try:
-            outcome = runs.run(tournament, executor, None, self._shown, store=store)
+            outcome = runs.run(
+                tournament, executor, None, self._shown, store=store, repeat=self.repeat
+            )
         except KeyboardInterrupt:
             raise Interrupted(Results(tournament, store)) from None
         return outcome, Results(tournament, store, outcome.timings)

@@ -19,6 +19,7 @@ from arena.insight.summary import HEAD, format_rows
 from arena.lanes.cleanup import exit_on_termination
 from arena.runs.interim import FirstFaults, Interim
 from arena.runs.progress_bar import is_terminal, show_progress
+from arena.runs.repeat_games import LEAST, find_varying
 from arena.runs.run_progress import RunProgress
 from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
@@ -73,12 +74,14 @@ def run(
     *,
     store: Store | None = None,
     replace: bool = False,
+    repeat: bool = False,
 ) -> Outcome:
     """Play what is left of a tournament, and write its files to the folder.
 
     However the run ends, the folder's store keeps the games that were finished. A run with
     fewer bots or pairs is extended. With `replace`, the games of bots that have changed are
-    played again. `shown` is the level from which the log is shown on the terminal. Without a
+    played again. With `repeat`, some games are played again at the end, to find bots whose moves
+    differ then. `shown` is the level from which the log is shown on the terminal. Without a
     folder the games are in `store`, which stays open, or are lost.
 
     Raises ChangedBots, InputError for a folder of another run, WorkerDied if workers die and
@@ -91,6 +94,8 @@ def run(
         if not folder:  # nobody may ask for the tables
             under_way.growing.spoil()
         under_way.play(executor, log)
+        if repeat:
+            under_way.repeat(executor, log)
         files = under_way.write(folder)
         outcome = under_way.outcome(files, time.perf_counter() - started)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
@@ -156,6 +161,8 @@ class _Run:
         self.played = self.kept = 0
         self.status = ""
         self.announced: set[str] = set()
+        self.renewed: set[str] = set()
+        self.seconds = 0.0  # of playing, of all workers together
         self.first_faults = FirstFaults(tournament)
         self.interim = (
             Interim(self.pairings, tournament.anchor) if show_progress and is_terminal() else None
@@ -244,8 +251,32 @@ class _Run:
             with self.lock:
                 self.interim.add(self.store.count_range(number, first, first + pairs))
         self.played += len(played.results)
+        self.seconds += played.seconds
+        for label in {*played.renewed} - self.renewed:
+            self.renewed.add(label)
+            logger.warning(
+                "%s: faults did not come back when their games were played again; each of its "
+                "games now has a new process",
+                label,
+            )
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
+
+    def repeat(self, executor: Executor, log: RunLog) -> None:
+        """Play some games again, and say which bots do not repeat their moves."""
+        if self.played < LEAST:
+            return
+        lengths = [self.progress.lengths.get(number, 0) for number in range(len(self.pairings))]
+        logger.info("some games are played again")
+        where = self.tournament, self.store, lengths, executor, log, self.seconds
+        for label, fixture, ply in find_varying(*where):
+            logger.warning(
+                "%s: its moves differ when a game is repeated (%s, ply %d): they depend on earlier "
+                "games, its clock or its own randomness",
+                label,
+                fixture.name,
+                ply,
+            )
 
     def _carry_out_forfeits(self) -> None:
         """Store the forfeits by rule that have become due."""

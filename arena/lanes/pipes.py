@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import select
 import subprocess
+import termios
 from contextlib import suppress
 from typing import IO
 
@@ -53,6 +55,19 @@ class Pipes:
                     return False
                 self.received += data
         return True
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the process has read all that was sent."""
+        waiting = bytearray(4)
+        with suppress(OSError):
+            fcntl.ioctl(self._stdin, termios.FIONREAD, waiting)
+        return not self._unsent and not any(waiting)
+
+    @property
+    def answers(self) -> int:
+        """The inode of the pipe on which the process answers."""
+        return os.fstat(self._stdout).st_ino
 
     def take_line(self) -> bytes:
         """Return the first line that was received, without its end."""

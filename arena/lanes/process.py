@@ -32,6 +32,7 @@ from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode,
 from arena.lanes.meter import Growth, Held, Meter, Stopwatch, find_below, read_held, read_usage
 from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
+from arena.lanes.silence import has_closed, wait_for_input
 from engine import Rules
 from engine.strategy import Spent
 
@@ -42,6 +43,10 @@ _TICK = 0.1  # seconds between two looks at a process that has not answered
 _MUCH = 0.001  # seconds of work out of turn that a bot hears of
 _NEAR = 0.005  # seconds between two looks at one whose time is nearly up
 _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_SLEPT = 10  # times as long as it worked
+_FLUSH = "(does it flush its output?)"
+_PARTIAL = "(an incomplete line arrived: does it end each answer with a line break, and flush it?)"
+_MARK = b"\xef\xbb\xbf"  # a byte order mark
 _ABOVE = 2  # processes of bubblewrap above the one it has started
 _EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
 
@@ -93,6 +98,7 @@ class BotProcess:
         self._growth = Growth(self._most_held())
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
+        self._awaited = ""  # the type of the message that it answers
         self._looked = perf_counter()  # when the processes were last counted
 
     @property
@@ -134,9 +140,9 @@ class BotProcess:
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         """Return the forfeit of a bot that has not started."""
         kind, message, traceback, output = forfeit.fault
-        if kind == "timeout":
+        if kind == "timeout" and forfeit.spent:
             within = self.limits.of_start.describe(forfeit.spent)
-            message = f"no answer to hello within {within} {message}"
+            message = f"no answer to `hello` within {within} {message}"
         if kind == "crash" and not self.launch.hosted:
             message += last_words(output)
         kind = kind if kind == "params" else "import"
@@ -176,6 +182,7 @@ class BotProcess:
         self._send(messages, self._watch.before)
         answers: list[Answer | Forfeit] = []
         while len(answers) < len(messages):
+            self._awaited = type(messages[len(answers)]).__name__.lower()
             try:
                 answers.append(self._receive(allowed))
             except Forfeit as forfeit:
@@ -213,8 +220,7 @@ class BotProcess:
         try:
             answer = decode_answer(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            shown = ascii(line[:400])[1:]
-            raise self._kill_for(Forfeit("protocol", f"not an answer: {error}: {shown}")) from None
+            raise self._kill_for(Forfeit("protocol", _describe_line(line, error))) from None
         if answer.id != self._answered:
             message = f"an answer to message {answer.id} instead of {self._answered}"
             raise self._kill_for(Forfeit("protocol", message))
@@ -245,6 +251,7 @@ class BotProcess:
                 self._looked = perf_counter()
                 self.waiting()
                 self._check_processes()
+                self._check_silence()
             if b"\n" in pipes.received:
                 break
             spent = self._watch.read()
@@ -252,7 +259,8 @@ class BotProcess:
             if idle_seconds(spent) > max(0.0, allowed.idle):
                 raise self._kill_for(idle_forfeit(self.budget.seconds, ""))
             if left < 0:
-                message = "(an incomplete line arrived)" if pipes.received else ""
+                slept = spent.wall > _SLEPT * spent.charged
+                message = _PARTIAL if pipes.received else _FLUSH if slept else ""
                 raise self._kill_for(Forfeit("timeout", message, spent=spent))
         return pipes.take_line()
 
@@ -283,6 +291,22 @@ class BotProcess:
             message = f"its processes use more than {self.limits.memory} MB together"
             raise self._kill_for(Forfeit("memory", message))
 
+    def _check_silence(self) -> None:
+        """Kill the bot if it cannot answer: it has closed its output, or waits for more input."""
+        assert self._process is not None
+        members = [self._process.pid, *find_below(self._process.pid)]
+        own = members[_ABOVE if self.launch.contained else 0 :]
+        forfeit = None
+        if own and has_closed(own, self._pipes.answers):
+            forfeit = Forfeit("crash", "closed its output")
+        elif own and self._pipes.is_read and wait_for_input(own):
+            forfeit = Forfeit("timeout", f"no answer to `{self._awaited}`: it waits for more input")
+        if forfeit is None or not self._pipes.transfer(0) or b"\n" in self._pipes.received:
+            return
+        kind, message, *_ = forfeit.fault
+        detail = _PARTIAL if self._pipes.received else _FLUSH
+        raise self._kill_for(Forfeit(kind, f"{message} {detail}" if kind == "timeout" else message))
+
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with what the process had printed."""
         self.kill()
@@ -309,6 +333,15 @@ class BotProcess:
         self._group.remove()
         self._pipes.close()
         self._printed_before, self._pipes.output_bytes = self.output_bytes, 0
+
+
+def _describe_line(line: bytes, error: Exception) -> str:
+    """Return what is wrong with a line that is not an answer."""
+    if not line.strip():
+        return "an empty line instead of an answer"
+    if line.startswith(_MARK):
+        return "its answer begins with a byte order mark: write UTF-8 without it"
+    return f"not an answer: {error}: {ascii(line[:400])[1:]}"
 
 
 @contextmanager

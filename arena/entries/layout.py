@@ -101,7 +101,10 @@ def shared(layout: Layout, identity: object) -> Layout:
 
     Files of one `identity` are the same.
     """
-    layout.folder /= f"{_NAME}{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
+    layout.folder = (
+        layout.folder.absolute()
+        / f"{_NAME}{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
+    )
     return _layouts.setdefault(layout.folder, layout)
 
 

@@ -58,10 +58,10 @@ def copy_command(words: Sequence[str], needs: Iterable[str]) -> Copied:
         try:
             if note := why_hidden(home):
                 raise InputError(note)
-            files = _read(home, find_program_files(home, MOST_COPIED[0]))
+            files = read_files(find_program_files(home, MOST_COPIED[0]), home, MOST_COPIED[1])
         except InputError as error:
             note = str(error)
-            files = _read_parts(home, [*map(Path, named), *map(locate, needs)])
+            files = read_parts(home, [*map(Path, named), *map(locate, needs)], *MOST_COPIED)
     program = [shutil.which(words[0]) or words[0], *words[1:]]
     placed = tuple(_place(word, home, files, whole=not note) for word in program)
     stays = [one for one, word in zip(words, placed, strict=True) if not word.startswith(COPY)]
@@ -78,11 +78,9 @@ def _is_own(program: str, named: Sequence[str]) -> bool:
     )
 
 
-def _read(home: Path, paths: Mapping[str, Path]) -> dict[str, bytes]:
-    return read_files(paths, home, MOST_COPIED[1])
-
-
-def _read_parts(home: Path, parts: Iterable[Path]) -> dict[str, bytes]:
+def read_parts(
+    home: Path, parts: Iterable[Path], most_files: int, most_bytes: int
+) -> dict[str, bytes]:
     """Return the files of these files and folders that are in a folder, as far as there is room."""
     found: dict[str, Path] = {}
     files: dict[str, bytes] = {}
@@ -91,10 +89,10 @@ def _read_parts(home: Path, parts: Iterable[Path]) -> dict[str, bytes]:
             continue
         name = part.relative_to(home).as_posix()
         try:
-            inner = find_program_files(part, MOST_COPIED[0]) if part.is_dir() else {"": part}
+            inner = find_program_files(part, most_files) if part.is_dir() else {"": part}
             more = found | {f"{name}/{one}" if one else name: path for one, path in inner.items()}
-            if len(more) <= MOST_COPIED[0]:
-                files, found = _read(home, more), more
+            if len(more) <= most_files:
+                files, found = read_files(more, home, most_bytes), more
         except InputError:
             continue
     return files

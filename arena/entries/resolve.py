@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bots
-from arena.entries.archive import MAGIC
+from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES
 from arena.entries.entry import Entry
 from arena.entries.file import (
     MOST_PROGRAM,
@@ -28,9 +28,9 @@ from arena.entries.file import (
 from arena.entries.identity import hash_command, hash_files, hash_package, hash_source
 from arena.entries.lane import LANES, Lane
 from arena.entries.lookup import Location, command_of, find_module, why_no_program
-from arena.entries.needs import check_needs
+from arena.entries.needs import check_needs, locate
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
-from arena.entries.program import copy_command, find_version
+from arena.entries.program import copy_command, find_version, read_parts
 from arena.entries.spec import (
     COMMAND,
     OBJECT,
@@ -80,7 +80,7 @@ def resolve(
     elif spec.target.startswith(COMMAND):
         entry = _of_command(text, spec.target, merged, needed)
     else:
-        entry = _of_python(text, spec.target, merged)
+        entry = _of_python(text, spec.target, merged, needed)
     label = spec.label if label is None else label
     if label is not None:
         entry = replace(entry, label=label)
@@ -118,13 +118,13 @@ class Code(NamedTuple):
     source: bytes
 
 
-def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
+def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
     """Return the entry of a Python bot."""
     try:
         if os.path.isfile(target) and (command := command_of(target)):
             raise InputError(f"not Python; a program is named by its command: {command!r}")
         if is_file(target):
-            return _of_path(target, params)
+            return _of_path(target, params, needs)
         if target in _names():
             return _of_name(target, params)
         return _of_module(_locate(target), target, params)
@@ -132,11 +132,11 @@ def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
         raise InputError(f"bot {spec!r}: {error}") from None
 
 
-def _of_path(target: str, params: dict[str, Any]) -> Entry:
+def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
     """Return the entry of a bot that is a file or a folder, which travels whole."""
     path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
     is_folder = os.path.isdir(path)
-    source, sha256 = _read_folder(path) if is_folder else _read_source(path)
+    source, sha256 = _read_folder(path) if is_folder else _read_source(path, needs)
     name = os.path.basename(os.path.abspath(path))
     stem = re.sub(r"\W", "_", Path(name).stem)
     in_memory = source.startswith(MAGIC)  # its files have no place on a disk
@@ -158,8 +158,11 @@ def _read_folder(folder: Path) -> tuple[bytes, str]:
     return make_archive(files, find_main(files)), hash_files(files, BOTS)
 
 
-def _read_source(path: Path) -> tuple[bytes, str]:
-    """Return the source of a bot's file or the archive that it carries, and its hash."""
+def _read_source(path: Path, needs: Sequence[str]) -> tuple[bytes, str]:
+    """Return the source of a bot's file or the archive that it carries, and its hash.
+
+    What it needs of its folder is then a part of it.
+    """
     text = read_file(path, MOST_PACKED)
     packed = read_packed(text)
     if packed is not None:
@@ -167,6 +170,9 @@ def _read_source(path: Path) -> tuple[bytes, str]:
         return archive, hash_source(text, BOTS, head)
     if len(text) > MOST_SOURCE:
         raise InputError(f"larger than {MOST_SOURCE:,} bytes")
+    if more := read_parts(path.parent.absolute(), map(locate, needs), MOST_FILES - 1, MOST_DATA):
+        files = more | {path.name: text}
+        return make_archive(files, path.name), hash_files(files, BOTS)
     return text, hash_source(text, BOTS)
 
 

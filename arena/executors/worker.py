@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from arena.entries.layout import renew_all
 from arena.executors.doubts import Doubts
 from arena.executors.log import Reporter, log_fault
 from arena.games.match import (
@@ -81,6 +82,7 @@ class Worker:
             results += self._play_half(chunk._replace(seats=(seat,)))
         results.sort(key=lambda result: result[:2])
         self.pace.learn(self.timings)
+        renew_all()  # a bot may have changed files
         played = Played(chunk, results, self.timings, time.perf_counter() - start)
         for result in played.forfeits:
             log_fault(Fixture(pairing, *result[:2]), result)

@@ -101,10 +101,8 @@ def shared(layout: Layout, identity: object) -> Layout:
 
     Files of one `identity` are the same.
     """
-    layout.folder = (
-        layout.folder.absolute()
-        / f"{_NAME}{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}"
-    )
+    digest = hashlib.sha256(repr(identity).encode()).hexdigest()
+    layout.folder = layout.folder.absolute() / f"{_NAME}{digest[:16]}"
     return _layouts.setdefault(layout.folder, layout)
 
 
@@ -128,15 +126,11 @@ def own_folder() -> Path:
     return folder
 
 
-@cache
-def lay_out_here(name: str, top: str, archive: bytes) -> tuple[Layout, str]:
-    """Lay out the files of a packed bot that a program imports, and return their folder, too."""
-    from arena.entries.archive import read_archive
-
-    files = {f"{top}/{name}": content for name, content in read_archive(archive).items()}
-    layout = shared(Layout(own_folder(), name, lambda: files), (name, top, archive))
+def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:
+    """Lay out the files of a packed bot that a program imports, and return their folder."""
+    layout = shared(Layout(own_folder(), label, lambda: files), identity)
     layout.renew()
-    return layout, str(layout.folder / top)
+    return layout.folder
 
 
 def check_name(name: str) -> None:

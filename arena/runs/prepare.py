@@ -49,8 +49,8 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
 def describe_note(entry: Entry) -> str:
     """Return what to do about a command of whose folder only parts are copied."""
     return (
-        f"bot {escape(entry.target)!r}: only the files that it names or needs: are copied and "
-        f"hashed: {entry.home or 'its folder'}: {entry.note}; give it a folder of its own"
+        f"bot {escape(entry.target)!r}: only the files that it names or needs: are copied: "
+        f"{entry.home or 'its folder'}: {entry.note}; give it a folder of its own"
     )
 
 

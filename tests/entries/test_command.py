@@ -157,6 +157,18 @@ def test_a_note_is_told_as_a_run_begins(
     ]
 
 
+def test_a_file_of_another_folder_stays_where_it_is(bot: Path) -> None:
+    """It is hashed there."""
+    (bot.parent / "book").mkdir()
+    book = bot.parent / "book" / "a.bin"
+    book.write_text("page")
+    entry = resolve("cmd:sh bot/run.sh book/a.bin")
+    assert entry.command[2] == str(book)
+    assert said(entry, bot.parent) == "onepage"
+    book.write_text("other")
+    assert resolve("cmd:sh bot/run.sh book/a.bin").sha256 != entry.sha256
+
+
 def test_what_runs_a_program_is_no_part_of_it(bot: Path) -> None:
     """It stays where it is, and its version is kept; a word is a path only if it is there."""
     (bot / "bot.py").touch()

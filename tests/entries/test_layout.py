@@ -172,9 +172,10 @@ def test_two_bots_of_one_worker_have_their_own_files(tmp_path: Path) -> None:
     assert replace(entries[0], label="other").layout(tmp_path / "worker") is layouts[0]
 
 
-@pytest.mark.parametrize("lane", ["inproc", pytest.param("jail", marks=needs_jail)])
+@needs_jail
+@pytest.mark.parametrize("lane", few(["inproc", "jail", "process"], 2))
 def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: str) -> None:
-    """It cannot in the jail; a worker reports it, and goes on with the files that were hashed."""
+    """It cannot where bubblewrap works; a worker reports it, and goes on with what was hashed."""
     write_bot(tmp_path / "mine", WRITES)
     words = ["--pairs", "1", "--lane", lane, "--workers", "1", "--out", "out"]
     assert arena("play", "./mine/", "uniform", *words).returncode == 0

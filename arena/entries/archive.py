@@ -28,7 +28,7 @@ MOST_DATA = 45 << 20
 MOST_FILES = 1000
 """Files and folders of a bot."""
 
-_MOST_LISTED = 1 << 23  # bytes of an archive's list of files
+_MOST_LISTED = 1 << 22  # bytes of an archive's list of files
 _LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # begin what says where the list is
 _MAIN = re.compile(r"[^./]+")
 _CODE = (".py", *EXTENSION_SUFFIXES)

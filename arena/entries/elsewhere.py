@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shlex
 import shutil
 from dataclasses import replace
@@ -62,9 +61,8 @@ def _find_program(entry: Entry) -> Entry:
     program, *words = entry.command
     if not program.startswith(COPY):
         program = shutil.which(name) or ""
-    for path in (program, *words):
-        if not path or (path.startswith("/") and not os.path.exists(path)):
-            raise InputError(f"bot {entry.target!r}: {path or name}: no such file here")
+    if not program:
+        raise InputError(f"bot {entry.target!r}: {name}: no such program")
     found = replace(entry, command=(program, *words))
     version = find_version(found.command, found.files() if program.startswith(COPY) else {})
     _check(entry.target, "its program", entry.program, version)

@@ -122,8 +122,13 @@ def own_folder() -> Path:
     if os.environ.get(FOLDER_VARIABLE) == tempfile.gettempdir():
         return Path(tempfile.gettempdir())
     folder = Path(tempfile.mkdtemp(prefix="noir-arena-"))
-    atexit.register(_remove, folder)
+    atexit.register(_remove_own, folder, os.getpid())
     return folder
+
+
+def _remove_own(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # and not a fork of it
+        _remove(folder)
 
 
 def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:

@@ -204,5 +204,5 @@ def test_a_command_travels_with_its_files(bot: Path) -> None:
     assert find_here(entry, "").command == entry.command
     with pytest.raises(InputError, match="its program: there python"):
         find_here(replace(entry, program="python3: Python 2"), "")
-    with pytest.raises(InputError, match="nodejs18: no such file here"):
+    with pytest.raises(InputError, match="nodejs18: no such program"):
         find_here(replace(entry, target="cmd:nodejs18 bot/run.sh"), "")

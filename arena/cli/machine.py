@@ -101,6 +101,7 @@ def examine_bot(spec: str) -> Iterator[Finding]:
     from arena.lanes.jail import describe_shown
 
     entry = resolve(spec, lane="jail")
+    entry = entry.at(entry.home)
     for path in describe_shown(entry):
         yield Finding("can be read", None, path)
     if hidden := find_hidden(entry):

@@ -163,8 +163,8 @@ def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
     """Write BOT and its FILES as one Python file, which is a bot.
 
     BOT is a file or a folder. FILES are what it reads (weights) and modules that it imports; a
-    folder stands for all files in it. The same files give the same bytes. The bot reads a file with
-    pkgutil.get_data(__name__, "weights.npz"), packed or not.
+    folder stands for all files in it. The same files give the same bytes. The bot reads a file as
+    Path(__file__).with_name("weights.npz"), packed or not.
 
     \b
     Example:

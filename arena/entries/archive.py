@@ -1,25 +1,22 @@
-"""Load what a bot's module binds to `bot`, from its source text or from an archive in memory.
+"""Load what a bot's module binds to `bot`, from the folder in which its files are laid out.
 
 An archive is a zip without compression of a bot's modules and data files, whose first file
-binds `bot`. Nothing is unpacked to a disk. The process of a bot imports this module: standard
-library only.
+binds `bot`: so a bot travels. The process of a bot imports this module: standard library only.
 """
 
 from __future__ import annotations
 
 import builtins
-import errno
 import importlib
 import io
 import linecache
 import os
 import re
 import sys
-import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
 from typing import Any
 
 MAGIC = b"PK\x03\x04"
@@ -31,23 +28,45 @@ MOST_DATA = 45 << 20
 MOST_FILES = 1000
 """Files and folders of a bot."""
 
+_MOST_LISTED = 1 << 22  # bytes of an archive's list of files
+_LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # begin what says where the list is
 _MAIN = re.compile(r"[^./]+")
+_CODE = (".py", *EXTENSION_SUFFIXES)
 _import = builtins.__import__
 
 
+class _Loader(SourceFileLoader):
+    """Runs the source of a module with the import of its bot; nothing compiled is read or kept."""
+
+    def __init__(self, fullname: str, path: str, builtins: Mapping[str, Any]) -> None:
+        super().__init__(fullname, path)
+        self.builtins = builtins
+
+    def get_code(self, _fullname: str) -> CodeType:
+        """Return the code of the module."""
+        source = self.get_data(self.path)
+        keep_lines(self.path, source)
+        code: CodeType = compile(source, self.path, "exec", dont_inherit=True)
+        return code
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the source of a module; a folder without `__init__.py` has none."""
+        if module.__spec__ and module.__spec__.has_location:
+            module.__dict__["__builtins__"] = self.builtins
+            super().exec_module(module)
+
+
 class Importer:
-    """Imports modules from files in memory, as submodules of the package `name`.
+    """Imports modules from a bot's folder, as submodules of the package `name`.
 
     In these modules `import other` finds a module of the bot before any other of that
-    name; no code outside does. `place` is what stands before a file's name in `__file__` and in
-    tracebacks.
+    name; no code outside does.
     """
 
-    def __init__(self, name: str, place: str, files: Mapping[str, bytes]) -> None:
+    def __init__(self, name: str, folder: str) -> None:
         self.name = name
-        self.place = place
-        self.files = files
-        self.tops = {file.partition("/")[0].removesuffix(".py") for file in files if _is_code(file)}
+        self.folder = folder
+        self.tops = {file.partition("/")[0].partition(".")[0] for file in _find_code(folder)}
         self.builtins = {**vars(builtins), "__import__": self.import_}
 
     def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
@@ -55,43 +74,21 @@ class Importer:
         package, *rest = fullname.split(".")
         if package != self.name:
             return None
-        stem = "/".join(rest)
-        folder = f"{stem}/" if stem else ""
-        for file, is_package in ((f"{folder}__init__.py", True), (f"{stem}.py", False)):
-            if file in self.files:
+        stem = os.path.join(self.folder, *rest)
+        for file, is_package in ((f"{stem}/__init__.py", True), (f"{stem}.py", False)):
+            if os.path.isfile(file):
                 return self._spec(fullname, file, is_package=is_package)
-        if any(file.startswith(folder) for file in filter(_is_code, self.files)):
-            return self._spec(fullname, "", is_package=True)
+        if any(True for _ in _find_code(stem)):
+            return self._spec(fullname, f"{stem}/__init__.py", is_package=True)
         return None
 
     def _spec(self, fullname: str, file: str, *, is_package: bool) -> ModuleSpec:
-        place = f"{self.place}/{file}" if file else self.place
-        spec = ModuleSpec(fullname, self, origin=place, is_package=is_package)  # type: ignore[arg-type]
-        spec.has_location = bool(file)
+        loader = _Loader(fullname, file, self.builtins)
+        spec = ModuleSpec(fullname, loader, origin=file, is_package=is_package)
+        spec.has_location = os.path.isfile(file)
+        if is_package:
+            spec.submodule_search_locations = [os.path.dirname(file)]
         return spec
-
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Leave the making of a module to Python."""
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the source of a module; a folder without `__init__.py` has none."""
-        if module.__spec__ is None or not module.__spec__.has_location:
-            return
-        place = str(module.__spec__.origin)
-        source = self.get_data(place)
-        keep_lines(place, source)
-        module.__dict__["__builtins__"] = self.builtins
-        exec(compile(source, place, "exec", dont_inherit=True), module.__dict__)
-
-    def get_data(self, path: str) -> bytes:
-        """Return the content of a file, as `pkgutil.get_data(__name__, "file")` asks for it.
-
-        Raises FileNotFoundError for a file that did not come with the bot.
-        """
-        name = os.path.normpath(path).removeprefix(f"{os.path.normpath(self.place)}/")
-        if name in self.files:
-            return self.files[name]
-        raise FileNotFoundError(errno.ENOENT, "not one of the bot's files", name)
 
     def import_(
         self,
@@ -109,52 +106,70 @@ class Importer:
         return module if fromlist else sys.modules[f"{self.name}.{top}"]
 
 
-class Alone:
-    """The loader of a bot that is one file, and has no file beside it."""
-
-    def get_data(self, path: str) -> bytes:
-        """Raise FileNotFoundError, which says how a file gets into a bot."""
-        how = "a bot's file stands alone; `arena pack` puts others into it"
-        raise FileNotFoundError(errno.ENOENT, how, os.path.basename(path))
+def _find_code(folder: str) -> Iterator[str]:
+    """Yield the modules below a folder, by their names in it."""
+    for place, _, files in os.walk(folder):
+        for file in files:
+            if file.endswith(_CODE):
+                yield os.path.relpath(os.path.join(place, file), folder)
 
 
 def load(name: str, place: str, archive: bytes) -> ModuleType:
     """Return the module of an archive that binds `bot`, imported below the package `name`.
 
-    Raises ImportError for an archive that `arena pack` would not write, and whatever the
-    modules raise.
+    The files are laid out in a folder that goes with this process. Raises ImportError for an
+    archive that `arena pack` would not write, and whatever the modules raise.
     """
-    files = read_archive(archive)
-    main = next(iter(files)).removesuffix(".py")
+    import hashlib  # as below, what other bots need not wait for
+
+    from arena.entries.layout import lay_out_here
+
+    top = os.path.basename(place)
+    files = {f"{top}/{file}": content for file, content in read_archive(archive).items()}
+    folder = lay_out_here(name, files, (top, hashlib.sha256(archive).digest()))
+    return _load(name, str(folder / top), name_of_first(archive))
+
+
+def _load(name: str, folder: str, file: str) -> ModuleType:
+    """Return the module that a file in a bot's folder is."""
+    main = file.removesuffix(".py")
     if not _MAIN.fullmatch(main):
         raise ImportError(f"a packed bot whose first file {main!r} is not beside the others")
-    sys.meta_path.insert(0, Importer(name, place, files))
+    sys.meta_path.insert(0, Importer(name, folder))
     return importlib.import_module(name if main == "__init__" else f"{name}.{main}")
 
 
-def read_archive(archive: bytes) -> dict[str, bytes]:
+def name_of_first(archive: bytes) -> str:
+    """Return the name of the first file of an archive: the one that binds `bot`."""
+    size = int.from_bytes(archive[26:28], "little")
+    return archive[30 : 30 + size].decode(errors="replace")
+
+
+def read_archive(
+    archive: bytes, most_files: int = MOST_FILES, most_data: int = MOST_DATA
+) -> dict[str, bytes]:
     """Return the files of an archive by name, in its order.
 
     Raises ImportError where it is damaged, too large or compressed.
     """
     import zipfile  # 10 ms, which other bots need not wait
 
+    end = archive[-22:]  # without a comment
+    listed = int.from_bytes(end[12:16], "little")
+    if not end.startswith(_LIST) or archive[-42:].startswith(_LIST_64) or listed > _MOST_LISTED:
+        raise ImportError("a packed bot that is damaged: its list of files cannot be read")
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as file:
             items = file.infolist()
-            if not items or len(items) > MOST_FILES:
-                raise ImportError(f"a packed bot has 1 to {MOST_FILES:,} files")
+            if not items or len(items) > most_files:
+                raise ImportError(f"a packed bot has 1 to {most_files:,} files")
             if any(item.compress_type != zipfile.ZIP_STORED for item in items):
                 raise ImportError("a packed bot has no compressed files")
-            if sum(item.file_size for item in items) > MOST_DATA:
-                raise ImportError(f"a packed bot has at most {MOST_DATA:,} bytes")
+            if sum(item.file_size for item in items) > most_data:
+                raise ImportError(f"a packed bot has at most {most_data:,} bytes")
             return {item.filename: file.read(item) for item in items}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise ImportError(f"a packed bot that is damaged: {error}") from None
-
-
-def _is_code(file: str) -> bool:
-    return file.endswith(".py")
 
 
 def keep_lines(filename: str, source: bytes) -> None:
@@ -175,18 +190,29 @@ def _advise_binding(loaded: ModuleType) -> str:
 
 
 @cache
-def load_bot(module: str, filename: str, source: bytes | None) -> Any:
-    """Return what a module binds to `bot`; without a source the module is imported by name.
+def load_bot(module: str, filename: str, file: str | None, folder: str = "") -> Any:
+    """Return what a module binds to `bot`; without a file the module is imported by name.
 
-    The source is a Python text, or an archive of a bot with further files. A process loads
-    each module once. Raises whatever the module raises, and ImportError where it binds no bot.
+    The file stands alone unless it is one of those in a `folder`, which can be imported. A process
+    loads each module once. Raises whatever the module raises, and ImportError where it binds no
+    bot.
     """
-    if source is None:
+    if file is None:
         loaded = importlib.import_module(module)
-    elif source.startswith(MAGIC):
-        loaded = load(module, filename, source)
+    elif folder:
+        loaded = _load(module, folder, os.path.relpath(file, folder))
     else:
-        loaded = _execute(module, filename, source)
+        loaded = _execute(module, file)
+    return _bound(loaded, filename)
+
+
+@cache
+def load_source(module: str, filename: str, source: bytes) -> Any:
+    """Return what a source in memory binds to `bot`, as `load_bot` does."""
+    return _bound(_execute(module, filename, source), filename)
+
+
+def _bound(loaded: ModuleType, filename: str) -> Any:
     if not hasattr(loaded, "bot"):
         raise ImportError(f"{filename} does not bind `bot`{_advise_binding(loaded)}")
     if not callable(loaded.bot):
@@ -203,12 +229,14 @@ def checked_strategy(strategy: Any) -> Any:
     return strategy
 
 
-def _execute(name: str, filename: str, source: bytes) -> types.ModuleType:
-    """Return the module of a source, registered by its name as an import would."""
-    module = types.ModuleType(name)
-    module.__file__ = filename
-    module.__spec__ = ModuleSpec(name, Alone(), origin=filename)  # type: ignore[arg-type]
+def _execute(name: str, file: str, source: bytes | None = None) -> ModuleType:
+    """Return the module of a file that stands alone, registered by its name as an import would."""
+    loader = _Loader(name, file, vars(builtins))
+    module = ModuleType(name)
+    module.__file__ = file
+    module.__spec__ = ModuleSpec(name, loader, origin=file)
     sys.modules[name] = module
-    keep_lines(filename, source)
-    exec(compile(source, filename, "exec", dont_inherit=True), module.__dict__)
+    source = loader.get_data(file) if source is None else source
+    keep_lines(file, source)
+    exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
     return module

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
+import shutil
 from dataclasses import replace
 
 from arena.entries.archive import MAGIC, read_archive
 from arena.entries.entry import Entry
 from arena.entries.identity import imported_bots
 from arena.entries.needs import check_needs
+from arena.entries.program import COPY, find_version
 from arena.entries.resolve import BOTS, resolve
+from arena.entries.spec import COMMAND
 from arena.errors import InputError
 
 _SHOWN = 12  # characters of a hash
@@ -17,7 +21,7 @@ _SHOWN = 12  # characters of a hash
 
 def hash_imports(entry: Entry) -> str:
     """Return the hash of the bots in bots/ that a bot which travels imports; they do not travel."""
-    if entry.source is None:
+    if entry.source is None or entry.command:
         return ""
     digest = hashlib.sha256()
     for name in imported_bots(_files(entry.source), BOTS):
@@ -37,16 +41,32 @@ def _files(source: bytes) -> dict[str, bytes]:
 def find_here(entry: Entry, imports: str) -> Entry:
     """Return a bot as it is played here, where `imports` is its hash_imports on its machine.
 
-    A bot that is a module or a command has to be here. Raises InputError, which says what is
-    missing or differs; its reader is at that machine, so "there" is here.
+    A bot that is a module has to be here, and the program of a command. Raises InputError, which
+    says what is missing or differs; its reader is at that machine, so "there" is here.
     """
     check_needs(entry.target, entry.needs)
-    if entry.source is not None:
-        _check(entry.target, "the bots that it imports", imports, hash_imports(entry))
-        return entry
-    found = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
-    _check(entry.target, "sha256", entry.sha256, found.sha256)
-    return replace(entry, path=found.path, command=found.command)
+    if entry.source is None:
+        found = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
+        _check(entry.target, "sha256", entry.sha256, found.sha256)
+        return replace(entry, path=found.path, command=found.command)
+    if entry.command:
+        return _find_program(entry)
+    _check(entry.target, "the bots that it imports", imports, hash_imports(entry))
+    return entry
+
+
+def _find_program(entry: Entry) -> Entry:
+    """Return a command whose files travel, with the program of this machine that runs them."""
+    name = shlex.split(entry.target.removeprefix(COMMAND))[0]
+    program, *words = entry.command
+    if not program.startswith(COPY):
+        program = shutil.which(name) or ""
+    if not program:
+        raise InputError(f"bot {entry.target!r}: {name}: no such program")
+    found = replace(entry, command=(program, *words))
+    version = find_version(found.command, found.files() if program.startswith(COPY) else {})
+    _check(entry.target, "its program", entry.program, version)
+    return found
 
 
 def _check(target: str, what: str, asked: str, found: str) -> None:

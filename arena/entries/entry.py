@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from arena.entries.archive import checked_strategy, load_bot
+from arena.entries.archive import (
+    MAGIC,
+    checked_strategy,
+    load_bot,
+    load_source,
+    name_of_first,
+    read_archive,
+)
+from arena.entries.layout import Layout, own_folder, shared
+from arena.entries.needs import locate
+from arena.entries.program import COPY, MOST_COPIED
 from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy, View
+
+_here: dict[str, Layout] = {}  # of the bots that this process has loaded, by module
 
 
 @dataclass(frozen=True)
 class Entry:
     """One bot: a unique label, where its source is, its parameters and its lane.
 
-    A bot that is one file travels with its `source`, so that every worker plays what was
-    hashed. A `command` has no source. `path` holds folders from which the bot's module is
-    imported. `needs` are further files and folders that it may read in the lane jail.
+    A bot that is a file, a folder or a command travels with its `source`, a text or an archive of
+    files, so that every worker plays what was hashed; it runs from a copy of that (`layout`).
+    `path` holds folders from which the bot's module is imported. `needs` are further files and
+    folders that it may read in the lane jail. The files of a command are those of the folder
+    `home`; its `program` is the version of what interprets it, and `note` why the folder is not
+    copied whole.
     """
 
     label: str
@@ -36,6 +53,9 @@ class Entry:
     command: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     restriction: str = ""
+    home: str = ""
+    program: str = ""
+    note: str = ""
 
     @property
     def is_ours(self) -> bool:
@@ -52,13 +72,82 @@ class Entry:
         """The spec that resolves to this bot, without its label."""
         return write(self.target, self.params)
 
+    @property
+    def is_archive(self) -> bool:
+        """Whether its source is an archive of files."""
+        return self.source is not None and self.source.startswith(MAGIC)
+
+    def layout(self, folder: Path) -> Layout | None:
+        """Return the bot's files as they are laid out in a folder, once; None if none travel."""
+        if self.source is None:
+            return None
+        is_program = bool(self.command)
+        made = Layout(folder, self.label, self.files, self._links(), programs=is_program)
+        return shared(made, (self.sha256, self.filename, self.needs))
+
+    def files(self) -> dict[str, bytes]:
+        """Return the files that travel with the bot, by their names where they are laid out.
+
+        Raises ImportError for an archive that cannot be read.
+        """
+        if self.source is None:
+            return {}
+        if self.command:
+            return read_archive(self.source, *MOST_COPIED)
+        if not self.is_archive:
+            return {self._top: self.source}
+        return {f"{self._top}/{name}": data for name, data in read_archive(self.source).items()}
+
+    @property
+    def _top(self) -> str:
+        """The name of the bot's file or folder where it is laid out, as tracebacks show it."""
+        return self.filename if self.is_ours else os.path.basename(self.filename)
+
+    def _links(self) -> dict[str, Path]:
+        """Return what a command needs of its folder and was too large to be copied, by name."""
+        home = Path(self.home)
+        below = [path for path in map(locate, self.needs) if self.home and home in path.parents]
+        if not below:
+            return {}
+        copied = [f"{name}/" for name in self.files()]
+        needed = {path.relative_to(home).as_posix(): path for path in below}
+        return {
+            name: path
+            for name, path in needed.items()
+            if not any(one.startswith(f"{name}/") for one in copied)
+        }
+
+    def main(self, folder: Path | str) -> tuple[str | None, str]:
+        """Return the file that binds `bot`, and the folder of the files that it may import.
+
+        `folder` is where they are laid out. There is no file if the bot is imported by name, and no
+        folder if its file stands alone.
+        """
+        if self.source is None:
+            return None, ""
+        top = os.path.join(folder, self._top)
+        return (
+            (os.path.join(top, name_of_first(self.source)), top) if self.is_archive else (top, "")
+        )
+
+    def at(self, folder: Path | str) -> Entry:
+        """Return the bot with the words of its command for the place of its files."""
+        words = (word.replace(COPY, f"{folder}/", 1) for word in self.command)
+        return replace(self, command=tuple(words))
+
     def load(self) -> Any:
         """Return what the bot's module binds to `bot`.
 
         Runs the bot's code, once a process, and raises whatever that raises.
         """
         sys.path += [folder for folder in self.path if folder not in sys.path]
-        return load_bot(self.module, self.filename, self.source)
+        if self.source is not None and self.is_ours:
+            return load_source(self.module, self.filename, self.source)
+        layout = _here.get(self.module)
+        if layout is None and (layout := self.layout(own_folder())):
+            layout.renew()
+            _here[self.module] = layout
+        return load_bot(self.module, self.filename, *self.main(layout.folder if layout else ""))
 
     def create(self, setup: Setup) -> Strategy:
         """Return a new strategy for one game; raises whatever the bot raises."""
@@ -79,7 +168,11 @@ class Entry:
             "lane": self.lane,
             "sha256": self.sha256,
         }
-        more = {"needs": [*self.needs], "restriction": self.restriction}
+        more = {
+            "needs": [*self.needs],
+            "restriction": self.restriction,
+            "program": self.program,
+        }
         return described | {name: value for name, value in more.items() if value}
 
 

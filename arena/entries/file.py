@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,6 +27,8 @@ MAINS = ("bot.py", "__init__.py")
 """The file of a folder that binds `bot`: the first of these that is there."""
 
 _CACHE = "__pycache__"
+_CACHES = {_CACHE, ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".venv"}
+_LEFT_OUT = _CACHES | {".git", ".hg", ".svn"}
 _STORE = "run.sqlite"
 
 
@@ -128,6 +130,21 @@ def find_files(folder: Path) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def find_program_files(folder: Path, most: int) -> dict[str, Path]:
+    """Return the files of a command's folder by their names below it, in order of names.
+
+    Caches and what versions are kept in are left out, and links that do not lead to a file in the
+    folder. Raises InputError, without the folder, for a run and for more than `most`.
+    """
+    found = {}
+    real = Path(os.path.realpath(folder))
+    for name, item in _walk(folder, most, links=False, left_out=_LEFT_OUT):
+        path = Path(os.path.realpath(item)) if item.is_symlink() else Path(item)
+        if path == Path(item) or (path.is_relative_to(real) and path.is_file()):
+            found[name] = path
+    return dict(sorted(found.items()))
+
+
 def find_installed(folder: Path) -> dict[str, Path]:
     """Return all files of a package by their names below its folder, in order of names.
 
@@ -138,14 +155,14 @@ def find_installed(folder: Path) -> dict[str, Path]:
     return dict(sorted((name, Path(item)) for name, item in found))
 
 
-def read_files(paths: Mapping[str, Path], folder: Path) -> dict[str, bytes]:
+def read_files(paths: Mapping[str, Path], folder: Path, most: int = MOST_DATA) -> dict[str, bytes]:
     """Return the content of a bot's files; no link leads to those that are below its folder.
 
     Raises InputError for one that is not a regular file, for a name that is not UTF-8, and for
-    more than `MOST_DATA` bytes together.
+    more than `most` bytes together.
     """
     contents = {}
-    left = MOST_DATA
+    left = most
     for name, path in paths.items():
         try:
             name.encode()
@@ -160,7 +177,7 @@ def read_files(paths: Mapping[str, Path], folder: Path) -> dict[str, bytes]:
             raise InputError(f"{name}: {error}") from None
         left -= len(contents[name])
         if left < 0:
-            raise InputError(f"{name}: a bot has at most {MOST_DATA:,} bytes in all its files")
+            raise InputError(f"{name}: a bot has at most {most:,} bytes in all its files")
     return contents
 
 
@@ -173,10 +190,13 @@ def find_main(names: Iterable[str]) -> str:
     raise InputError(f"a bot's folder has a {' or a '.join(MAINS)}, and this one has neither")
 
 
-def _walk(folder: Path, most: int, *, links: bool) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is no folder below a folder, by name.
+def _walk(
+    folder: Path, most: int, *, links: bool, left_out: Container[str] | None = None
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what is no folder below a folder, by name, but for the names `left_out`.
 
-    With `links`, linked folders count as folders, and hidden files are found, too.
+    With `links`, linked folders count as folders. Without a list caches are left out and, without
+    `links`, hidden files.
     """
     waiting, seen, number = [("", str(folder))], {os.path.realpath(folder)}, 0
     while waiting:
@@ -188,7 +208,8 @@ def _walk(folder: Path, most: int, *, links: bool) -> Iterator[tuple[str, os.Dir
             name = prefix + item.name
             if item.name == _STORE:
                 raise InputError(f"{name}: a run; a bot's folder holds only the bot")
-            if item.name == _CACHE or (item.name.startswith(".") and not links):
+            is_hidden = item.name == _CACHE or (item.name.startswith(".") and not links)
+            if is_hidden if left_out is None else item.name in left_out:
                 continue
             if not _is_folder(item, name, links=links):
                 yield name, item

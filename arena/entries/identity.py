@@ -29,10 +29,20 @@ def hash_source(source: bytes, folder: Path, code: bytes | None = None) -> str:
 def hash_files(files: Mapping[str, bytes], folder: Path) -> str:
     """Return the sha256 of files and their names, with the bots of the folder they import."""
     digest = hashlib.sha256()
-    for name in sorted(files):
-        _add_name(digest, name, len(files[name]))
-        digest.update(files[name])
+    _add_files(digest, files)
     _add_bots(digest, _code(files), folder)
+    return digest.hexdigest()
+
+
+def hash_command(words: Iterable[str], files: Mapping[str, bytes], stays: Iterable[str]) -> str:
+    """Return the sha256 of a command's words, the files that it names and those that are copied.
+
+    Raises InputError for one of those that stay where they are that cannot be read.
+    """
+    digest = hashlib.sha256("\0".join(words).encode())
+    for path in stays:
+        add_file(digest, path)
+    _add_files(digest, files)
     return digest.hexdigest()
 
 
@@ -77,6 +87,12 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+def _add_files(digest: hashlib._Hash, files: Mapping[str, bytes]) -> None:
+    for name in sorted(files):
+        _add_name(digest, name, len(files[name]))
+        digest.update(files[name])
 
 
 def _add_name(digest: hashlib._Hash, name: str, size: int) -> None:

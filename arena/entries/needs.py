@@ -135,7 +135,7 @@ def _explain_command(target: str) -> str:
 
 
 def _explain_file(target: str, path: Path, name: str) -> str:
-    """Return how a bot reads one of its files, nothing if it has none of this name.
+    """Return how a bot reads a file that lies beside it, nothing if there is none of this name.
 
     The name is the bot's word: one that leads elsewhere is not looked at, and nobody is told to
     pack what is there.
@@ -147,10 +147,11 @@ def _explain_file(target: str, path: Path, name: str) -> str:
         return ""
     if not os.path.isfile(beside):  # also where the name is too long, or may not be looked at
         return ""
-    read = f'; a bot has no folder: read it with pkgutil.get_data(__name__, "{name}")'
+    read = f'read it with Path(__file__).parent / "{name}"'
     if is_folder:
-        return read
-    return f"{read}, and hand in one file: `{_pack(target, beside)}`"
+        return f"; it is not in the working folder of its process: {read}"
+    how = "hand in a folder of both, or one file"
+    return f"{_ALONE}: {how}: `{_pack(target, beside)}`, and {read}"
 
 
 def _pack(target: str, beside: Path) -> str:

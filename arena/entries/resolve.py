@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
 import pkgutil
 import re
@@ -16,22 +15,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bots
-from arena.entries.archive import MAGIC
+from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES
 from arena.entries.entry import Entry
 from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
-    add_file,
     find_files,
     find_main,
     read_file,
     read_files,
 )
-from arena.entries.identity import hash_files, hash_package, hash_source
+from arena.entries.identity import hash_command, hash_files, hash_package, hash_source
 from arena.entries.lane import LANES, Lane
 from arena.entries.lookup import Location, command_of, find_module, why_no_program
-from arena.entries.needs import check_needs
+from arena.entries.needs import check_needs, locate
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
+from arena.entries.program import copy_command, find_version, read_parts
 from arena.entries.spec import (
     COMMAND,
     OBJECT,
@@ -75,15 +74,20 @@ def resolve(
     if spec.target == PERSON:
         raise InputError(f"bot {text!r}: only `arena play human BOT` has a person")
     merged = plain_params(text, spec.params | (params or {}))
-    of_target = _of_command if spec.target.startswith(COMMAND) else _of_python
-    entry = _of_code(code, merged) if code else of_target(text, spec.target, merged)
+    needed = check_needs(text, needs)
+    if code:
+        entry = _of_code(code, merged)
+    elif spec.target.startswith(COMMAND):
+        entry = _of_command(text, spec.target, merged, needed)
+    else:
+        entry = _of_python(text, spec.target, merged, needed)
     label = spec.label if label is None else label
     if label is not None:
         entry = replace(entry, label=label)
     if lane is not None:
         entry = replace(entry, lane=lane)
-    if needs:
-        entry = replace(entry, needs=check_needs(text, needs))
+    if needed:
+        entry = replace(entry, needs=needed)
     check_label(text, entry.label)
     lanes = [name for name in LANES if name != "inproc" or not entry.command]
     if entry.lane not in lanes:
@@ -114,13 +118,13 @@ class Code(NamedTuple):
     source: bytes
 
 
-def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
+def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
     """Return the entry of a Python bot."""
     try:
         if os.path.isfile(target) and (command := command_of(target)):
             raise InputError(f"not Python; a program is named by its command: {command!r}")
         if is_file(target):
-            return _of_path(target, params)
+            return _of_path(target, params, needs)
         if target in _names():
             return _of_name(target, params)
         return _of_module(_locate(target), target, params)
@@ -128,11 +132,11 @@ def _of_python(spec: str, target: str, params: dict[str, Any]) -> Entry:
         raise InputError(f"bot {spec!r}: {error}") from None
 
 
-def _of_path(target: str, params: dict[str, Any]) -> Entry:
+def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
     """Return the entry of a bot that is a file or a folder, which travels whole."""
     path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
     is_folder = os.path.isdir(path)
-    source, sha256 = _read_folder(path) if is_folder else _read_source(path)
+    source, sha256 = _read_folder(path) if is_folder else _read_source(path, needs)
     name = os.path.basename(os.path.abspath(path))
     stem = re.sub(r"\W", "_", Path(name).stem)
     in_memory = source.startswith(MAGIC)  # its files have no place on a disk
@@ -154,8 +158,11 @@ def _read_folder(folder: Path) -> tuple[bytes, str]:
     return make_archive(files, find_main(files)), hash_files(files, BOTS)
 
 
-def _read_source(path: Path) -> tuple[bytes, str]:
-    """Return the source of a bot's file or the archive that it carries, and its hash."""
+def _read_source(path: Path, needs: Sequence[str]) -> tuple[bytes, str]:
+    """Return the source of a bot's file or the archive that it carries, and its hash.
+
+    What it needs of its folder is then a part of it.
+    """
     text = read_file(path, MOST_PACKED)
     packed = read_packed(text)
     if packed is not None:
@@ -163,6 +170,9 @@ def _read_source(path: Path) -> tuple[bytes, str]:
         return archive, hash_source(text, BOTS, head)
     if len(text) > MOST_SOURCE:
         raise InputError(f"larger than {MOST_SOURCE:,} bytes")
+    if more := read_parts(path.parent.absolute(), map(locate, needs), MOST_FILES - 1, MOST_DATA):
+        files = more | {path.name: text}
+        return make_archive(files, path.name), hash_files(files, BOTS)
     return text, hash_source(text, BOTS)
 
 
@@ -216,8 +226,8 @@ def _of_code(code: Code, params: dict[str, Any]) -> Entry:
     )
 
 
-def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
-    """Return the entry of a command; its hash covers its words and the files they name."""
+def _of_command(spec: str, target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
+    """Return the entry of a command; its hash covers its words and its files."""
     try:
         words = shlex.split(target.removeprefix(COMMAND))
     except ValueError as error:
@@ -226,28 +236,26 @@ def _of_command(spec: str, target: str, params: dict[str, Any]) -> Entry:
         raise InputError(f"bot {spec!r}: the command is empty")
     if shutil.which(words[0]) is None:
         raise InputError(f"bot {spec!r}: {words[0]}: {why_no_program(words)}")
-    digest = hashlib.sha256("\0".join(words).encode())
+    copied = copy_command(words, needs)
     try:
-        for file in filter(os.path.isfile, words):
-            add_file(digest, file)
+        sha256 = hash_command(words, copied.files, copied.stays)
     except InputError as error:
         raise InputError(f"bot {spec!r}: {error}") from None
+    files = copied.files
     return Entry(
         label=default_label(target, params),
         target=target,
         lane="process",
         module="",
         filename="",
-        sha256=digest.hexdigest(),
+        sha256=sha256,
+        source=make_archive(files, next(iter(files))) if files else None,
         params=params,
-        command=tuple(_with_absolute_paths(words)),
+        command=copied.words,
+        home=copied.home,
+        program=find_version(copied.words, files),
+        note=copied.note,
     )
-
-
-def _with_absolute_paths(words: list[str]) -> list[str]:
-    """Return a command's words with absolute paths, because it runs in a folder of its own."""
-    program = [shutil.which(words[0]) or words[0], *words[1:]]
-    return [str(Path(word).absolute()) if os.path.exists(word) else word for word in program]
 
 
 def _names() -> list[str]:

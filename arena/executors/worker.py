@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from arena.entries.layout import renew_all
 from arena.executors.log import Reporter, log_fault
 from arena.executors.repeat import Repeats
 from arena.games.match import (
@@ -82,6 +83,7 @@ class Worker:
             results += self._play_half(chunk._replace(seats=(seat,)))
         results.sort(key=lambda result: result[:2])
         self.pace.learn(self.timings)
+        renew_all()  # a bot may have changed files
         renewed = sorted(self.repeats.renewed & {*pairing})
         seconds = time.perf_counter() - start
         played = Played(chunk, results, self.timings, seconds, renewed=renewed)

@@ -17,10 +17,8 @@ from types import FrameType
 
 import psutil
 
+from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
 from arena.lanes.cgroup import remove_groups
-
-FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
-"""The environment variable by which a process that a bot started is known as the bot's."""
 
 TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SIGHUP"))
 """Signals that end what is under way, as Ctrl-C does; Windows lacks the second."""

@@ -25,12 +25,14 @@ _ARCHIVE = f"{ROOT}/arena/entries/archive.py"
 _IMPORTLIB = "<frozen importlib"
 _DEEP = 50  # frames: a recursion that failed is deeper
 _COUNTED = "Thread|Dummy|Task|Process|ForkProcess|SpawnProcess|ThreadPoolExecutor"
+_RUN = r"(?:/[^/\s'\"]{1,99}){0,9}/noir-arena-\d+(?:\.\d+)?/run-\w{8}(?:/(?:worker|bot)-\w+)*"
 _VARYING = {
+    # where a bot's own files are laid out: what follows is their name
+    rf"{_RUN}/files-[0-9a-f]{{16}}(?:/|\b)": "",
     # addresses of objects: those of a repr, and those that are as long as an address
     r"(?<=\bat )0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{9,16}\b": "0x...",
     # the folder of a run, of its worker and of a bot, which all are temporary
-    r"(?:/[^/\s'\"]{1,99}){0,9}/noir-arena-\d+(?:\.\d+)?/run-\w{8}"
-    r"(?:/(?:worker|bot)-\d+)*": "<folder>",
+    _RUN: "<folder>",
     # names that `tempfile` makes up
     r"\btmp[a-z0-9_]{8}\b": "tmp...",
     # numbers that a process gives out, to threads first and then to descriptors

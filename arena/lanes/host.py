@@ -1,8 +1,8 @@
 """Run a Python bot in a process of its own: the program around it.
 
-It speaks the protocol of docs/protocol.md on standard input and output; the bot's source, or
-the archive of its files, follows `hello` as bytes. It holds several games at once, so that one
-read brings many views. Standard library only.
+It speaks the protocol of docs/protocol.md on standard input and output; `hello` says where the
+bot's files are laid out. It holds several games at once, so that one read brings many views.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Host:
         bot = message["python"]
         sys.path += [folder for folder in bot["path"] if folder not in sys.path]
         self.params = _parse_params(bot["params"])
-        self.bot = load_bot(bot["module"], bot["filename"], bot["source"])
+        self.bot = load_bot(bot["module"], bot["filename"], bot["file"], bot["folder"])
         if bot["check"]:
             from arena.entries.signature import find_parameter_error
 
@@ -172,7 +172,7 @@ def _copy_params(params: dict[str, Any]) -> dict[str, Any]:
 
 def serve(host: Host, read: int, write: int) -> None:
     """Answer messages until there are no more; those that came together together."""
-    data = _begin(host, read, write) or os.read(read, _READ)
+    data = os.read(read, _READ)
     rest = b""
     while data:
         lines = (rest + data).split(b"\n")
@@ -188,48 +188,6 @@ def serve(host: Host, read: int, write: int) -> None:
                 answers, written = "", now
         write_all(write, answers.encode())
         data = os.read(read, _READ)
-
-
-def _begin(host: Host, read: int, write: int) -> bytes:
-    """Answer `hello`, if it comes, and return what has come after it."""
-    rest = b""
-    try:
-        message, rest = _read_hello(read)
-        answer = host.answer(message)
-    except EOFError:
-        return b""
-    except MemoryError:
-        answer = {"kind": "memory", "error": "MemoryError: no room for the bot's files"}
-    write_all(write, (_encode({"id": 0, **answer}) + "\n").encode())
-    return rest
-
-
-def _read_hello(read: int) -> tuple[Message, bytes]:
-    """Return the first message with the bytes that belong to it, and what has come after them.
-
-    Raises EOFError where the input ends before.
-    """
-    data = b""
-    while b"\n" not in data:
-        data += _read(read)
-    line, _, data = data.partition(b"\n")
-    message: Message = _decode(line.decode())[0]
-    size = message["python"]["size"]
-    source = [data]
-    missing = (size or 0) - len(data)
-    while missing > 0:
-        source.append(_read(read))
-        missing -= len(source[-1])
-    data = b"".join(source)
-    message["python"]["source"] = None if size is None else data[:size]
-    return message, data[size or 0 :]
-
-
-def _read(read: int) -> bytes:
-    """Return the next bytes of the input; raise EOFError if there are no more."""
-    if data := os.read(read, _READ):
-        return data
-    raise EOFError
 
 
 def main(host_type: type[Host] = Host) -> None:

@@ -56,9 +56,16 @@ _INIT = Path(confine.__file__).with_name("init.py")  # process 1; it is not impo
 
 
 def jail_words(
-    program: str, words: list[str], entry: Entry, megabytes: int, user: int
+    program: str,
+    words: list[str],
+    entry: Entry,
+    megabytes: int,
+    user: int,
+    files: Path | None = None,
 ) -> list[str]:
     """Return a command inside bubblewrap; `user` is the number of the user it becomes.
+
+    `files` is the folder of the bot's own files.
 
     Raises InputError for a path that the bot may not see, or that this user cannot read.
     """
@@ -66,7 +73,7 @@ def jail_words(
     if not IS_ROOT:
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
     options += [*system(), "--proc", "/proc", *devices(HOME), "--tmpfs", HOME]
-    own = shown(entry, words)
+    own = shown(entry, words, files)
     options += links_to([*programs(entry, words), Path(sys.executable)], own)
     options += bound([*own, *libraries(entry, words, own)], HOME)
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
@@ -92,13 +99,13 @@ def most_processes(*, hosted: bool) -> int:
     return _MOST_PROCESSES[hosted] + cores
 
 
-def shown(entry: Entry, words: list[str]) -> list[Path]:
+def shown(entry: Entry, words: list[str], files: Path | None = None) -> list[Path]:
     """Return what a bot can read besides the programs and libraries of the system.
 
     Raises InputError for what no jailed bot is shown, and as root for what only root can read.
     """
     paths: dict[Path, None] = {}
-    for path in (*_machinery(entry), *_own(entry, words)):
+    for path in (*_machinery(entry), *_own(entry, words), *([files] if files else [])):
         for place in (path, path.resolve()):
             if place.exists():
                 paths[place] = None

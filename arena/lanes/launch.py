@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.entries.entry import Entry
+from arena.entries.layout import Layout
 from arena.errors import InputError
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
@@ -29,7 +30,7 @@ from arena.lanes.bubblewrap import (
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
 from arena.lanes.evidence import ROOT
-from arena.lanes.faults import one_line
+from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import hiding
@@ -45,7 +46,8 @@ class Launch(NamedTuple):
     `jailed` is whether it is in a jail, `contained` whether its processes have a pid
     namespace of their own. `hosted` is whether it runs our own host, which names more kinds
     of faults and tells the output of one game from another's. `user` is the one that it
-    becomes, None for its starter; `first` are bytes that the jail reads from its input.
+    becomes, None for its starter; `first` are bytes that the jail reads from its input. `layout`
+    are the bot's files.
     """
 
     words: list[str]
@@ -56,12 +58,19 @@ class Launch(NamedTuple):
     contained: bool = False
     user: User | None = None
     first: bytes = b""
+    layout: Layout | None = None
 
     def popen(self, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Return the started process, with a pipe for each of its streams.
 
-        `before` are words in front of the command. Raises OSError if it cannot be started.
+        `before` are words in front of the command. Raises OSError if it cannot be started, and
+        Forfeit if its files cannot be laid out.
         """
+        try:
+            if self.layout:
+                self.layout.renew()
+        except ImportError as error:
+            raise Forfeit("import", f"ImportError: {error}") from None
         process = subprocess.Popen(
             [*before, *self.words],
             stdin=subprocess.PIPE,
@@ -99,18 +108,25 @@ def plan_launch(
     `program` is run in place of our host; `environment` is added to the usual one. Raises
     InputError for a jail where there is no bubblewrap, and for what a jail may not show.
     """
+    layout = entry.layout(folder.parent)
+    if layout:
+        with suppress(ImportError):  # it does not start then
+            layout.renew()  # a jail shows what is there
+        entry = entry.at(layout.folder)
     words = command_of(entry, program)
     jailed = entry.lane == "jail"
     variables = _environment(HOME if jailed else str(folder))
     variables |= {FOLDER_VARIABLE: str(folder)} | dict(environment or {})
-    launch = Launch(words, variables, folder, jailed, hosted=not entry.command)
+    launch = Launch(words, variables, folder, jailed, not entry.command, layout=layout)
+    files = layout.folder if layout else None
     if jailed:
         program, user = find_bubblewrap(), free_user() if IS_ROOT else None
-        words = jail_words(program, words, entry, limits.memory, user.number if user else USER)
+        number = user.number if user else USER
+        words = jail_words(program, words, entry, limits.memory, number, files)
         return launch._replace(words=words, contained=True, user=user, first=b"".join(filters()))
     words = [sys.executable, "-I", "-S", confine.__file__, str(limits.memory), *words]
     if namespaces := find_pid_namespaces():
-        options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder)]
+        options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder, files)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
     return launch._replace(words=words, contained=namespaces is not None)
 
@@ -145,7 +161,7 @@ def warm_jails(entries: Iterable[Entry]) -> None:
     for entry in entries:
         if entry.lane == "jail":
             with suppress(InputError):  # the bot does not start, and its game tells
-                for path in readable(entry, command_of(entry)):
+                for path in readable(entry.at(""), command_of(entry.at(""))):
                     warm(path)
 
 

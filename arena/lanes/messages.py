@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,12 +21,13 @@ class Message(msgspec.Struct, kw_only=True):
 class Python(msgspec.Struct):
     """What our own host needs to load a bot; `params` are Python, because JSON has no tuples.
 
-    `size` is that of the source which follows the message as bytes; None: it is imported.
+    `file` binds `bot`, and can import what is in `folder`; None: it is imported by name.
     """
 
     module: str
     filename: str
-    size: int | None
+    file: str | None
+    folder: str
     path: tuple[str, ...]
     params: str
     check: bool
@@ -114,15 +116,17 @@ def encode(message: Message) -> bytes:
     return _encode(message) + b"\n"
 
 
-def hello(entry: Entry, rules: Rules, *, check: bool = False) -> Hello:
-    """Return the first message to a bot's process.
+def hello(entry: Entry, rules: Rules, files: Path | None, *, check: bool = False) -> Hello:
+    """Return the first message to a bot's process, whose files are in a folder.
 
     With `check`, our own host says whether the bot takes its parameters.
     """
     numbers = {name: getattr(rules, name) for name in RULE_NAMES}
     message = Hello(rules=numbers, params=entry.params)
     if not entry.command:
-        size = None if entry.source is None else len(entry.source)
         params = repr(entry.params)
-        message.python = Python(entry.module, entry.filename, size, entry.path, params, check)
+        file, folder = entry.main(files or "")
+        message.python = Python(
+            entry.module, entry.filename, file, folder, entry.path, params, check
+        )
     return message

@@ -65,9 +65,9 @@ class Turn(NamedTuple):
 class BotProcess:
     """Starts a bot's program when it is needed, asks it, and kills it with all it started.
 
-    `hello` is the first message, `source` the bytes that follow it; `waiting` is called every
-    0.1 s while an answer is awaited; `budget` is for all processes of the bot in a worker. Every
-    failure is raised as a Forfeit of the bot.
+    `hello` is the first message; `waiting` is called every 0.1 s while an answer is awaited;
+    `budget` is for all processes of the bot in a worker. Every failure is raised as a Forfeit of
+    the bot.
     """
 
     def __init__(
@@ -76,13 +76,11 @@ class BotProcess:
         hello: Message,
         limits: Limits,
         waiting: Callable[[], None],
-        source: bytes = b"",
         budget: Budget | None = None,
     ) -> None:
         self.budget = budget or limits.budget()
         self.launch = launch
         self.hello = hello
-        self.source = source
         self.limits = limits
         self.waiting = waiting
         self.games = 1
@@ -203,8 +201,6 @@ class BotProcess:
             self._asked += 1
             lines.append(encode(message))
         self._pipes.send(b"".join(lines))
-        if messages[0] is self.hello:
-            self._pipes.send(self.source)
 
     def forget_output(self) -> None:
         """Forget what was printed so far: what follows belongs to another game."""
@@ -364,8 +360,9 @@ def bot_process(
     has one of its own.
     """
     launch = plan_launch(entry, limits, folder, program, environment)
-    first = hello(entry, rules, check=check)
-    process = BotProcess(launch, first, limits, waiting, entry.source or b"", budget)
+    files = launch.layout.folder if launch.layout else None
+    first = hello(entry, rules, files, check=check)
+    process = BotProcess(launch, first, limits, waiting, budget)
     try:
         yield process
     finally:

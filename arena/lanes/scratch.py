@@ -178,16 +178,18 @@ def _lock(folder: Path) -> int:
         raise ArenaError(f"temporary folder {tempfile.gettempdir()}: {reason}; {advice}") from None
 
 
-def hiding(folder: Path) -> tuple[str, ...]:
+def hiding(folder: Path, files: Path | None = None) -> tuple[str, ...]:
     """Return the arguments with which bubblewrap hides the folders of all runs but this one.
 
-    Root could take away what hides them, and so loses the right to.
+    The `files` of the bot cannot be written. Root could take away what hides them, and so loses
+    the right to.
     """
     own = folder.resolve()
+    shown = ("--ro-bind", str(files), str(files)) if files and files.is_dir() else ()
     home = next((path.parent for path in (own, *own.parents) if path.name.startswith(RUN)), None)
     if home is None:  # not of a run
-        return ()
-    words = ("--tmpfs", str(home), "--bind", str(own), str(own), "--remount-ro", str(home))
+        return shown
+    words = ("--tmpfs", str(home), "--bind", str(own), str(own), *shown, "--remount-ro", str(home))
     return (*words, "--cap-drop", "CAP_SYS_ADMIN") if IS_ROOT else words
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
 from arena.entries.entry import Entry, check_labels
 from arena.entries.resolve import resolve
-from arena.errors import ChangedBots, InputError
+from arena.errors import ChangedBots, InputError, escape
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems, probe
 from arena.store.glance import find_changed
@@ -33,6 +34,9 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
     check_labels(tournament.entries)
     if kept and (changed := find_changed(kept, tournament.manifest()["bots"])):
         raise ChangedBots(kept, changed)
+    for entry in tournament.entries:
+        if entry.note:
+            logging.getLogger("arena").warning("warning: %s", describe_note(entry))
     problems = [*probe(tournament.entries, tournament.rules, tournament.limits)]
     for problem in problems:
         if problem.entry.is_code:
@@ -40,6 +44,14 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
             error.add_note(problem.fault.traceback)
             raise error
     return [str(problem) for problem in problems]
+
+
+def describe_note(entry: Entry) -> str:
+    """Return what to do about a command of whose folder only parts are copied."""
+    return (
+        f"bot {escape(entry.target)!r}: only the files that it names or needs: are copied: "
+        f"{entry.home or 'its folder'}: {entry.note}; give it a folder of its own"
+    )
 
 
 def find_opponent(

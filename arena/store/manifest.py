@@ -36,6 +36,7 @@ class _Bot(msgspec.Struct):
     lane: Lane
     sha256: str
     needs: tuple[str, ...] = ()
+    program: str = ""
 
 
 class _Manifest(msgspec.Struct):
@@ -111,6 +112,7 @@ def _entry(bot: _Bot) -> Entry:
         sha256=bot.sha256,
         params=bot.params,
         needs=bot.needs,
+        program=bot.program,
     )
 
 

@@ -124,16 +124,16 @@ def test_a_command_that_ends_at_once_is_quoted(arena: Arena, command: str, said:
 def test_a_bot_that_opens_its_own_file_is_told_how_to_read_it(
     arena: Arena, tmp_path: Path, place: str
 ) -> None:
-    """With `pkgutil.get_data`, and packed where it is one file; another file is no such case."""
+    """By its path, and packed where the bot is one file; another file is no such case."""
     bot = tmp_path / place
     bot.parent.mkdir(exist_ok=True)
     bot.write_text('from bots.uniform import bot\nopen("weights.txt")\n')
     spec = "./mine.py" if place == "mine.py" else "./mine/"
     words = ("play", spec, *PLAY, "--strict")
-    assert "pkgutil" not in arena(*words).stderr
+    assert "__file__" not in arena(*words).stderr
     (bot.parent / "weights.txt").write_text("0.5")
     told = arena(*words).stderr
-    assert 'read it with pkgutil.get_data(__name__, "weights.txt")' in told
+    assert 'read it with Path(__file__).parent / "weights.txt"' in told
     pack = "`arena pack ./mine.py weights.txt -o packed.py`"
     assert (pack in told) == (place == "mine.py")
 

@@ -18,7 +18,7 @@ def test_a_file_of_its_own_is_to_be_packed(tmp_path: Path) -> None:
     """One beside it, or below."""
     (tmp_path / "weights.txt").touch()
     advice = explain_missing(str(tmp_path / "mine.py"), missing("weights.txt"))
-    assert 'pkgutil.get_data(__name__, "weights.txt")' in advice
+    assert 'read it with Path(__file__).parent / "weights.txt"' in advice
     assert "arena pack " in advice
 
 

@@ -252,7 +252,7 @@ def test_a_command_is_hashed_with_the_files_it_names(tmp_path: Path) -> None:
     script = tmp_path / "my bot.sh"
     script.write_text("one")
     first = resolve(f"cmd:sh '{script}' --fast (depth=3)")
-    assert first.command == (shutil.which("sh"), str(script), "--fast")
+    assert first.at(tmp_path).command == (shutil.which("sh"), str(script), "--fast")
     assert first.params == {"depth": 3}
     assert first.label == "my bot(depth=3)"
     script.write_text("two")
@@ -297,12 +297,13 @@ def test_a_name_of_a_parameter_is_a_text_that_can_be_kept(mine: Path) -> None:
 def test_a_commands_files_are_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their paths are made absolute; the bot keeps the command as written."""
+    """They are those of its folder; the bot keeps the command as written."""
     (tmp_path / "bots").mkdir()
     (tmp_path / "bots" / "mine.sh").write_text("")
     monkeypatch.chdir(tmp_path)
     entry = resolve("cmd:sh bots/mine.sh none")
-    assert entry.command[1:] == (str(tmp_path / "bots" / "mine.sh"), "none")
+    assert entry.home == str(tmp_path / "bots")
+    assert entry.at(entry.home).command[1:] == (str(tmp_path / "bots" / "mine.sh"), "none")
     assert entry.target == "cmd:sh bots/mine.sh none"
     assert entry.label == "mine"
 

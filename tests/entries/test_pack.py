@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.archive import load, read_archive
+from arena.entries.archive import read_archive
 from arena.entries.pack import make_archive, read_packed
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -23,7 +23,7 @@ from engine import STANDARD
 from engine.play import setup
 from tests import ROOT
 from tests.conftest import Arena
-from tests.entries.learned import BOT, DEEP, DEEP_ORDER, ORDER, write_learned
+from tests.entries.learned import DEEP, DEEP_ORDER, ORDER, write_learned
 
 FILES = ("learned/bot.py", "learned/order.txt", "learned/helper.py", "learned/nets")
 
@@ -222,14 +222,20 @@ HOSTILE = {
     "changed": (archive(("bot.py", b"bot = 1")).replace(b"bot = 1", b"bot = 2"), "damaged"),
     "without a file": (b"PK\x03\x04", "damaged"),
     "without a module": (archive(("bot.txt", b"bot = 1")), "is not beside the others"),
-    "with a module above": (archive(("../bot.py", b"bot = 1")), "is not beside the others"),
-    "with an absolute module": (archive(("/tmp/bot.py", b"")), "is not beside the others"),
+    "with a module below": (archive(("nets/bot.py", b"bot = 1")), "is not beside the others"),
+    "with a module above": (archive(("../bot.py", b"bot = 1")), "is not below its folder"),
+    "with an absolute module": (archive(("/tmp/bot.py", b"")), "is not below its folder"),
+    "with a file above": (archive(("bot.py", b""), ("a/../../x", b"")), "is not below its folder"),
+    "with a file without a name": (archive(("bot.py", b""), ("a/", b"")), "not below its folder"),
+    "with a file as a folder": (archive(("bot.py", b""), ("bot.py/x", b"")), "cannot be laid out"),
+    "with too long a name": (archive(("bot.py", b""), ("x" * 300, b"")), "cannot be laid out"),
+    "with a list of millions": (archive(("bot.py", b""))[:-10] + b"\xff" * 10, "damaged"),
 }
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_archive_is_a_fault_of_its_bot(packed: Path, kind: str) -> None:
-    """Nothing of it is written to a disk; its process says what is wrong in one line."""
+    """Nothing is written outside of its folder; one line says what is wrong."""
     content, reason = HOSTILE[kind]
     text = packed.read_bytes()
     _, honest = read_packed(text) or (b"", b"")
@@ -260,25 +266,27 @@ def test_an_archive_has_no_clock_and_no_order_but_its_own() -> None:
     assert content == make_archive(dict(sorted(files.items())), "bot.py")
 
 
-def test_names_that_lead_away_find_nothing() -> None:
-    """A file is asked for by its name below the bot's folder; others are not there."""
-    content = archive(("m.py", BOT.encode()), ("helper.py", b""), ("nets/deep.py", b"ORDER = 1"))
-    loader = load("_names_that_lead_away", "m", content).__loader__
-    assert loader is not None
-    for name in ("m/../../etc/passwd", "/etc/passwd", "../m/helper.py", "m/none", "m", ""):
-        with pytest.raises(FileNotFoundError, match="not one of the bot's files"):
-            loader.get_data(name)
-    assert loader.get_data("m/nets/../helper.py") == b""
-
-
 @pytest.mark.parametrize("lane", ["inproc", "process"])
-def test_a_file_that_stands_alone_says_how_it_gets_its_data(tmp_path: Path, lane: str) -> None:
+@pytest.mark.parametrize(
+    "read",
+    [
+        "pkgutil.get_data(__name__, 'w.npz')",
+        "Path(__file__).with_name('w.npz').read_bytes()",
+        "open('w.npz')",
+    ],
+)
+def test_a_file_that_stands_alone_says_how_it_gets_its_data(
+    tmp_path: Path, lane: str, read: str
+) -> None:
     """The message names the command and the file."""
     path = tmp_path / "b.py"
-    path.write_text("import pkgutil\npkgutil.get_data(__name__, 'w.npz')\nbot = 1")
+    path.write_text(f"import pkgutil\nfrom pathlib import Path\n{read}\nbot = 1")
     (tmp_path / "w.npz").touch()
     (problem,) = find_problems([resolve(str(path), lane=lane)], STANDARD, Limits())
-    assert "a bot's file stands alone; `arena pack` puts others into it: 'w.npz'" in problem
+    assert "No such file or directory: 'w.npz'" in problem
+    assert (
+        "a bot's file stands alone: hand in a folder of both, or one file: `arena pack" in problem
+    )
 
 
 @pytest.mark.slow

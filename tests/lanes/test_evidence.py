@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.entries.resolve import resolve
 from arena.lanes.evidence import Output, settle
 from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.scratch import scratch_folder
@@ -35,6 +36,11 @@ def test_temporary_folders_are_replaced() -> None:
     with scratch_folder() as folder:
         for inner in (folder, folder / "worker-1", folder / "worker-12" / "bot-3"):
             assert settle(f"no file '{inner}/a/b'") == "no file '<folder>/a/b'"
+        for worker in (folder, folder / "worker-3", folder / "bot-ab_cd7x1"):
+            layout = resolve("greedy").layout(worker)
+            assert layout
+            assert settle(f'File "{layout.folder}/bots/greedy.py"') == 'File "bots/greedy.py"'
+            assert settle(f"at file://{layout.folder}/lib/a.js:3") == "at file://lib/a.js:3"
     path = tempfile.mkdtemp()
     os.rmdir(path)
     assert settle(path) == str(Path(path).parent / "tmp...")

@@ -20,7 +20,7 @@ import pytest
 
 import engine
 from arena import InputError
-from arena.entries.archive import load_bot
+from arena.entries.archive import load_source
 from arena.library import importable
 from arena.library.closure import bundle
 from bots.greedy import bot as greedy
@@ -123,7 +123,7 @@ def _tests_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def load(source: bytes) -> Any:
     """Return the bot of a file that knows nothing of this module."""
-    return load_bot("alone", "<alone>", source)
+    return load_source("alone", "<alone>", source)
 
 
 @pytest.mark.parametrize(

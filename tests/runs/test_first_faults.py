@@ -40,7 +40,7 @@ def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> N
     assert done.returncode == 0
     first, place, again, out = done.stderr.splitlines()
     assert first == "mine forfeits a game (exception, ply 0): KeyError: 0"
-    assert place == '  File "./mine.py", line 7, in choose: return {}[view.seat]'
+    assert place == '  File "mine.py", line 7, in choose: return {}[view.seat]'
     assert out == "mine is out after 10 exceptions: its remaining games are forfeits"
     command = shlex.split(again.partition("to see it again: ")[2])
     assert command[:2] == ["arena", "game"]

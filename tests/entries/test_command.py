@@ -1,0 +1,208 @@
+"""A command is hashed with the folder of its file, and runs from a copy of that."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.entries import program
+from arena.entries.elsewhere import find_here
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.lanes.launch import plan_launch
+from arena.lanes.limits import Limits
+from arena.runs.prepare import describe_note
+from tests.conftest import Arena
+from tests.runs.test_rogues import needs_jail
+
+SCRIPT = '#!/bin/sh\ncat "$(dirname "$0")/lib/word" "$@"\n'
+
+
+@pytest.fixture
+def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a program, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot" / "lib").mkdir(parents=True)
+    (tmp_path / "bot" / "run.sh").write_text(SCRIPT)
+    (tmp_path / "bot" / "run.sh").chmod(0o755)
+    (tmp_path / "bot" / "lib" / "word").write_text("one")
+    return tmp_path / "bot"
+
+
+def said(entry: Entry, folder: Path) -> str:
+    """Return what a command prints in its lane."""
+    (folder / "own").mkdir(exist_ok=True)
+    process = plan_launch(entry, Limits(), folder / "own").popen()
+    out, errors = process.communicate()
+    return (out + errors).decode()
+
+
+@pytest.mark.parametrize("spec", ["cmd:sh bot/run.sh", "cmd:./bot/run.sh"])
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> None:
+    """Whatever is edited or removed afterwards; with the edit it is another bot."""
+    entry = resolve(spec, lane=lane)
+    (bot / "lib" / "word").write_text("two")
+    assert said(entry, bot.parent) == "one"
+    edited = resolve(spec, lane=lane)
+    shutil.rmtree(bot)
+    assert said(edited, bot.parent) == "two"
+    assert said(entry, bot.parent) == "one"
+    assert edited.sha256 != entry.sha256
+
+
+@pytest.mark.slow
+def test_a_run_with_an_edited_library_is_another_run(arena: Arena, tmp_path: Path) -> None:
+    """Its games are not those of before, and `verify` says why it replays none."""
+    if shutil.which("node") is None:
+        pytest.skip("this machine has no node")
+    (tmp_path / "js" / "lib").mkdir(parents=True)
+    (tmp_path / "js" / "bot.js").write_text(
+        "const pick = require('./lib/pick.js');\n"
+        "require('readline').createInterface({input: process.stdin}).on('line', (line) => {\n"
+        "  const m = JSON.parse(line);\n"
+        "  console.log(JSON.stringify({id: m.id, ready: true, action: pick(m.legal || '')}));\n"
+        "});\n"
+    )
+    pick = tmp_path / "js" / "lib" / "pick.js"
+    pick.write_text("module.exports = (legal) => legal[0];\n")
+    (tmp_path / "cup.yaml").write_text("pairs: 1\nbots: ['cmd:node js/bot.js', uniform]\n")
+    assert arena("run", "cup.yaml", "--quiet").returncode == 0
+    assert '"program": "node: v' in (tmp_path / "results/cup/manifest.json").read_text()
+    pick.write_text("module.exports = (legal) => { throw new Error('oh ' + __filename); };\n")
+    done = arena("run", "cup.yaml", "--quiet")
+    assert (done.returncode, "bot: sha256: there" in done.stderr) == (2, True)
+    assert "bot: not replayed: its source has changed" in arena("verify", "results/cup").stdout
+    told = set()
+    for lane in ("process", "jail"):
+        told.add(arena("game", "cmd:node js/bot.js", "uniform", "--lane", lane).stderr)
+    (text,) = told
+    assert "Error: oh lib/pick.js" in text
+    assert "at module.exports (lib/pick.js:1:" in text
+
+
+def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
+    """Versions, caches, and links that lead elsewhere; hidden files and links inside are in it."""
+    before = resolve("cmd:sh bot/run.sh")
+    for name in (".git", "__pycache__", ".venv", "lib/.cache"):
+        (bot / name).mkdir()
+        (bot / name / "x").touch()
+    (bot / "elsewhere").symlink_to("/etc/passwd")
+    (bot / "up").symlink_to("..")
+    assert resolve("cmd:sh bot/run.sh").sha256 == before.sha256
+    assert {*before.files()} == {"run.sh", "lib/word"}
+    (bot / ".hidden").touch()
+    (bot / "linked").symlink_to("lib/word")
+    found = resolve("cmd:sh bot/run.sh")
+    assert {*found.files()} == {"run.sh", "lib/word", ".hidden", "linked"}
+    assert found.files()["linked"] == b"one"
+
+
+@pytest.mark.parametrize("place", ["working", "home", "temporary", "many", "large"])
+def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
+    bot: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """What the command names or needs; a note says so, and needs that are too large are linked."""
+    if place == "working":
+        monkeypatch.chdir(bot)
+    if place == "home":
+        monkeypatch.setenv("HOME", str(bot))
+    if place == "temporary":
+        monkeypatch.setattr("tempfile.tempdir", str(bot))
+    if place in ("many", "large"):
+        monkeypatch.setattr(program, "MOST_COPIED", (2 if place == "many" else 9, 1 << 10))
+    (bot / "other").write_text("x" * (2000 if place == "large" else 1))
+    reasons = {
+        "working": "it is the working folder",
+        "home": "it is a home",
+        "temporary": "it is the folder for temporary files",
+        "many": "more than 2 files and folders",
+        "large": "at most 1,024 bytes in all",
+    }
+    spec = f"cmd:sh {bot}/run.sh"
+    assert {*resolve(spec).files()} == {"run.sh"}
+    entry = resolve(spec, needs=[str(bot / "lib")])
+    assert {*entry.files()} == {"run.sh", "lib/word"}
+    assert reasons[place] in entry.note
+    assert f"only the files that it names or needs: are copied: {bot}" in describe_note(entry)
+    assert said(entry, bot.parent) == "one"
+
+
+@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+def test_what_is_needed_and_too_large_is_reached_by_a_link(
+    bot: Path, monkeypatch: pytest.MonkeyPatch, lane: str
+) -> None:
+    """It stays where it is, and is not hashed."""
+    monkeypatch.setattr(program, "MOST_COPIED", (2, 1 << 10))
+    (bot / "lib" / "more").write_text("x" * 2000)
+    entry = resolve("cmd:sh bot/run.sh", needs=["bot/lib"], lane=lane)
+    assert {*entry.files()} == {"run.sh"}
+    assert said(entry, bot.parent) == "one"
+
+
+def test_a_note_is_told_as_a_run_begins(
+    arena: Arena, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line, which the terminal shows unless a program does otherwise with its log."""
+    (tmp_path / "bot.sh").write_text("exit 3")
+    arena("play", "cmd:sh bot.sh", "uniform", "--pairs", "1", "--strict")
+    assert caplog.messages == [
+        "warning: bot 'cmd:sh bot.sh': only the files that it names or needs: are copied: "
+        f"{tmp_path}: it is the working folder; give it a folder of its own"
+    ]
+
+
+def test_a_file_of_another_folder_stays_where_it_is(bot: Path) -> None:
+    """It is hashed there."""
+    (bot.parent / "book").mkdir()
+    book = bot.parent / "book" / "a.bin"
+    book.write_text("page")
+    entry = resolve("cmd:sh bot/run.sh book/a.bin")
+    assert entry.command[2] == str(book)
+    assert said(entry, bot.parent) == "onepage"
+    book.write_text("other")
+    assert resolve("cmd:sh bot/run.sh book/a.bin").sha256 != entry.sha256
+
+
+def test_what_runs_a_program_is_no_part_of_it(bot: Path) -> None:
+    """It stays where it is, and its version is kept; a word is a path only if it is there."""
+    (bot / "bot.py").touch()
+    entry = resolve(f"cmd:{sys.executable} bot/bot.py bot none")
+    python, *words = entry.at("/copy").command
+    assert (python, words) == (sys.executable, ["/copy/bot.py", "/copy/", "none"])
+    assert entry.program.endswith(f": Python {sys.version.split()[0]}")
+    assert entry.describe()["program"] == entry.program
+    (bot / "run.sh").write_text("#!/usr/bin/env python3\n")
+    assert ": Python 3." in resolve("cmd:./bot/run.sh").program
+    assert resolve("cmd:sh bot/run.sh").program == ""
+    assert resolve("cmd:true").source is None
+
+
+def test_a_program_that_is_no_interpreter_is_not_asked(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a bot, which runs nowhere but in its lane."""
+    (bot / "bin").mkdir()
+    (bot / "bin" / "mybot").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "bin" / "mybot").chmod(0o755)
+    (bot / "node").write_text(f"#!/bin/sh\ntouch {bot}/was-run\n")
+    (bot / "node").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bot}/bin:/usr/bin:/bin")
+    assert [resolve(f"cmd:{one}").program for one in ("mybot", "./bot/node")] == ["", ""]
+    assert not (bot / "was-run").exists()
+
+
+def test_a_command_travels_with_its_files(bot: Path) -> None:
+    """On another machine the program has to be there, in the same version."""
+    entry = resolve(f"cmd:{sys.executable} bot/run.sh")
+    shutil.rmtree(bot)
+    assert find_here(entry, "").command == entry.command
+    with pytest.raises(InputError, match="its program: there python"):
+        find_here(replace(entry, program="python3: Python 2"), "")
+    with pytest.raises(InputError, match="nodejs18: no such program"):
+        find_here(replace(entry, target="cmd:nodejs18 bot/run.sh"), "")

@@ -1,0 +1,213 @@
+"""The files of a bot are laid out in a folder, where it reads them as its author's machine does."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena.entries.layout import Layout, renew_all
+from arena.entries.resolve import resolve
+from arena.lanes.limits import Limits
+from arena.lanes.probe import find_problems
+from engine import STANDARD
+from engine.play import setup
+from tests import ROOT
+from tests.conftest import Arena
+from tests.runs.test_rogues import needs_jail
+from tests.tiers import few
+
+READS = """
+import importlib.resources, os, pkgutil, sys
+from pathlib import Path
+import nets
+here = Path(__file__)
+assert Path(sys._getframe().f_code.co_filename) == here
+assert here.with_name("w.txt").read_text() == "7"
+assert open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "nets", "d.txt")).read() == "8"
+assert pkgutil.get_data(__name__, "w.txt") == b"7"
+assert importlib.resources.files(__package__).joinpath("w.txt").read_text() == "7"
+assert importlib.resources.files(nets).joinpath("d.txt").read_text() == "8"
+assert nets.VALUE == "8"
+"""
+NUMPY = "import numpy\nassert numpy.load(here.with_name('w.npy')).sum() == 3\n"
+WRITES = """
+from pathlib import Path
+note = Path(__file__).with_name("w.txt")
+class Writer:
+    def __init__(self, setup):
+        pass
+    def choose(self, view):
+        try:
+            note.chmod(0o644)
+            note.write_text("changed")
+        except OSError:
+            pass
+        return view.legal[0]
+bot = Writer
+"""
+LANES = ["process", "inproc", "jail"]
+SHAPES = ["folder", "packed", "file"]
+
+
+def write_bot(folder: Path, text: str) -> Path:
+    """Write a bot with its files to a new folder, and return that."""
+    (folder / "nets").mkdir(parents=True)
+    (folder / "bot.py").write_text(text)
+    (folder / "w.txt").write_text("7")
+    (folder / "nets" / "d.txt").write_text("8")
+    (folder / "nets" / "__init__.py").write_text(
+        "from pathlib import Path\nVALUE = Path(__file__).with_name('d.txt').read_text()\n"
+    )
+    return folder
+
+
+def problems(spec: str, lane: str, needs: list[str]) -> list[str]:
+    """Return why a bot does not load in a lane; nothing if it does."""
+    entry = resolve(spec, lane=lane, needs=needs)
+    if lane == "inproc":
+        entry.create(setup(0, 0))
+        return []
+    return [*find_problems([entry], STANDARD, Limits())]
+
+
+@pytest.mark.parametrize("lane", few(LANES, 2))
+@pytest.mark.parametrize("shape", few(SHAPES, 2))
+def test_a_bot_reads_a_file_beside_it(arena: Arena, tmp_path: Path, shape: str, lane: str) -> None:
+    """As a folder, packed, and as one file that needs others; in each usual way, in each lane."""
+    folder = write_bot(tmp_path / "mine", f"{READS}bot = lambda setup: setup")
+    spec, needs = f"{folder}/", []
+    if shape == "packed":
+        assert arena("pack", "mine", "-o", "packed.py").returncode == 0
+        spec = f"{tmp_path}/packed.py"
+    if shape == "file":
+        spec, needs = f"{folder}/bot.py", [str(folder / "w.txt"), str(folder / "nets")]
+    assert problems(spec, lane, needs) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", LANES)
+def test_numpy_loads_a_file_beside_a_bot(tmp_path: Path, lane: str) -> None:
+    """By its path, as in any program."""
+    import numpy as np
+
+    folder = write_bot(tmp_path / "mine", f"{READS}{NUMPY}bot = lambda setup: setup")
+    np.save(folder / "w.npy", np.arange(3))
+    assert problems(f"{folder}/", lane, []) == []
+
+
+def test_what_a_file_needs_is_a_part_of_it(tmp_path: Path) -> None:
+    """As far as it lies in its folder: other weights are another bot."""
+    folder = write_bot(tmp_path / "mine", "bot = 1")
+    needs = [str(folder / "w.txt")]
+    before = resolve(f"{folder}/bot.py", needs=needs)
+    assert set(before.files()) == {"bot.py/bot.py", "bot.py/w.txt"}
+    (folder / "w.txt").write_text("8")
+    assert resolve(f"{folder}/bot.py", needs=needs).sha256 != before.sha256
+    alone = resolve(f"{folder}/bot.py")
+    assert resolve(f"{folder}/bot.py", needs=[str(ROOT / "docs")]).sha256 == alone.sha256
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    """Return two files that are laid out."""
+    made = Layout(tmp_path / "files", "mine", lambda: {"a.txt": b"a", "nets/b.txt": b"b"})
+    made.renew()
+    return made
+
+
+@pytest.mark.parametrize("name", ["a.txt", "nets/b.txt", "nets/new", ""])
+def test_a_change_is_reported_and_undone(
+    layout: Layout, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """Of what is in a file, also where its time and size stay, and of a folder."""
+    path = layout.folder / name
+    path.parent.chmod(0o755)
+    before = path.stat() if path.exists() else None
+    if name:
+        path.parent.chmod(0o755)
+        path.unlink(missing_ok=True)
+        path.write_text("x")
+    if before:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        path.chmod(0o700 if path.is_dir() else 0o444)
+    with caplog.at_level(logging.WARNING, "arena"):
+        layout.renew()
+        layout.renew()
+    (message,) = caplog.messages
+    assert message.startswith(
+        "mine: its files were changed while it played, and are laid out again"
+    )
+    assert name in message
+    there = {path.name: path.read_text() for path in layout.folder.rglob("*.txt")}
+    assert there == {"a.txt": "a", "b.txt": "b"}
+    assert not (layout.folder / "nets/new").exists()
+
+
+def test_what_python_keeps_is_no_change(layout: Layout, caplog: pytest.LogCaptureFixture) -> None:
+    """A module that another way of importing has found is compiled there, if root runs it."""
+    layout.folder.chmod(0o755)
+    (layout.folder / "__pycache__").mkdir()
+    layout.folder.chmod(0o555)
+    with caplog.at_level(logging.WARNING, "arena"):
+        layout.renew()
+    assert caplog.messages == []
+
+
+def test_two_bots_of_one_worker_have_their_own_files(tmp_path: Path) -> None:
+    """Also where one is a copy of the other with another name, or with other needs."""
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("bot = 1")
+    (tmp_path / "w").touch()
+    entries = [resolve(f"{tmp_path}/{name}") for name in ("a.py", "b.py")]
+    entries.append(resolve(f"{tmp_path}/a.py", needs=[str(tmp_path / "w")]))
+    layouts = [entry.layout(tmp_path / "worker") for entry in entries]
+    assert len({one.folder for one in layouts if one}) == 3
+    assert entries[0].layout(tmp_path / "worker") is layouts[0]
+    assert replace(entries[0], label="other").layout(tmp_path / "worker") is layouts[0]
+
+
+@needs_jail
+@pytest.mark.parametrize("lane", few(["inproc", "jail", "process"], 2))
+def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: str) -> None:
+    """It cannot where bubblewrap works; a worker reports it, and goes on with what was hashed."""
+    write_bot(tmp_path / "mine", WRITES)
+    words = ["--pairs", "1", "--lane", lane, "--workers", "1", "--out", "out"]
+    assert arena("play", "./mine/", "uniform", *words).returncode == 0
+    told = "mine: its files were changed while it played, and are laid out again: mine/w.txt"
+    assert (told in (tmp_path / "out" / "run.log").read_text()) == (lane == "inproc")
+    assert (tmp_path / "mine" / "w.txt").read_text() == "7"
+
+
+def test_a_program_that_imports_a_packed_bot_leaves_nothing(arena: Arena, tmp_path: Path) -> None:
+    """Its files are in a folder that goes with the program."""
+    write_bot(tmp_path / "mine", f"{READS}bot = lambda setup: setup")
+    assert arena("pack", "mine", "-o", "packed.py").returncode == 0
+    (tmp_path / "temporary").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", "import packed; print(packed.bot(5))"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "temporary")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("5\n", "")
+    assert [*(tmp_path / "temporary").iterdir()] == []
+
+
+def test_files_that_nobody_uses_are_looked_at_no_more(tmp_path: Path) -> None:
+    """A program that goes on for days does not keep what its runs had laid out."""
+    made = resolve("greedy").layout(tmp_path)
+    assert made
+    made.renew()
+    folder = made.folder
+    (folder / "bots" / "greedy.py").chmod(0o644)
+    del made
+    renew_all()
+    assert (folder / "bots" / "greedy.py").stat().st_mode & 0o777 == 0o644

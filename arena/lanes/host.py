@@ -87,7 +87,8 @@ class Host:
     def _hello(self, message: Message) -> Message:
         self.rules = Rules.from_changes(message["rules"])
         bot = message["python"]
-        sys.path += [folder for folder in bot["path"] if folder not in sys.path]
+        own = [bot["folder"]] if bot["folder"] else []  # for `importlib.import_module` and pickles
+        sys.path += [folder for folder in [*bot["path"], *own] if folder not in sys.path]
         self.params = _parse_params(bot["params"])
         self.bot = load_bot(bot["module"], bot["filename"], bot["file"], bot["folder"])
         if bot["check"]:

@@ -45,7 +45,7 @@ def _summary(tree: _ast.AST) -> str:
     first = next(iter(getattr(tree, "body", [])), None)
     text = first.value if isinstance(first, _ast.Expr) else None
     words = text.value if isinstance(text, _ast.Constant) else None
-    return words.expandtabs().strip().partition("\n")[0] if isinstance(words, str) else ""
+    return words.expandtabs().strip().partition("\n")[0].rstrip() if isinstance(words, str) else ""
 
 
 def _imports(tree: _ast.AST) -> Iterator[str]:

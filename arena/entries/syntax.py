@@ -192,7 +192,8 @@ def _run(words: list[str], sources: Mapping[str, bytes], patience: float) -> tup
             for source in sources.values():
                 pipe.write(source)
         with process.stdout as pipe:
-            return pipe.read(_MOST_ANSWER + 1), process.wait()
+            answer = pipe.read(_MOST_ANSWER + 1)
+        return answer, process.wait()  # one that goes on has no pipe any more
     finally:
         end.cancel()
         process.kill()

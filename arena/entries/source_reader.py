@@ -38,7 +38,7 @@ def make_outline(source: bytes) -> list[str]:
     except UNREADABLE as error:
         return [f"(cannot be read: {error})"[:_LONGEST]]
     imported = {name.split(".")[1] for name in _imports(tree) if name.startswith(_BOTS)}
-    return [_summary(tree)[:_LONGEST], *sorted(imported)]
+    return [_summary(tree)[:_LONGEST], *sorted(imported - {"*"})]
 
 
 def _summary(tree: _ast.AST) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,19 @@ def test_the_table_says_so_too(tmp_path: Path) -> None:
     assert COSTS in str(said)
 
 
+@pytest.mark.usefixtures("_small")
+def test_a_list_of_bots_says_so_of_that_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And goes on with the others."""
+    (tmp_path / "costly_one.py").write_bytes(COSTLY["signs"])
+    monkeypatch.syspath_prepend(tmp_path)
+    offered = [EntryPoint("mine", "costly_one:bot", "arena.bots")]
+    monkeypatch.setattr("arena.entries.catalogue._points", lambda: offered)
+    described = [one.description for one in catalogue() if one.name == "mine"]
+    assert described == [f"(cannot be read: {COSTS}, or it is nested too deep)"]
+
+
 def test_our_own_bots_need_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     """So nothing starts later for them."""
     monkeypatch.setattr(syntax, "_kept", {})
@@ -145,6 +159,7 @@ def test_our_own_bots_need_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
 DEEP = b'''"""\n\n  Plays.  \n\n  More."""
 import os, bots.one
 from . import bots
+from bots import *
 from bots.two.more import x
 class A:
     async def f(self):
@@ -171,6 +186,7 @@ def test_an_outline_has_all_imports_of_bots() -> None:
     """Wherever they stand; a summary is a line."""
     found = ["eight", "five", "four", "nine", "one", "seven", "six", "three", "two"]
     assert make_outline(DEEP) == ["Plays.", *found]
+    assert read_outlines({"mine.py": DEEP}) == [("Plays.", tuple(found))]
 
 
 BROKEN = {

@@ -79,16 +79,12 @@ def read_outline(source: bytes) -> Outline:
     key = hashlib.sha256(source).digest()
     with _lock:  # threads that ask for the same source wait for the first of them
         if key not in _kept:
+            if len(_kept) >= _MOST_KEPT:
+                _kept.clear()
             with warnings.catch_warnings(action="ignore"):
-                _keep(key, make_outline(source))
+                summary, *names = make_outline(source)
+            _kept[key] = Outline(summary, tuple(names))
         return _kept[key]
-
-
-def _keep(key: bytes, words: list[str]) -> Outline:
-    if len(_kept) >= _MOST_KEPT:
-        _kept.clear()
-    _kept[key] = Outline(words[0], tuple(words[1:]))
-    return _kept[key]
 
 
 def read_outlines(sources: Mapping[str, bytes]) -> list[Outline]:
@@ -97,16 +93,10 @@ def read_outlines(sources: Mapping[str, bytes]) -> list[Outline]:
     >>> read_outlines({"mine.py": b"import bots.greedy"})
     [Outline(summary='', bots=('greedy',))]
     """
-    keys = {name: hashlib.sha256(source).digest() for name, source in sources.items()}
-    with _lock:
-        found = {key: _kept[key] for key in keys.values() if key in _kept}
-    new = {name: source for name, source in sources.items() if keys[name] not in found}
-    for name, words in zip(new, ask("outline", new), strict=True):
-        if not all(map(str.isidentifier, words[1:])):  # they become names of files
-            raise _broken()
-        with _lock:
-            found[keys[name]] = _keep(keys[name], words)
-    return [found[key] for key in keys.values()]
+    outlines = [Outline(summary, tuple(names)) for summary, *names in ask("outline", sources)]
+    if not all(name.isidentifier() for outline in outlines for name in outline.bots):
+        raise _broken()  # the names become those of files
+    return outlines
 
 
 def find_syntax_errors(sources: Mapping[str, bytes]) -> dict[str, str]:
@@ -127,7 +117,7 @@ def find_shape(source: bytes) -> str:
     >>> find_shape(b"x = 1  # one\\n") == find_shape(b'"A text."\\nx = 1')
     True
     """
-    ((shape,),) = ask("shape", {"": source})
+    ((shape, *_),) = ask("shape", {"": source})
     if not re.fullmatch(r"(?:[0-9a-f]{64})?", shape):
         raise _broken()
     return shape
@@ -135,7 +125,7 @@ def find_shape(source: bytes) -> str:
 
 def check_archive(archive: bytes) -> None:
     """Raise InputError for an archive that `read_archive` refuses, or that takes too much."""
-    ((damage,),) = ask("damage", {"": archive})
+    ((damage, *_),) = ask("damage", {"": archive})
     if damage:
         raise InputError(damage)
 

@@ -78,7 +78,7 @@ def _seconds(entry: Entry, games: int) -> float:
         closing(Worker(tournament, Path(folder))) as worker,
     ):
         if games == 1:
-            worker.doubts.unsteady.add("measured")  # whose games are played one by one
+            worker.single.add("measured")  # whose games are played one by one
         worker.play(Chunk(0, 0, 10))
         begin = perf_counter()
         played = worker.play(Chunk(0, 10, PAIRS - 10))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.entries.file import MOST_SOURCE, read_file
 from arena.entries.lookup import find_module
 from arena.entries.resolve import GROUP, installed
-from arena.entries.syntax import read_outline
-from arena.errors import InputError
+from arena.entries.syntax import read_outlines
+from arena.errors import ArenaError
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -106,8 +106,8 @@ def _describe(module: str) -> str:
     if location is None:
         return f"(cannot be read: no module {module!r})"
     try:
-        return read_outline(read_file(location.origin, MOST_SOURCE)).summary
-    except InputError as error:
+        return read_outlines({"": read_file(location.origin, MOST_SOURCE)})[0].summary
+    except ArenaError as error:
         return f"(cannot be read: {error})"
 
 

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, find_installed
-from arena.entries.syntax import read_outline
+from arena.entries.syntax import read_outline, read_outlines
 from arena.errors import InputError
 
-_BOTS = "bots."
+_BOTS = b"bots"  # most sources have no such word, and are not parsed
 
 
-def hash_source(source: bytes, folder: Path, code: bytes | None = None) -> str:
+def hash_source(
+    source: bytes, folder: Path, code: bytes | None = None, *, ours: bool = False
+) -> str:
     """Return the sha256 of a source together with the bots of this folder that it imports.
 
     So an edit to a bot also changes the identity of every bot that imports it. An import by
     a name that is made at run time is not seen. `code` is the part of the source in which
-    imports are looked for, where it is not the whole.
+    imports are looked for, where it is not the whole. It is read apart unless it is `ours`.
     """
     digest = hashlib.sha256(source)
-    _add_bots(digest, [source if code is None else code], folder)
+    sources = {"": source if code is None else code}
+    _add_bots(digest, _find_imported(sources, folder, ours=ours))
     return digest.hexdigest()
 
 
@@ -30,7 +33,7 @@ def hash_files(files: Mapping[str, bytes], folder: Path) -> str:
     """Return the sha256 of files and their names, with the bots of the folder they import."""
     digest = hashlib.sha256()
     _add_files(digest, files)
-    _add_bots(digest, _code(files), folder)
+    _add_bots(digest, _find_imported(_code(files), folder))
     return digest.hexdigest()
 
 
@@ -53,7 +56,7 @@ def hash_package(package: Path, folder: Path) -> str:
     of more than `MOST_PROGRAM` bytes.
     """
     digest = hashlib.sha256()
-    sources = []
+    sources = {}
     left = MOST_PROGRAM
     for name, path in find_installed(package).items():
         size = _size(path)
@@ -62,24 +65,36 @@ def hash_package(package: Path, folder: Path) -> str:
             raise InputError(f"{package}: larger than {MOST_PROGRAM:,} bytes")
         _add_name(digest, name, size)
         add_file(digest, str(path))
-        if name.endswith(".py") and size <= MOST_SOURCE:
-            sources.append(path.read_bytes())
-    _add_bots(digest, sources, folder)
+        if name.endswith(".py") and size <= MOST_SOURCE and _BOTS in (code := path.read_bytes()):
+            sources[str(path)] = code
+    _add_bots(digest, _find_imported(sources, folder))
     return digest.hexdigest()
 
 
 def imported_bots(files: Mapping[str, bytes], folder: Path) -> list[str]:
     """Return the names of the bots of a folder that the modules among some files import."""
+    return sorted(_find_imported(_code(files), folder))
+
+
+def _code(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: content for name, content in files.items() if name.endswith(".py")}
+
+
+def _find_imported(
+    sources: Mapping[str, bytes], folder: Path, *, ours: bool = False
+) -> dict[str, bytes]:
+    """Return the bots of a folder that sources import, with those that these import, by name."""
+    some = {name: one for name, one in sources.items() if _BOTS in one and len(one) <= MOST_SOURCE}
+    outlines = map(read_outline, some.values()) if ours else read_outlines(some)
     imported: dict[str, bytes] = {}
-    for source in _code(files):
-        _collect(source, folder, imported)
-    return sorted(imported)
-
-
-def _code(files: Mapping[str, bytes]) -> Iterator[bytes]:
-    for name, content in files.items():
-        if name.endswith(".py") and len(content) <= MOST_SOURCE:
-            yield content
+    waiting = [name for outline in outlines for name in outline.bots]
+    while waiting:
+        name = waiting.pop()
+        path = folder / f"{name}.py"
+        if name not in imported and path.is_file():
+            imported[name] = path.read_bytes()
+            waiting += read_outline(imported[name]).bots if _BOTS in imported[name] else ()
+    return imported
 
 
 def _size(path: Path) -> int:
@@ -99,26 +114,6 @@ def _add_name(digest: hashlib._Hash, name: str, size: int) -> None:
     digest.update(b"%b\0%d\0" % (os.fsencode(name), size))
 
 
-def _add_bots(digest: hashlib._Hash, sources: Iterable[bytes], folder: Path) -> None:
-    imported: dict[str, bytes] = {}
-    for source in sources:
-        _collect(source, folder, imported)
+def _add_bots(digest: hashlib._Hash, imported: Mapping[str, bytes]) -> None:
     for name in sorted(imported):
         digest.update(f"\0{name}\0".encode() + imported[name])
-
-
-def _collect(source: bytes, folder: Path, imported: dict[str, bytes]) -> None:
-    for name in _names(source):
-        path = folder / f"{name}.py"
-        if name not in imported and path.is_file():
-            imported[name] = path.read_bytes()
-            _collect(imported[name], folder, imported)
-
-
-def _names(source: bytes) -> Iterator[str]:
-    """Yield the names of the bots that a source imports, as in `from bots.greedy import bot`."""
-    if b"bots" not in source:
-        return  # most sources: nothing of them has to be parsed here
-    for module in read_outline(source).imports:
-        if module.startswith(_BOTS):
-            yield module.split(".")[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from arena.entries.archive import MAGIC, MOST_FILES
 from arena.entries.file import MOST_SOURCE, find_files, find_main, read_files
-from arena.entries.syntax import find_syntax_error
+from arena.entries.syntax import find_syntax_errors
 from arena.errors import InputError, escape
 
 MOST_PACKED = 64 << 20
@@ -75,9 +75,9 @@ def _main_of(bot: Path, names: Iterable[str]) -> str:
 
 def _check_syntax(files: Mapping[str, bytes], paths: Mapping[str, Path]) -> None:
     """Raise InputError for a Python file that does not compile."""
-    for name, content in files.items():
-        if name.endswith(".py") and (error := find_syntax_error(content)):
-            raise InputError(f"{paths[name]}: {error}")
+    code = {str(paths[name]): code for name, code in files.items() if name.endswith(".py")}
+    for path, error in find_syntax_errors(code).items():
+        raise InputError(f"{path}: {error}")
 
 
 def _paths(place: Path, name: str) -> dict[str, Path]:
@@ -167,8 +167,8 @@ def _replace(path: str, content: bytes) -> None:
 def read_packed(source: bytes) -> tuple[bytes, bytes] | None:
     """Return the text before the files and the archive of a packed bot, None for another source.
 
-    What the archive holds is looked at by the bot's process. Raises InputError for a file
-    that begins as a packed one, and is none.
+    What the archive holds is not looked at here. Raises InputError for a file that begins as a
+    packed one, and is none.
     """
     if not source.startswith(_ANY_MARK):
         return None

@@ -42,7 +42,7 @@ from arena.entries.spec import (
     parse,
     plain_params,
 )
-from arena.entries.syntax import read_outline
+from arena.entries.syntax import check_archive, read_outline
 from arena.errors import InputError
 
 BOTS = Path(bots.__path__[0])
@@ -167,6 +167,7 @@ def _read_source(path: Path, needs: Sequence[str]) -> tuple[bytes, str]:
     packed = read_packed(text)
     if packed is not None:
         head, archive = packed
+        check_archive(archive)
         return archive, hash_source(text, BOTS, head)
     if len(text) > MOST_SOURCE:
         raise InputError(f"larger than {MOST_SOURCE:,} bytes")
@@ -185,7 +186,7 @@ def _of_name(name: str, params: dict[str, Any]) -> Entry:
         lane="inproc",
         module=f"bots.{name}",
         filename=f"bots/{name}.py",
-        sha256=hash_source(source, BOTS),
+        sha256=hash_source(source, BOTS, ours=True),
         source=source,
         params=params,
     )
@@ -213,7 +214,7 @@ def _of_module(location: Location, target: str, params: dict[str, Any]) -> Entry
 def _of_code(code: Code, params: dict[str, Any]) -> Entry:
     """Return the entry of a class or function."""
     target = f"{OBJECT}{code.name}"
-    sha256 = hash_source(code.source, BOTS)
+    sha256 = hash_source(code.source, BOTS, ours=True)
     return Entry(
         label=default_label(target, params),
         target=target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -106,6 +106,16 @@ class Worker:
                     process.count_games(len(pairs))
             self.reporter.played()
             first = pairs.stop
+
+    @contextmanager
+    def budgets_kept(self) -> Iterator[None]:
+        """Give all bots a new budget of idle time for a while: that of the run is not spent."""
+        before = {label: budget.left for label, budget in self.budgets.items()}
+        for budget in self.budgets.values():
+            budget.left = budget.seconds
+        yield
+        for label, left in before.items():
+            self.budgets[label].left = left
 
     def close(self) -> None:
         """Kill the bots' processes."""
@@ -245,7 +255,8 @@ class OneGame:
         """Return its end, played by itself in new processes: no bot remembers the first try."""
         alone = OneGame(self.worker, self.chunk._replace(apart=True), self.fixture, self.draw)
         alone.end_processes()
-        (finished,) = play_together([alone.asking()])
+        with self.worker.budgets_kept():
+            (finished,) = play_together([alone.asking()])
         alone.end_processes()  # one in which a fault has happened is not used again
         assert finished is not None
         return finished

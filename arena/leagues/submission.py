@@ -6,7 +6,6 @@ checked and played: a file that changes meanwhile changes nothing.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
@@ -26,6 +25,7 @@ from arena.entries.identity import imported_bots
 from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
 from arena.entries.spec import parse
+from arena.entries.syntax import find_shape
 from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
@@ -229,7 +229,12 @@ class Desk:
                     part.write_bytes(content)
         except OSError as error:
             raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
-        return name, identity_of(resolve(f"{_LABEL}={as_file(kept)}")), find_shape(content)
+        text = f"{_LABEL}={as_file(kept)}"
+        try:
+            shape = find_shape(content) if len(content) <= MOST_SOURCE else ""
+            return name, identity_of(resolve(text)), shape
+        except InputError as error:  # its owner does not know where it is kept
+            raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
 
     def _time_own(self, spec: str) -> Item:
         """Return how long a bot of the arena thinks, by a pair of games; it needs no check.
@@ -325,36 +330,6 @@ def read_submission(path: Path, megabytes: int) -> bytes:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return content
-
-
-def find_shape(source: bytes) -> str:
-    """Return the hash of a program without comments, docstrings and layout, or nothing.
-
-    Nothing is returned for a source that does not compile. That of a packed bot has its files.
-
-    >>> find_shape(b"x = 1  # one\\n") == find_shape(b'"A text."\\nx = 1')
-    True
-    """
-    if len(source) > MOST_SOURCE:
-        return ""
-    try:
-        tree = ast.parse(source)
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                body[:] = [part for part in body if not _is_text(part)]
-        return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-
-
-def _is_text(part: object) -> bool:
-    """Return whether a statement is only a text, as a docstring is."""
-    return (
-        isinstance(part, ast.Expr)
-        and isinstance(part.value, ast.Constant)
-        and isinstance(part.value.value, str)
-    )
 
 
 def _cost(items: tuple[Item, ...]) -> float:

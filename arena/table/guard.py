@@ -1,4 +1,4 @@
-"""Authenticate requests by one-time address, cookie and the peer's user; others get a 403."""
+"""Authenticate requests by one-time address and cookie, and connections by the peer's user."""
 
 from __future__ import annotations
 
@@ -67,23 +67,18 @@ _NEVER_CHANGES = ("GET", "HEAD")
 _MODE = "sec-fetch-mode"
 _GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser that loads in advance
 
-_SAYING = """<!doctype html>
+_CLOSE: Final = {"connection": "close"}
+
+LOST: Final = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <link rel="icon" href="data:,">
 <title>District Noir Arena</title>
-<p>{}</p>
+<p>This browser is not let in, or not any more: an address works once. The last one that stands in
+the terminal of <code>arena table</code> does. <a href="./">To the table</a>, if this browser is in
+already.</p>
 </html>
 """
-
-LOST: Final = _SAYING.format(
-    "This browser is not let in, or not any more: an address works once. The last one that stands "
-    'in the terminal of <code>arena table</code> does. <a href="./">To the table</a>, if this '
-    "browser is in already."
-)
-
-FOREIGN: Final = _SAYING.format("This table was started by another user of this machine.")
-"""What is said at the table's own address to a browser that is not let in."""
 
 
 def is_of_stranger(client: Address | None, server: Address | None) -> bool:
@@ -211,16 +206,14 @@ class Guard:
             return _refusal()
         token, is_in = self._token_of(scope), self._may_pass(scope, headers)
         if token is None and not is_in:
-            return self._refuse(scope, LOST)
+            return self._refuse(scope)
         if token is not None and any(name in headers for name in _GUESSES):
             return _refusal()
-        if is_of_stranger(scope["client"], scope["server"]):
-            return self._refuse(scope, FOREIGN)
         if token is None:
             return self.app
         if self.door.open(token):
             return self._welcome()
-        return RedirectResponse("./", status_code=303) if is_in else self._refuse(scope, LOST)
+        return RedirectResponse("./", status_code=303) if is_in else self._refuse(scope)
 
     def _token_of(self, scope: Scope) -> str | None:
         """Return the token with which somebody asks for the page, None if there is none."""
@@ -229,10 +222,10 @@ class Guard:
     def _at_page(self, scope: Scope) -> bool:
         return bool(scope["path"] == f"{self.root}/" and scope["method"] == "GET")
 
-    def _refuse(self, scope: Scope, why: str) -> Response:
+    def _refuse(self, scope: Scope) -> Response:
         """Refuse a request; a person who opens the page, or an old one, may need to know why."""
         is_read = self._at_page(scope) or Headers(scope=scope).get(_MODE) == "navigate"
-        return HTMLResponse(why, 403) if is_read else _refusal()
+        return HTMLResponse(LOST, 403, _CLOSE) if is_read else _refusal()
 
     def _welcome(self) -> Response:
         """Return a page that goes on with the cookie: a strict one follows no redirect."""
@@ -266,7 +259,7 @@ def _read_cookie(header: str, name: str) -> str:
 
 
 def _refusal() -> Response:
-    return Response(status_code=403)
+    return Response(status_code=403, headers=_CLOSE)
 
 
 def _guarded(send: Send) -> Send:

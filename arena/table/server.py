@@ -10,21 +10,63 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arena.errors import InputError
 from arena.lanes.cleanup import TERMINATION, adopt_orphans
 from arena.lanes.scratch import scratch_folder
 from arena.table.application import make_application
-from arena.table.guard import Door, Guard, write_page
+from arena.table.guard import Door, Guard, is_of_stranger, write_page
 from arena.table.visitor import Table
 
 HOST: Final = "127.0.0.1"
 _PAGE = "open.html"
 _PATIENCE = 1  # seconds for answers under way when the server ends
 _MOST_AT_ONCE = 200  # connections
+MOST_WAITING = 100  # connections, when the one that has asked for nothing for longest is closed
+_MOST_ACCEPTED = 256  # connections in one go; each is a descriptor until it is known whose it is
+WHOLE = 10.0  # seconds in which a request has come whole
+
+
+class Connection(H11Protocol):
+    """A connection, which is closed at once if it is a stranger's, and soon if it only waits."""
+
+    deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin with a connection; of too many that wait, the oldest is closed."""
+        super().connection_made(transport)
+        if is_of_stranger(*map(transport.get_extra_info, ("peername", "sockname"))):
+            transport.abort()
+            return
+        others = (one for one in self.connections if isinstance(one, Connection))
+        waiting = {one.deadline.when(): one for one in others if one.deadline}
+        if len(waiting) >= MOST_WAITING:
+            waiting[min(waiting)].give_up()
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on with a request."""
+        super().data_received(data)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Have a deadline while a request has not come whole."""
+        waits = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        if waits and not self.deadline:
+            self.deadline = self.loop.call_later(WHOLE, self.give_up)
+        elif self.deadline and not waits:
+            self.deadline.cancel()
+            self.deadline = None
+
+    def give_up(self) -> None:
+        """Close a connection on which no whole request comes."""
+        self.deadline = None
+        self.transport.abort()
 
 
 class TableServer(uvicorn.Server):
@@ -35,6 +77,21 @@ class TableServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
         super().__init__(config)
         self.closing = closing
+        self.failed = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections; where none can be accepted, that is said once."""
+        asyncio.get_running_loop().set_exception_handler(self._hear_failure)
+        await super().startup(sockets)
+
+    def _hear_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or "accept" not in context["message"]:
+            loop.default_exception_handler(context)
+        elif not self.failed:
+            self.failed = True
+            why = f"no connection can be accepted now: {error.strerror or error}"
+            print(f"warning: {why}", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams of news first: nobody else would."""
@@ -118,7 +175,9 @@ def make_server(table: Table, port: int) -> tuple[TableServer, Guard]:
         server_header=False,
         date_header=False,
         lifespan="off",
+        http=Connection,
         ws="none",
+        backlog=_MOST_ACCEPTED,
         proxy_headers=False,
         limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=_PATIENCE,

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from arena.entries.archive import MOST_DATA, MOST_FILES
+from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
 from arena.lanes.bubblewrap import OLDEST_JAIL
 from arena.lanes.confine import DISK, INODES, MOST_OPEN
 from arena.lanes.init import SOCKETS
@@ -14,6 +15,7 @@ from arena.lanes.jail import most_processes
 from arena.lanes.launch import MOST
 from arena.lanes.libraries import TOOLS
 from arena.lanes.syscalls import ALLOWED, DECIDED
+from arena.table.server import MOST_WAITING, WHOLE
 from tests import ROOT
 from tests.rogues import fills_kernel
 
@@ -32,6 +34,8 @@ STUDY = (ROOT / "bench" / "STUDIES.md").read_text(encoding="utf-8")
         f"at most {most_processes(hosted=True) - 1} processes and threads beside its own",
         f"all that its jails show, up to {MOST >> 30} GB of a folder",
         f"more than {MOST_FILES:,} files or {MOST_DATA >> 20} MB",
+        f"with {SECONDS} s of a processor, {SECONDS_OF_MB} s more for each MB, and {MEGABYTES} MB",
+        f"A request has {WHOLE:.0f} s to come whole, and of {MOST_WAITING} connections",
         f"needs Linux {OLDEST_JAIL[0]}.{OLDEST_JAIL[1]}",
     ],
 )

@@ -69,6 +69,14 @@ TABLE = [
         "tests/table/test_person_interrupted.py::test_a_bot_that_plays_otherwise_now_ends_the_game",
     ),
     Fault(
+        "a stranger's source parsed by the arena itself",
+        "arena/entries/identity.py",
+        "if ours else read_outlines(some)",
+        "if True else read_outlines(some)",
+        "tests/entries/test_source_reader.py::"
+        "test_a_bot_of_a_stranger_that_plays_was_not_compiled_here",
+    ),
+    Fault(
         "bots parsed side by side",
         "arena/entries/syntax.py",
         "    with _lock:  # threads",

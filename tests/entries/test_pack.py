@@ -221,6 +221,11 @@ HOSTILE = {
     "cut off": (archive(("bot.py", b"bot = 1"))[:-30], "damaged"),
     "changed": (archive(("bot.py", b"bot = 1")).replace(b"bot = 1", b"bot = 2"), "damaged"),
     "without a file": (b"PK\x03\x04", "damaged"),
+    "with a list of millions": (archive(("bot.py", b""))[:-10] + b"\xff" * 10, "damaged"),
+}
+"""Archives that are refused before anybody unpacks them."""
+
+MISPLACED = {
     "without a module": (archive(("bot.txt", b"bot = 1")), "is not beside the others"),
     "with a module below": (archive(("nets/bot.py", b"bot = 1")), "is not beside the others"),
     "with a module above": (archive(("../bot.py", b"bot = 1")), "is not below its folder"),
@@ -229,20 +234,33 @@ HOSTILE = {
     "with a file without a name": (archive(("bot.py", b""), ("a/", b"")), "not below its folder"),
     "with a file as a folder": (archive(("bot.py", b""), ("bot.py/x", b"")), "cannot be laid out"),
     "with too long a name": (archive(("bot.py", b""), ("x" * 300, b"")), "cannot be laid out"),
-    "with a list of millions": (archive(("bot.py", b""))[:-10] + b"\xff" * 10, "damaged"),
 }
+"""Archives without a first file that binds `bot`."""
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_archive_is_a_fault_of_its_bot(packed: Path, kind: str) -> None:
-    """Nothing is written outside of its folder; one line says what is wrong."""
-    content, reason = HOSTILE[kind]
+def pack_archive(packed: Path, content: bytes) -> str:
+    """Put an archive into a packed file in place of its own, and return its path."""
     text = packed.read_bytes()
     _, honest = read_packed(text) or (b"", b"")
     changed = text.replace(base64.encodebytes(honest), base64.encodebytes(content))
     assert changed != text
     packed.write_bytes(changed)
-    (problem,) = find_problems([resolve(str(packed))], STANDARD, Limits())
+    return str(packed)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_archive_is_refused(packed: Path, kind: str) -> None:
+    """Nothing of it is written to a disk, and no bot's process begins."""
+    content, reason = HOSTILE[kind]
+    with pytest.raises(InputError, match=rf"packed\.py': a packed bot .*{reason}"):
+        resolve(pack_archive(packed, content))
+
+
+@pytest.mark.parametrize("kind", MISPLACED)
+def test_an_archive_without_a_bot_is_a_fault_of_its_bot(packed: Path, kind: str) -> None:
+    """Its process says what is wrong in one line."""
+    content, reason = MISPLACED[kind]
+    (problem,) = find_problems([resolve(pack_archive(packed, content))], STANDARD, Limits())
     assert reason in problem
     assert "\n" not in problem
 

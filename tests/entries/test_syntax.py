@@ -40,14 +40,14 @@ def test_threads_that_parse_do_not_disturb_each_other() -> None:
 def test_a_source_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the list of bots nor a bot that imports others is parsed again."""
     before = catalogue(), resolve("champion").sha256
-    monkeypatch.setattr(syntax, "ast", None)
+    monkeypatch.setattr(syntax, "make_outline", None)
     assert (catalogue(), resolve("champion").sha256) == before
 
 
 def test_another_source_is_another_outline() -> None:
     """What counts is the content: a file that was changed is read as it is now."""
     assert read_outline(b"'one'").summary == "one"
-    assert read_outline(b"'two'\nfrom bots import greedy").imports == ("bots", "bots.greedy")
+    assert read_outline(b"'two'\nfrom bots import greedy").bots == ("greedy",)
     assert read_outline(b"'one'").summary == "one"
 
 
@@ -56,7 +56,7 @@ def test_a_source_that_does_not_compile_says_so_and_imports_nothing() -> None:
     for source in (b"from bots import greedy\nif", b"\0", b"(" * 5000, b"# coding: none\n"):
         outline = read_outline(source)
         assert outline.summary.startswith("(cannot be read: ")
-        assert outline.imports == ()
+        assert outline.bots == ()
 
 
 def test_sources_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def play(name: str, lane: str) -> tuple[str, str]:
     tournament = Tournament("escapes", 0, 1, entries, STANDARD, LIMITS)
     with tempfile.TemporaryDirectory() as folder:
         worker = Worker(tournament, Path(folder))
-        worker.doubts.unsteady.add(name)
+        worker.single.add(name)
         played = worker.play(Chunk(0, 0, 1, seats=(0,)))
         faults = [game.fault for game in played.results if game.fault]
         worker.close()

@@ -80,9 +80,9 @@ EXPECTED = {
     "prints": ("",) * 3,
     "closes_stdout": ("",) * 3,
     "closes_descriptors": ("crash",) * 3,
-    "reads_frames": ("exception", "", ""),
-    "reads_gc": ("exception", "", ""),
-    "reads_opponent": ("exception", "", ""),
+    "reads_frames": ("",) * 3,  # what it finds in a worker is not there a second time
+    "reads_gc": ("",) * 3,  # what it finds in a worker is not there a second time
+    "reads_opponent": ("",) * 3,  # what it finds in a worker is not there a second time
     "reads_run_folder": ("exception", "", ""),
     "connects": ("exception", "exception", ""),
     "litters": ("",) * 3,
@@ -116,7 +116,7 @@ SAID = {
     "says_error": ("exception", "exception"),
     "says_memory": ("memory", "memory"),
     "says_exits": ("crash", "crash"),
-    "says_closes_stdout": ("timeout", "timeout"),  # bubblewrap still holds its end of it
+    "says_closes_stdout": ("crash", "crash"),
     "says_100_mb_of_errors": ("", ""),
     "says_other_moves_later": ("", ""),
     "unknown_program": ("import", "import"),
@@ -124,7 +124,6 @@ SAID = {
 WITHOUT_NAMESPACES = {
     "kills_parent": "crash",
     "reads_run_folder": "exception",
-    "says_closes_stdout": "crash",
 }
 """What the lane process makes of rogues where it has no pid namespaces; a killed worker, too."""
 BEGINNING = {"raises_in_construction", "says_never_reads"}

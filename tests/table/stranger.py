@@ -5,7 +5,8 @@ of the temporary folder. Knocks with each address that it finds, at once, and as
 for a bot that is a command. Ends when its input ends, and prints what it has found and done.
 
 With `close` or `reset` it only asks, with what it was handed, and ends its connections before
-it could be known whose they are.
+it could be known whose they are. With `hold` it only keeps as many connections open as it can, and
+says of how many the other end was closed.
 """
 
 from __future__ import annotations
@@ -99,6 +100,25 @@ def ask_and_leave(address: str, cookie: str, ending: str) -> None:
     connection.close()
 
 
+def hold(address: str, number: int = 205) -> int:
+    """Hold connections on which half a request has come, or none; return how many were closed."""
+    held = []
+    for half in range(number):
+        held.append(socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)))
+        with suppress(OSError):
+            held[-1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\n" if half % 2 else b"")
+    return sum(map(is_closed, held))
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait until the other end of a connection is closed."""
+    connection.settimeout(_PATIENCE)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
 def look(temporary: Path, addresses: set[str], closed: set[str]) -> Iterator[str]:
     """Yield each address that has not been found yet; keep the pages that cannot be read."""
     seen = [*command_lines()]
@@ -145,7 +165,11 @@ def main(temporary: Path, handed: list[list[str]]) -> None:
 
 if __name__ == "__main__":
     handed = Path("handed")  # a command line would tell them to every other stranger
-    if len(sys.argv) > 2:
+    if sys.argv[2:] == ["hold"]:
+        print(*[hold(address) for address, _ in json.loads(handed.read_text())], flush=True)
+        sys.stdin.read()
+        print("[]")
+    elif len(sys.argv) > 2:
         for address, cookie in json.loads(handed.read_text()) * 5:
             ask_and_leave(address, cookie, sys.argv[2])
         print("[]")

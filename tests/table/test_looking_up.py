@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import shutil
@@ -212,14 +211,14 @@ def test_requests_that_come_side_by_side_are_all_answered(
     """The first ones parse the bots, one at a time; each bot is parsed once."""
     monkeypatch.setattr(syntax, "_kept", {})
     parsed: list[bytes] = []
-    parse = syntax.parse_source
+    parse = syntax.make_outline
 
-    def keep(source: bytes) -> ast.Module:
+    def keep(source: bytes) -> list[str]:
         parsed.append(source)
         time.sleep(0.01)  # the others come meanwhile
         return parse(source)
 
-    monkeypatch.setattr(syntax, "parse_source", keep)
+    monkeypatch.setattr(syntax, "make_outline", keep)
     asked = [query("run", name="cup"), "api/home", "api/records", "api/home"] * 10
     with changing_places(), ThreadPoolExecutor(len(asked)) as threads:
         answers = [*threads.map(client.ask_bytes, asked)]

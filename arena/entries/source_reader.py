@@ -1,0 +1,158 @@
+"""Answer a question about sources of strangers, as a program with limits of its own.
+
+`python source_reader.py QUESTION SECONDS MEGABYTES`. Standard input has a line with the size of
+each source in bytes, then the sources. The answer has a line for each: words without tabs and line
+breaks, with tabs between them. No source is run. `arena.entries.syntax` starts this program, and
+believes what has the right form. It imports only what its question needs: an outline takes 20 ms.
+"""
+
+from __future__ import annotations
+
+import _ast
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+
+FULL = 3
+"""The exit status where the memory does not suffice, or the parser's stack."""
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError)
+"""What Python raises for a source that it cannot compile; and MemoryError, see `FULL`."""
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_LONGEST = 1000  # characters of a summary
+_BOTS = "bots."
+
+
+def make_outline(source: bytes) -> list[str]:
+    """Return the first line of a source's docstring, and the names of the bots that it imports.
+
+    A source that does not compile imports nothing, and its summary is why it does not.
+
+    >>> make_outline(b"'Plays well.'; from bots import greedy; import bots.denier")
+    ['Plays well.', 'denier', 'greedy']
+    """
+    try:
+        tree = compile(source, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+    except UNREADABLE as error:
+        return [f"(cannot be read: {error})"[:_LONGEST]]
+    imported = {name.split(".")[1] for name in _imports(tree) if name.startswith(_BOTS)}
+    return [_summary(tree)[:_LONGEST], *sorted(imported - {"*"})]
+
+
+def _summary(tree: _ast.AST) -> str:
+    first = next(iter(getattr(tree, "body", [])), None)
+    text = first.value if isinstance(first, _ast.Expr) else None
+    words = text.value if isinstance(text, _ast.Constant) else None
+    return words.expandtabs().strip().partition("\n")[0].rstrip() if isinstance(words, str) else ""
+
+
+def _imports(tree: _ast.AST) -> Iterator[str]:
+    """Yield the modules that the imports of a tree name; `from a import b` may name a.b."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for block in _BLOCKS:
+            waiting += getattr(node, block, ())
+        if isinstance(node, _ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, _ast.ImportFrom) and node.module and not node.level:
+            below = node.module == _BOTS[:-1]
+            yield from (f"{_BOTS}{alias.name}" for alias in node.names) if below else (node.module,)
+
+
+def find_error(source: bytes) -> list[str]:
+    """Return what is wrong with a source that cannot be compiled, nothing for any other.
+
+    >>> find_error(b"def (")
+    ['line 1: SyntaxError: invalid syntax']
+    """
+    try:
+        compile(source, "bot", "exec", dont_inherit=True)
+    except UNREADABLE as error:
+        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        why = error.msg if isinstance(error, SyntaxError) else str(error)
+        return [f"{line}{type(error).__name__}: {why}"[:_LONGEST]]
+    return [""]
+
+
+def make_shape(source: bytes) -> list[str]:
+    """Return the hash of a program without comments, docstrings and layout.
+
+    That of a source that does not compile is empty. That of a packed bot has its files.
+
+    >>> make_shape(b"x = 1  # one\\n") == make_shape(b'"A text."\\nx = 1')
+    True
+    """
+    import ast
+    from hashlib import sha256
+
+    try:
+        tree = compile(source, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list):
+                body[:] = [part for part in body if not _is_text(part)]
+        return [sha256(ast.dump(tree).encode()).hexdigest()]
+    except UNREADABLE:
+        return [""]
+
+
+def _is_text(part: object) -> bool:
+    """Return whether a statement is only a text, as a docstring is."""
+    value = part.value if isinstance(part, _ast.Expr) else None
+    return isinstance(value, _ast.Constant) and isinstance(value.value, str)
+
+
+def find_damage(archive: bytes) -> list[str]:
+    """Return why `read_archive` refuses an archive, nothing for one that it reads."""
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+    from arena.entries.archive import read_archive
+
+    try:
+        read_archive(archive)
+    except ImportError as error:
+        return [str(error)[:_LONGEST]]
+    return [""]
+
+
+QUESTIONS = {
+    "outline": make_outline,
+    "error": find_error,
+    "shape": make_shape,
+    "damage": find_damage,
+}
+
+
+def limit(seconds: int, megabytes: int) -> None:
+    """Limit the processor time and the writable memory of this process, and what it may write."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limits = {"CPU": seconds, "DATA": megabytes << 20, "CORE": 0, "FSIZE": 0}
+    for name, most in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        _, hard = resource.getrlimit(kind)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (soft, hard))
+
+
+def main() -> None:
+    """Answer, source by source; exit with status `FULL` where the memory does not suffice."""
+    question = QUESTIONS[sys.argv[1]]
+    limit(*map(int, sys.argv[2:]))
+    warnings.simplefilter("ignore")
+    try:
+        for size in sys.stdin.buffer.readline().split():
+            words = question(sys.stdin.buffer.read(int(size)))
+            line = b"\t".join(word.encode("unicode_escape") for word in words)
+            sys.stdout.buffer.write(line + b"\n")
+            sys.stdout.buffer.flush()
+    except MemoryError:
+        os._exit(FULL)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,24 +7,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.executors.worker import Worker
 from arena.lanes import meter
 from arena.lanes.limits import Allowed, Limits
 from arena.lanes.meter import Meter, Stopwatch
 from arena.lanes.process import BotProcess, bot_process
-from arena.tournament.plan import Chunk
-from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent
 from tests import asking, rogues
-from tests.lanes.framed import RULES
 from tests.tiers import few
 from tests.waiting import until
 
@@ -169,43 +165,6 @@ def test_nothing_is_charged_to_a_bot_that_waits(tmp_path: Path) -> None:
         spent = process.ask([asking.choose()], Allowed()).spent
     assert spent.wall > 0.2
     assert spent.charged < 0.15
-
-
-SLEEPS = """\
-    def choose(self, view, /):
-        __import__('time').sleep(0.25)
-        return view.legal[0]"""
-
-
-def test_a_bot_that_thinks_for_a_while_is_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After 0.1 s the processes of the worker's other bots are stopped, until they are asked."""
-    paths = [rogues.write(tmp_path, name, SLEEPS) for name in ("one", "two")]
-    entries = [resolve(str(path), label=path.stem, lane="process") for path in paths]
-    tournament = Tournament("alone", 0, 1, entries, RULES, Limits())
-    stopped: list[int] = []
-    wait = Worker._wait_for
-
-    def look(worker: Worker, asked: tuple[str, int]) -> None:
-        wait(worker, asked)
-        others = [one for key, one in worker.processes.items() if key != asked and one.pid]
-        until(lambda: all(is_stopped(one.pid) for one in others))
-        stopped.append(len(others))
-
-    monkeypatch.setattr(Worker, "_wait_for", look)
-    (tmp_path / "games").mkdir()
-    with closing(Worker(tournament, tmp_path / "games")) as worker:
-        results = worker.play(Chunk(0, 0, 1, seats=(0,))).results
-    assert [game.fault for game in results] == [None]
-    assert max(stopped) == 1
-
-
-def is_stopped(pid: int | None) -> bool:
-    """Return whether a process and all below it stand still."""
-    assert pid is not None
-    family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    return {one.status() for one in family} == {psutil.STATUS_STOPPED}
 
 
 def test_the_backstop_follows_from_the_limit() -> None:

@@ -1,4 +1,4 @@
-"""No bot is convicted of what another one has done to its private folder."""
+"""A bot's private folder is empty as its process starts; with bubblewrap no other bot reaches it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes import launch
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.lanes.limits import Limits
-from arena.lanes.scratch import PrivateFolder, scratch_folder
+from arena.lanes.scratch import empty_folder, scratch_folder
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from tests.lanes.framed import RULES, play
 from tests.rogues import FOLDER, spec, write
-from tests.tiers import few
 from tests.users import IS_ROOT, USERS, start_python
 from tests.waiting import PATIENCE
 
@@ -29,44 +27,39 @@ HONEST, FIRST = f"honest={FOLDER / 'notes.py'}", f"rogue={FOLDER / 'first.py'}"
 CAP_SYS_ADMIN = 21
 HAS_BUBBLEWRAP = find_pid_namespaces() is not None or "CI" in os.environ
 CASES = [
-    # the user, whether there is bubblewrap, the rogue, workers; the last differ little
-    *[(user, user == "root", "frames", 1) for user in USERS],
-    *[(user, user != "root", "frames", 1) for user in USERS],
-    *[(user, is_there, "frames", 2) for user in USERS for is_there in (True, False)],
-    *[(user, is_there, "frames_by_workers", 1) for user in USERS for is_there in (True, False)],
+    # the user, the rogue, workers; the last differ little
+    *[(user, "frames", 1) for user in USERS],
+    *[(user, "frames", 2) for user in USERS],
+    *[(user, "frames_by_workers", 1) for user in USERS],
 ]
 
 
-def case(user: str, contained: object, rogue: str, workers: int, *, quick: bool) -> object:
+def case(user: str, rogue: str, workers: int, *, quick: bool) -> object:
     """Return a case with its marks and its name."""
-    words = (user, "bubblewrap" if contained else "without", rogue, str(workers))
-    lacks = pytest.mark.skipif(contained and not HAS_BUBBLEWRAP, reason="no pid namespaces")
-    marks = [lacks, *[pytest.mark.slow][: not quick]]
-    return pytest.param(user, contained, rogue, workers, id="-".join(words), marks=marks)
+    marks = [pytest.mark.slow][: not quick]
+    return pytest.param(user, rogue, workers, id=f"{user}-{rogue}-{workers}", marks=marks)
 
 
-def played(
-    user: str, folder: Path, rogue: str, *, contained: bool = True, workers: int = 1
-) -> dict[str, Any]:
+def played(user: str, folder: Path, rogue: str, workers: int = 1) -> dict[str, Any]:
     """Return the games and the faults of a bot and an honest one, run as a user."""
-    path = {} if contained else {"PATH": str(folder / "bin")}  # without bwrap
     words = ["-m", "tests.lanes.framed", str(workers), f"rogue={rogue}", HONEST]
-    with start_python(user, folder, *words, **path) as process:
+    with start_python(user, folder, *words) as process:
         out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     found: dict[str, Any] = json.loads(out)
     return found
 
 
+@pytest.mark.skipif(not HAS_BUBBLEWRAP, reason="no pid namespaces")
 @pytest.mark.parametrize(
-    ("user", "contained", "rogue", "workers"),
+    ("user", "rogue", "workers"),
     [case(*one, quick=number == 0) for number, one in enumerate(CASES)],
 )
 def test_who_removes_the_folders_of_others_frames_nobody(
-    tmp_path: Path, user: str, rogue: str, workers: int, *, contained: bool
+    tmp_path: Path, user: str, rogue: str, workers: int
 ) -> None:
-    """With bubblewrap it does not see them; without, the games are played one bot at a time."""
-    found = played(user, tmp_path, spec(rogue), contained=contained, workers=workers)
+    """It does not see them; without bubblewrap the lane process promises nothing of the kind."""
+    found = played(user, tmp_path, spec(rogue), workers)
     assert found["faults"] == []
     assert found["games"] == json.loads(json.dumps(play(1, [FIRST, HONEST])))["games"]
 
@@ -81,52 +74,24 @@ def faults(bots: Sequence[Path], folder: Path) -> list[tuple[int | None, str]]:
     return [(game.winner, game.fault.message) for game in games if game.fault]
 
 
-@pytest.fixture
-def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let bots of the lane process see each other, as on a machine without bubblewrap."""
-    monkeypatch.setattr(launch, "find_pid_namespaces", lambda: None)
-
-
-RAISES = """\
-    def choose(self, view, /):
-        import os, pathlib, shutil
-        {first}
-        raise ValueError('boom')"""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_namespaces")
-@pytest.mark.parametrize(
-    "first", few(["shutil.rmtree(os.environ['HOME'])", "pathlib.Path('note').touch()"])
-)
-def test_a_bot_that_has_changed_its_own_folder_is_at_fault(tmp_path: Path, first: str) -> None:
-    """It has its fault again while the other one does not live."""
-    rogue = write(tmp_path, "rogue", RAISES.format(first=first))
-    bots = [rogue, FOLDER / "first.py"]
-    assert faults(bots, tmp_path / "games") == [(1, "ValueError: boom")] * 2
-
-
 def test_a_folder_is_renewed_whatever_a_bot_has_put_in_its_place(tmp_path: Path) -> None:
     """What a link leads to stays as it is, with its mode."""
     strange = tmp_path / "strange"
     strange.mkdir(0o755)
     (strange / "file").touch()
-    folder = PrivateFolder(tmp_path / "worker" / "bot")
+    folder = tmp_path / "worker" / "bot"
     for spoil in (
         lambda: None,
-        lambda: folder.path.rmdir(),
-        lambda: (folder.path.rmdir(), folder.path.symlink_to(strange)),
-        lambda: (folder.path / "link").symlink_to(strange),
-        lambda: (folder.path.rmdir(), folder.path.touch()),
+        lambda: folder.rmdir(),
+        lambda: (folder.rmdir(), folder.symlink_to(strange)),
+        lambda: (folder / "link").symlink_to(strange),
+        lambda: (folder.rmdir(), folder.touch()),
     ):
         spoil()
-        folder.renew()
-        assert not folder.is_touched
-        assert folder.path.is_dir()
-        assert not folder.path.is_symlink()
-        assert list(folder.path.iterdir()) == []
-    (folder.path / "note").touch()
-    assert folder.is_touched
+        empty_folder(folder)
+        assert folder.is_dir()
+        assert not folder.is_symlink()
+        assert list(folder.iterdir()) == []
     assert (strange / "file").exists()
     assert strange.stat().st_mode & 0o777 == 0o755
 

@@ -84,7 +84,7 @@ def played(
     folder.mkdir()
     worker = Worker(tournament, folder)
     if not together:
-        worker.doubts.unsteady.add("bot")
+        worker.single.add("bot")
     results = worker.play(Chunk(0, 0, PAIRS)).results
     worker.close()
     return results, [game.fault for game in results if game.fault]

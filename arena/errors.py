@@ -1,10 +1,11 @@
-"""The exceptions of the arena."""
+"""The exceptions of the arena, and the one filter of what a person is shown."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -132,6 +133,58 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def escape_lines(text: str) -> str:
+    """Return a text of several lines, each of them escaped.
+
+    >>> print(escape_lines("two\\nlines\\x1b[2J"))
+    two
+    lines\\x1b[2J
+    """
+    return "\n".join(map(escape, text.split("\n")))
+
+
+def quote(word: str) -> str:
+    """Return a word as a shell reads it, printable whatever is in it.
+
+    bash, zsh, ksh and every shell of POSIX 2024 read `$'...'`.
+
+    >>> print(quote("my bot.py"), quote("a\\x1b[2Jb.py"))
+    'my bot.py' $'a\\033[2Jb.py'
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(map(_quote_char, word)) + "'"
+
+
+def _quote_char(char: str) -> str:
+    if char.isprintable():
+        return f"\\{char}" if char in "\\'" else char
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+
+
+def shell_line(words: Iterable[object]) -> str:
+    """Return words as a command that a shell takes.
+
+    >>> shell_line(["arena", "show", "my run"])
+    "arena show 'my run'"
+    """
+    return " ".join(quote(str(word)) for word in words)
+
+
+def arena_command(verb: str, arguments: Iterable[object], options: Iterable[object] = ()) -> str:
+    """Return a command of the arena, also for arguments that look like options.
+
+    >>> print(arena_command("show", ["my run", "a/b/0/1"], ["--names", "deck"]))
+    arena show 'my run' a/b/0/1 --names deck
+    >>> arena_command("check", ["-b.py"])
+    'arena check -- -b.py'
+    """
+    words = [str(argument) for argument in arguments]
+    if any(word.startswith("-") for word in words):
+        return shell_line(["arena", verb, *options, "--", *words])
+    return shell_line(["arena", verb, *words, *options])
 
 
 def shorten(text: str) -> str:

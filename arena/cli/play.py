@@ -25,6 +25,7 @@ from arena.cli.options import (
     key_option,
     print_json,
     refuse_options,
+    say,
     with_options,
 )
 from arena.cli.starting import How, print_report, stoppable, to_document
@@ -199,7 +200,7 @@ def _play(
     how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
         for line in _announce(tournament, how.workers, choice):
-            click.echo(line, err=True)
+            say(line, err=True)
     with stoppable(out, choice, how.workers) as executor:
         folder = RunFolder(out) if out else None
         if folder:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.entries.needs import explain_missing
+from arena.errors import arena_command
 from arena.executors.log import logger
 from arena.games.match import GameResult
 from arena.tournament.replay_command import replay_commands
@@ -64,9 +64,7 @@ def find_first_faults(store: Store, tournament: Tournament, place: object) -> di
         label = fixture.pairing[int(game.winner == 0)]
         if game.fault and label not in found:
             told = game.fault.kind, game.fault.message, game.plies, fixture.name
-            found[label] = FirstFault(
-                *told, shlex.join(["arena", "show", f"{place}", fixture.name])
-            )
+            found[label] = FirstFault(*told, arena_command("show", [place, fixture.name]))
     return found
 
 

@@ -248,8 +248,8 @@ ARENA = [
     Fault(
         "limits left out of the command that plays a game again",
         "arena/tournament/replay_command.py",
-        "if tournament.limits != Limits():",
-        "if False:",
+        'common += ["--limits", json.dumps(limits)]',
+        "pass",
         "tests/tournament/test_replay_command.py::test_limits_are_in_the_command",
     ),
     Fault(

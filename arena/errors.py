@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+LABEL_WIDTH = 18
+"""Columns of a label in a table."""
+
 _LONGEST = 600  # characters of a message about input
 _END = 200  # of these, what is kept of the end, where the reason stands
 
@@ -133,6 +136,42 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes: 2 for a sign of Chinese or Japanese.
+
+    >>> columns("greedy"), columns("\u65e5\u672c"), columns("e\u0301")
+    (6, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    shown = (char for char in text if category(char) not in ("Mn", "Me"))
+    return sum(1 + (east_asian_width(char) in "WF") for char in shown)
+
+
+def pad(text: str, width: int) -> str:
+    """Return a text with spaces up to so many columns.
+
+    >>> pad("\u65e5\u672c", 6)
+    '\u65e5\u672c  '
+    """
+    return text + " " * (width - columns(text))
+
+
+def cut(text: str, width: int = LABEL_WIDTH) -> str:
+    """Return a text, or its beginning where it is wider than so many columns.
+
+    >>> cut("a_bot_with_a_long_name", 12)
+    'a_bot_wit...'
+    """
+    if columns(text) <= width:
+        return text
+    while columns(text) > width - 3:
+        text = text[:-1]
+    return f"{text}..."
 
 
 def escape_lines(text: str) -> str:

@@ -24,7 +24,7 @@ from arena.cli.options import (
 )
 from arena.cli.picking import is_run, note_extent, open_out, open_records
 from arena.cli.starting import How, stoppable
-from arena.errors import InputError, arena_command, counted, escape, naming
+from arena.errors import InputError, arena_command, counted, cut, escape, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -325,9 +325,7 @@ def _format_agreement(table: pd.DataFrame) -> Iterator[str]:
 
 
 def _cut(label: str) -> str:
-    from arena.insight.summary import cut
-
-    return f"{escape(cut(label, _LABEL)):<{_LABEL}}"
+    return pad(cut(escape(label), _LABEL), _LABEL)
 
 
 def _loss(row: Mapping[str, Any]) -> str:

@@ -136,7 +136,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
 
     \b
     Example:
-      arena league submit results/club greedy(patience=11) --name patient
+      arena league submit results/club 'greedy(patience=11)' --name patient
     """
     from arena.lanes.cleanup import adopt_orphans
     from arena.leagues.submission import Refused

@@ -23,7 +23,7 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import How, say_where, stoppable
-from arena.errors import InputError, counted, naming
+from arena.errors import InputError, counted, cut, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -90,14 +90,15 @@ def ablate(
     Example:
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
-    from arena.tournament.config import make_tournament, read
+    from arena.tournament.config import made_from, make_tournament, read
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.shipped import find_config
 
-    settings = with_options(read(find_config(config)), options)
+    path = find_config(config)
+    settings = with_options(read(path), options)
     asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
-    with naming(config):
+    with naming(config), made_from(settings, path):
         tournament = make_tournament(settings, more, against, lane)
     tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
@@ -299,7 +300,7 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
     change = f"{'change':>8} {'95 %':>14}"
     yield f"{'':<15} {'score':>5}{change} {'Elo':>5} {'City':>6}{change}"
     score, city = (100 * row["old"] for row in (costs.costs[0].score, costs.costs[0].city))
-    yield f"{bot.label:<15} {score:>5.1f} {'':>28} {city:>6.1f}"
+    yield f"{pad(cut(bot.label, 15), 15)} {score:>5.1f} {'':>28} {city:>6.1f}"
     for cost in costs.costs:
         elo = f"{cost.score['elo']:>+5.0f}"
         yield f"{cost.restriction:<15} {_changed(cost.score)} {elo}  {_changed(cost.city)}"

@@ -10,9 +10,9 @@ from typing import Any
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label, parse
-from arena.errors import arena_command, counted
+from arena.errors import arena_command, counted, cut, pad
 from arena.insight.paired import PairedGames, make_paired_games
-from arena.insight.summary import cut, plain_rows
+from arena.insight.summary import plain_rows
 from arena.insight.verdict import count_observations, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
@@ -252,14 +252,11 @@ def describe_differences(comparison: SprtResult) -> Iterator[str]:
 
 def _line(row: Mapping[Hashable, Any]) -> str:
     """Return a row of the table of differences; the Elo points are left out where it has none."""
-    name = cut(str(row["name"]), _NAME_WIDTH)
+    name = pad(cut(str(row["name"]), _NAME_WIDTH), _NAME_WIDTH)
     low, high = (signed(row[key], "+.1%") for key in ("low", "high"))
     new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
     gap = signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
-    line = (
-        f"{row['part']:<8} {name:<{_NAME_WIDTH}} {new:>6} {old:>6}"
-        f" {gap + '%':>7} {f'{low}..{high}':>14}"
-    )
+    line = f"{row['part']:<8} {name} {new:>6} {old:>6} {gap + '%':>7} {f'{low}..{high}':>14}"
     if row["elo"] != row["elo"]:  # nan
         return line
     elo, low, high = (signed(row[key], "+.0f") for key in ("elo", "elo_low", "elo_high"))

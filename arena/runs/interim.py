@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,9 +39,11 @@ class FirstFaults:
         self._told.add(label)
         kind, message, traceback, _ = result.fault
         message += explain_missing(self.targets[label], message)
-        logger.warning("%s forfeits a game (%s, ply %d): %s", label, kind, result.plies, message)
+        # why a bot does not start has been said before the run
+        level, why = (logging.INFO, "") if kind == "import" else (logging.WARNING, f": {message}")
+        logger.warning("%s forfeits a game (%s, ply %d)%s", label, kind, result.plies, why)
         if place := find_place(traceback):
-            logger.warning("  %s", place)
+            logger.log(level, "  %s", place)
         fixture = Fixture(self.pairings[pairing], result.pair, result.seat)
         if command := self.command(fixture):
             logger.warning("  to see it again: %s", command)

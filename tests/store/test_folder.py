@@ -41,6 +41,13 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> No
         assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
+def may_freeze(path: Path, flag: str) -> bool:
+    """Let nobody replace a file, or those of a folder; return whether that worked."""
+    chattr = shutil.which("chattr")
+    words = [str(chattr), flag, path]
+    return bool(chattr) and not subprocess.run(words, capture_output=True, check=False).returncode
+
+
 @pytest.mark.parametrize(("what", "flag"), [(".", "+a"), (".", "+i"), ("games.csv", "+i")])
 def test_what_cannot_be_replaced_is_refused_before_anything_is_written(
     tmp_path: Path, what: str, flag: str
@@ -49,13 +56,10 @@ def test_what_cannot_be_replaced_is_refused_before_anything_is_written(
     out = tmp_path / "run"
     RunFolder(out).write({"games.csv": text("old"), "manifest.json": text("{}")})
     before = sorted(path.name for path in out.iterdir())
-    if (
-        not shutil.which("chattr")
-        or subprocess.run(["chattr", flag, out / what], capture_output=True, check=False).returncode
-    ):
+    if not may_freeze(out / what, flag):
         pytest.skip("only root may, and not on every file system")
     try:
-        with pytest.raises(InputError, match="cannot be written: .* is append-only or immutable"):
+        with pytest.raises(InputError, match=r"cannot be written: .* is append-only or immutable"):
             RunFolder(out)
         assert sorted(path.name for path in out.iterdir()) == before
     finally:

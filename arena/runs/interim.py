@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,10 +39,10 @@ class FirstFaults:
         kind, message, traceback, _ = result.fault
         message += explain_missing(self.targets[label], message)
         # why a bot does not start has been said before the run
-        level, why = (logging.INFO, "") if kind == "import" else (logging.WARNING, f": {message}")
+        why = "" if kind == "import" else f": {message}"
         logger.warning("%s forfeits a game (%s, ply %d)%s", label, kind, result.plies, why)
         if place := find_place(traceback):
-            logger.log(level, "  %s", place)
+            logger.warning("  %s", place)
         fixture = Fixture(self.pairings[pairing], result.pair, result.seat)
         if command := self.command(fixture):
             logger.warning("  to see it again: %s", command)

@@ -102,10 +102,8 @@ words = st.lists(anything | odd, min_size=1, max_size=4).map("".join)
 
 def read_by_bash(text: str) -> list[str]:
     """Return the words of a command as bash reads them."""
-    done = subprocess.run(
-        ["bash", "-c", f"printf '%s\\0' {text}"], capture_output=True, check=True, text=True
-    )
-    return done.stdout.split("\0")[:-1]
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {text}"], capture_output=True, check=True)
+    return done.stdout.decode().split("\0")[:-1]
 
 
 @settings(max_examples=40)

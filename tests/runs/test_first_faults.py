@@ -49,7 +49,7 @@ def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> N
 
 
 def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> None:
-    """Before the run; the first fault adds the place and the command that shows it, and the log has all."""
+    """Before the run; the first fault adds its place and a command, and run.log has all."""
     (tmp_path / "mine.py").write_text("import nothing_like_it\n")
     words = ["play", "./mine.py", "uniform", "--pairs", "1", "--workers", "1", "--out", "out"]
     done = arena(*words)

@@ -1,12 +1,16 @@
-"""The exceptions of the arena."""
+"""The exceptions of the arena, and the one filter of what a person is shown."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+LABEL_WIDTH = 18
+"""Columns of a label in a table."""
 
 _LONGEST = 600  # characters of a message about input
 _END = 200  # of these, what is kept of the end, where the reason stands
@@ -132,6 +136,94 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes: 2 for a sign of Chinese or Japanese.
+
+    >>> columns("greedy"), columns("\u65e5\u672c"), columns("e\u0301")
+    (6, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    shown = (char for char in text if category(char) not in ("Mn", "Me"))
+    return sum(1 + (east_asian_width(char) in "WF") for char in shown)
+
+
+def pad(text: str, width: int) -> str:
+    """Return a text with spaces up to so many columns.
+
+    >>> pad("\u65e5\u672c", 6)
+    '\u65e5\u672c  '
+    """
+    return text + " " * (width - columns(text))
+
+
+def cut(text: str, width: int = LABEL_WIDTH) -> str:
+    """Return a text, or its beginning where it is wider than so many columns.
+
+    >>> cut("a_bot_with_a_long_name", 12)
+    'a_bot_wit...'
+    """
+    if columns(text) <= width:
+        return text
+    while columns(text) > width - 3:
+        text = text[:-1]
+    return f"{text}..."
+
+
+def escape_lines(text: str) -> str:
+    """Return a text of several lines, each of them escaped.
+
+    >>> print(escape_lines("two\\nlines\\x1b[2J"))
+    two
+    lines\\x1b[2J
+    """
+    return "\n".join(map(escape, text.split("\n")))
+
+
+def quote(word: str) -> str:
+    """Return a word as a shell reads it, printable whatever is in it.
+
+    bash, zsh, ksh and every shell of POSIX 2024 read `$'...'`.
+
+    >>> print(quote("my bot.py"), quote("a\\x1b[2Jb.py"))
+    'my bot.py' $'a\\033[2Jb.py'
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(map(_quote_char, word)) + "'"
+
+
+def _quote_char(char: str) -> str:
+    if char.isprintable():
+        return f"\\{char}" if char in "\\'" else char
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+
+
+def shell_line(words: Iterable[object]) -> str:
+    """Return words as a command that a shell takes.
+
+    >>> shell_line(["arena", "show", "my run"])
+    "arena show 'my run'"
+    """
+    return " ".join(quote(str(word)) for word in words)
+
+
+def arena_command(verb: str, arguments: Iterable[object], options: Iterable[object] = ()) -> str:
+    """Return a command of the arena, also for arguments that look like options.
+
+    >>> print(arena_command("show", ["my run", "a/b/0/1"], ["--names", "deck"]))
+    arena show 'my run' a/b/0/1 --names deck
+    >>> arena_command("check", ["-b.py"])
+    'arena check -- -b.py'
+    """
+    words = [str(argument) for argument in arguments]
+    if any(word.startswith("-") for word in words):
+        return shell_line(["arena", verb, *options, "--", *words])
+    return shell_line(["arena", verb, *words, *options])
 
 
 def shorten(text: str) -> str:

@@ -20,6 +20,8 @@ from tests.waiting import PATIENCE
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job
     signal.signal(signal.SIGINT, signal.default_int_handler)  # child processes would inherit it
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]

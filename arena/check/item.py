@@ -6,7 +6,7 @@ same seed, with its result and the evidence.
 
 from __future__ import annotations
 
-import shlex
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
@@ -15,9 +15,9 @@ import msgspec
 
 from arena.check.extent import GAMES
 from arena.entries.lane import Lane
-from arena.errors import InputError
+from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
-from arena.lanes.faults import Fault, printable
+from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
@@ -45,6 +45,8 @@ NAMES = (
 NOT_JAILED = "not jailed: a bot can write this report itself"
 _SIGNS = {"ok": "ok", "fail": "FAIL", "warn": "warn", "none": "--"}
 _WIDTH = 80
+_WORDS = re.compile(r"""(?:\$'(?:\\.|[^\\'])*'|'[^']*'|"[^"]*"|[^\s'"])+""")
+"""Finds the words of a command as they are quoted."""
 _INDENT = " " * 21
 _MOST_EVIDENCE = 3  # lines
 
@@ -121,13 +123,13 @@ def format_item(item: Item) -> Iterator[str]:
                          $ arena game greedy uniform
     """
     yield from textwrap.wrap(
-        printable(f"{_SIGNS[item.status]:<4} {item.name:<15} {item.message}"),
+        escape(f"{_SIGNS[item.status]:<4} {item.name:<15} {item.message}"),
         _WIDTH,
         subsequent_indent=_INDENT,
         break_on_hyphens=False,
     )
     for text in item.evidence:
-        yield printable(f"{_INDENT}| {text}")[:_WIDTH]
+        yield escape(f"{_INDENT}| {text}")[:_WIDTH]
     if item.command:
         yield from _fold(item.command)
 
@@ -135,7 +137,7 @@ def format_item(item: Item) -> Iterator[str]:
 def _fold(command: str) -> Iterator[str]:
     """Break a command between words, so that a shell takes it as one."""
     line = f"{_INDENT}$"
-    for word in map(shlex.quote, shlex.split(command)):
+    for word in _WORDS.findall(command):
         if len(line) + len(word) + 3 > _WIDTH and not line.endswith("$"):
             yield f"{line} \\"
             line = f"{_INDENT} "

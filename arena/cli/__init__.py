@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, require_posix, shorten
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 HELP = {"-h", "--help"}
 _FAULT = (
@@ -90,15 +95,13 @@ def cli(context: click.Context) -> None:
 
 def main() -> None:
     """Run the command; every error is one line and exit status 2, or 1 where a run failed."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a path may hold what is no text
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = map(_make_lasting, (sys.stdout, sys.stderr))
     try:
         status = cli.main(prog_name="arena", standalone_mode=False)
     except click.Abort as error:
         from arena.lanes.cleanup import interrupted_by
 
-        with suppress(OSError):  # the terminal may be gone
+        with suppress(OSError):  # a pipe may be closed
             click.echo(_interruption(error), err=True)
         sys.exit(128 + interrupted_by())
     except click.ClickException as error:
@@ -118,6 +121,35 @@ def main() -> None:
         click.echo(f"error: {escape(message)}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+class _Terminal(io.FileIO):
+    """A terminal that may go away: what is written from then on is lost, and SIGHUP comes."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write, and return how many bytes were taken."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno not in (errno.EIO, errno.ENXIO):
+                raise
+        from arena.lanes.cleanup import hang_up
+
+        hang_up()
+        return memoryview(data).nbytes
+
+
+def _make_lasting(stream: TextIO) -> TextIO:
+    """Return a standard stream that can write any text, and outlives its terminal."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.reconfigure(errors="backslashreplace")  # a path may hold what is no text
+    if not stream.isatty() or os.name != "posix":
+        return stream
+    raw = _Terminal(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), stream.encoding, "backslashreplace", line_buffering=True
+    )
 
 
 def _interruption(error: click.Abort) -> str:

@@ -20,10 +20,11 @@ from arena.cli.options import (
     json_option,
     key_option,
     print_json,
+    say,
 )
 from arena.cli.picking import is_run, note_extent, open_out, open_records
 from arena.cli.starting import How, stoppable
-from arena.errors import InputError, counted, escape, naming
+from arena.errors import InputError, arena_command, counted, cut, escape, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -118,13 +119,13 @@ def analyse(
             csv_writer(analysis.decisions)(file)
     against = _choose(analysis, options["opponent"])
     if analysis.note and not options["quiet"]:
-        click.echo(f"note: {escape(analysis.note)}", err=True)
+        say(f"note: {analysis.note}", err=True)
     if options["as_json"]:
         print_json(_document(target, analysis, against))
         return
     lines = _format(target, bots, analysis, against)
     for line in _format_losses(analysis, against) if options["quiet"] else lines:
-        click.echo(line)
+        say(line)
 
 
 def _analyse_run(
@@ -190,14 +191,12 @@ def _choose(analysis: Analysis, against: str | None) -> str:
 
 def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the worst decisions as data, each with the command that shows its game."""
-    import shlex
-
     from arena.insight.summary import plain_rows
 
     rows = plain_rows(table[[*_WORST, "loss", "error", "worlds"]])
     if target.is_dir():
         for row in rows:
-            row["command"] = shlex.join(["arena", "view", str(target), row["game"]])
+            row["command"] = arena_command("view", [target, row["game"]])
     return rows
 
 
@@ -226,7 +225,7 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
     games = decisions["game"].nunique()
     yield (
         f"{counted(games, 'game')}, {counted(len(decisions), 'decision')} with a choice, "
-        f"{asked.worlds} worlds each, judged by {escape(asked.by)}"
+        f"{asked.worlds} worlds each, judged by {asked.by}"
     )
     if games == 1:
         yield from _format_game(decisions)
@@ -263,7 +262,7 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
     table = analysis.losses
     table = table[table["opponent"] == against]
     worlds = analysis.asked.worlds
-    yield f"points of 100 given away against {escape(against)} ({worlds} worlds); not a rating"
+    yield f"points of 100 given away against {against} ({worlds} worlds); not a rating"
     heads = ("r1", "r2", "r3", "r4", "play", "take")
     parts = "".join(f"{head:>5}" for head in heads)
     yield f"{'bot':<{_LABEL}} {'each':>5} {'95 %':>11} {'a game':>6}{parts} blunder"
@@ -296,7 +295,7 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
     yield f"the worst decisions, judged again ({worst['worlds'].iloc[0]} worlds){shown}"
     for row in plain_rows(worst):
         what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_loss(row)} better"
-        yield f"{_cut(row['bot'])} {escape(row['game'])} {what}"
+        yield f"{_cut(row['bot'])} {row['game']} {what}"
 
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:
@@ -326,9 +325,7 @@ def _format_agreement(table: pd.DataFrame) -> Iterator[str]:
 
 
 def _cut(label: str) -> str:
-    from arena.insight.summary import cut
-
-    return f"{escape(cut(label, _LABEL)):<{_LABEL}}"
+    return pad(cut(escape(label), _LABEL), _LABEL)
 
 
 def _loss(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import SCHEDULER, SCHEDULER_FILE, json_option, print_json
+from arena.cli.options import SCHEDULER, SCHEDULER_FILE, json_option, print_json, say
 from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -114,12 +114,12 @@ def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> N
         for site in examine_sites(client):
             found.append(site)
             if not as_json:
-                click.echo("\n".join(format_findings([to_finding(site)])))
+                say("\n".join(format_findings([to_finding(site)])))
     ok = bool(found) and all(site["plays"] for site in found)
     if as_json:
         print_json({"ok": ok, "sites": found})
     elif not found:
-        click.echo("no sites: the scheduler has no workers yet", err=True)
+        say("no sites: the scheduler has no workers yet", err=True)
     sys.exit(0 if ok else 1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +21,11 @@ from arena.cli.options import (
     json_option,
     key_option,
     print_json,
+    say,
     with_options,
 )
 from arena.cli.starting import How, count_games, say_where, stoppable
+from arena.errors import arena_command
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -140,23 +141,23 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
 
     lines = list(describe(comparison))
     if quiet:
-        click.echo(lines[0])
+        say(lines[0])
         return
     for line in lines:
-        click.echo(line)
+        say(line)
     for label in comparison.out:
-        click.echo(f"{label} was out after {outcome.out[label]}")
+        say(f"{label} was out after {outcome.out[label]}")
     for line in describe_differences(comparison):
-        click.echo(line)
+        say(line)
     if paired := comparison.paired:
         for row in paired.decided.head(_SHOWN).to_dict("records"):
-            command = shlex.join(["arena", "show", str(out), str(row["game"])])
+            command = arena_command("show", [out, row["game"]])
             scores = f"{row['new_score']:g}, not {row['old_score']:g}"
-            click.echo(f"  {command}   from ply {row['ply']} on: {scores}")
-    click.echo(count_games(outcome))
+            say(f"  {command}   from ply {row['ply']} on: {scores}")
+    say(count_games(outcome))
     if comparison.command:
-        click.echo(f"repeat with: {comparison.command}")
-    click.echo(say_where(out))
+        say(f"repeat with: {comparison.command}")
+    say(say_where(out))
 
 
 def _check_minutes(
@@ -210,7 +211,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
         print_json(found.document())
         return
     for line in [found.sentence] if quiet else found.lines():
-        click.echo(line)
+        say(line)
 
 
 def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:

@@ -20,6 +20,7 @@ from importlib import metadata
 
 from arena.cli.examined import Finding, write_line
 from arena.cli.machine import INTERPRETERS, find_libraries
+from arena.errors import escape
 from arena.executors.wire import versions_here
 from arena.tournament.versions import DISTRIBUTION
 
@@ -149,7 +150,7 @@ def _hide(text: str) -> str:
     match = re.search(rf"(?<!\w)(?:{words})(?!\w)|{_PATH}", text, re.IGNORECASE)
     if match:
         text = text[: match.start()] + _HIDDEN
-    return "".join(char if char.isprintable() else " " for char in text)
+    return escape(text)
 
 
 def _private() -> list[str]:

@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 
 from arena.entries.entry import Entry
 from arena.entries.spec import COMMAND
+from arena.errors import escape
 from arena.lanes.bubblewrap import placed
 from arena.lanes.jail import programs, shown
 from arena.lanes.libraries import OF_SYSTEM
@@ -63,9 +64,8 @@ def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _wrap(text: str, indent: str) -> list[str]:
-    """Break a text between words, and replace what would disturb a terminal."""
-    text = "".join(char if char.isprintable() else " " for char in text)
-    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    """Break a text between words, escaped."""
+    return textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 class Reply(NamedTuple):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.options import PATH, json_option, key_option, print_json
+from arena.cli.options import PATH, json_option, key_option, print_json, say
 
 
 @click.command()
@@ -30,7 +30,7 @@ def page(folder: Path, as_json: bool) -> None:
     if as_json:
         print_json({"page": str(index), "feed": str(index.with_name("feed.json"))})
     else:
-        click.echo(f"wrote {index}")
+        say(f"wrote {index}")
 
 
 @click.command()
@@ -62,8 +62,8 @@ def serve(folder: Path, rest: bool, workers: int | None, executor: str | None) -
         league.playing(),
         open_executor(choice, workers) as where,
     ):
-        click.echo(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
+        say(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
         try:
-            play_on(league, where, click.echo, rests=rest)
+            play_on(league, where, say, rests=rest)
         except KeyboardInterrupt:
             raise click.Abort("the same command goes on with this league") from None

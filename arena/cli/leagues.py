@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -25,8 +24,9 @@ from arena.cli.options import (
     json_option,
     key_option,
     print_json,
+    say,
 )
-from arena.errors import InputError, counted
+from arena.errors import InputError, counted, quote
 
 if TYPE_CHECKING:
     from arena.leagues.league import League, RoundResult
@@ -103,10 +103,10 @@ def new(
     if as_json:
         print_json({"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane})
         return
-    click.echo(f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:")
-    place = shlex.quote(str(folder))
-    click.echo(f"  arena league submit {place} ./my_bot.py --name NAME")
-    click.echo(f"  arena league play {place}")
+    say(f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:")
+    place = quote(str(folder))
+    say(f"  arena league submit {place} ./my_bot.py --name NAME")
+    say(f"  arena league play {place}")
 
 
 def _name_of(bot: str) -> str:
@@ -136,7 +136,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
 
     \b
     Example:
-      arena league submit results/club greedy(patience=11) --name patient
+      arena league submit results/club 'greedy(patience=11)' --name patient
     """
     from arena.lanes.cleanup import adopt_orphans
     from arena.leagues.submission import Refused
@@ -150,7 +150,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
             if as_json:
                 print_json({"accepted": False, "bot": name, "why": str(refused)})
             else:
-                click.echo(f"refused: {refused}", err=True)
+                say(f"refused: {refused}", err=True)
             sys.exit(1)
         copies = opened.desk.find_copies(version)
         if as_json:
@@ -158,9 +158,9 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
             copied = [{"bot": one.name, "version": one.number} for one in copies]
             print_json({**shown, "sha256": version.sha256, "copy_of": copied})
             return
-    click.echo(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
+    say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
     for one in copies:
-        click.echo(f"warning: but for comments the same as {one.title} of {one.owner}", err=True)
+        say(f"warning: but for comments the same as {one.title} of {one.owner}", err=True)
 
 
 @league.command()
@@ -249,9 +249,9 @@ class _Limit:
 
 
 def _say(result: RoundResult) -> None:
-    click.echo(f"round {result.number:,}: {2 * result.pairs:,} games")
+    say(f"round {result.number:,}: {2 * result.pairs:,} games")
     for name in result.suspended:
-        click.echo(f"  {name} is suspended: `arena league history` says why")
+        say(f"  {name} is suspended: `arena league history` says why")
 
 
 def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
@@ -261,7 +261,7 @@ def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: boo
         print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
     elif not quiet:
         for line in format_summary(opened):
-            click.echo(line)
+            say(line)
 
 
 @league.command()
@@ -281,7 +281,7 @@ def show(folder: Path, as_json: bool) -> None:
             print_json(to_document(opened))
             return
         for line in format_summary(opened):
-            click.echo(line)
+            say(line)
 
 
 @league.command()
@@ -301,7 +301,7 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
     if as_json:
         print_json({"bot": name, "version": version.number, "state": "withdrawn"})
     else:
-        click.echo(f"{version.title} is withdrawn")
+        say(f"{version.title} is withdrawn")
 
 
 @league.command()
@@ -323,7 +323,7 @@ def history(folder: Path, name: str, as_json: bool) -> None:
         print_json(data)
         return
     for line in shown.format_history(data):
-        click.echo(line)
+        say(line)
 
 
 league.add_command(page)

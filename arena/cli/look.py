@@ -15,9 +15,10 @@ from arena.cli.options import (
     json_option,
     key_option,
     print_json,
+    say,
     tolerate_any_terminal,
 )
-from arena.errors import ArenaError, InputError, escape
+from arena.errors import ArenaError, InputError
 
 _SAMPLE = Whole(0, sys.maxsize)
 
@@ -42,7 +43,7 @@ def bots(as_json: bool) -> None:
     width = max([len(bot.name) for bot in known], default=0)
     for bot in known:
         origin = f" [{bot.package}]" if bot.package else ""
-        click.echo(escape(f"{bot.name:<{width}}  {bot.description}{origin}"))
+        say(f"{bot.name:<{width}}  {bot.description}{origin}")
 
 
 @click.command()
@@ -75,9 +76,9 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
     for finding in examine_bot(bot) if bot else examine():
         findings.append(finding)
         if not (as_json or as_report):
-            click.echo("\n".join(format_findings([finding])))
+            say("\n".join(format_findings([finding])))
     if as_report:
-        click.echo(write_report(findings))
+        say(write_report(findings))
     needed = [finding for finding in findings if finding.what != "bubblewrap"]  # only for the jail
     ok = all(finding.ok is not False for finding in needed)
     if as_json:
@@ -116,7 +117,7 @@ def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
         for line in verify_run(run, sample, LocalExecutor(workers or count_cores())):
             lines.append(line)
             if not as_json:
-                click.echo(line)
+                say(line)
     except ArenaError as error:
         if isinstance(error, InputError) or not as_json:
             raise
@@ -171,7 +172,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     made = first.report(*others)
     for place in places:
         made.save(place)
-    click.echo(f"report in {' and '.join(map(str, places))}")
+    say(f"report in {' and '.join(map(str, places))}")
 
 
 def _check_different(runs: Sequence[Path]) -> None:

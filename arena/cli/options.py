@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
 from arena.entries.lane import LANES
-from arena.errors import InputError, escape
+from arena.errors import InputError, escape_lines
 from arena.records.naming import NAMINGS
 from arena.tournament import keys
 
@@ -299,7 +299,18 @@ def json_option(command: _Command) -> _Command:
 
 def print_json(document: Any) -> None:
     """Print a document; what is not a number in a table becomes null."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    say_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say_json(text: str) -> None:
+    """Print JSON in which every character but the ends of its lines is printable."""
+    shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    click.echo("".join(shown))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines, escaped: names, messages and paths in them may hold anything."""
+    click.echo(escape_lines(text), err=err)
 
 
 def refuse_options(*names: str, why: str) -> None:
@@ -336,7 +347,7 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
 def warn(problems: Iterable[str]) -> None:
     """Print a line for each bot that does not load."""
     for problem in problems:
-        click.echo(f"warning: {escape(problem)}; its games are forfeits", err=True)
+        say(f"warning: {problem}; its games are forfeits", err=True)
 
 
 def tolerate_any_terminal() -> None:

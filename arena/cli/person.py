@@ -22,6 +22,7 @@ from arena.cli.options import (
     Whole,
     change_rules,
     names_option,
+    say,
     tolerate_any_terminal,
 )
 from arena.errors import InputError
@@ -188,7 +189,7 @@ def _make_teller() -> Callable[[str], None]:
     remarks = chain([_FIRST], repeat(_FURTHER))
 
     def tell(address: str) -> None:
-        click.echo(f"{address}\n{next(remarks)}")
+        say(f"{address}\n{next(remarks)}")
 
     return tell
 

@@ -6,7 +6,6 @@ It also opens the file that the command writes them to.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -14,9 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO
 
-import click
-
-from arena.errors import InputError, escape
+from arena.cli.options import say
+from arena.errors import InputError, arena_command
 
 if TYPE_CHECKING:
     from arena.store.finished import Game
@@ -133,11 +131,11 @@ def pick_game(
     if len(listed) == 1:
         return Picked(tournament, *listed[0])
     for fixture, game in listed[:_LISTED]:
-        click.echo(escape(f"{fixture.name}  {game.ending}"))
+        say(f"{fixture.name}  {game.ending}")
     if len(listed) > _LISTED:
-        click.echo("...")
-    words = shlex.join(["arena", command, str(path), listed[0][0].name])
-    click.echo(f"one of them, ply by ply: {words}")
+        say("...")
+    words = arena_command(command, [path, listed[0][0].name])
+    say(f"one of them, ply by ply: {words}")
     return None
 
 
@@ -146,4 +144,4 @@ def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
     from arena.runs.run_progress import measure_extent
 
     if state := measure_extent(tournament, store).describe():
-        click.echo(f"note: {path}: {state}", err=True)
+        say(f"note: {path}: {state}", err=True)

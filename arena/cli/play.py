@@ -26,6 +26,7 @@ from arena.cli.options import (
     key_option,
     print_json,
     refuse_options,
+    say,
     with_options,
 )
 from arena.cli.starting import How, print_report, stoppable, to_document
@@ -83,7 +84,7 @@ def run(
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
     from arena.runs.rerun import find_manifest
-    from arena.tournament.config import make_tournament, read
+    from arena.tournament.config import made_from, make_tournament, read
     from arena.tournament.shipped import find_config
 
     path = find_config(config)
@@ -93,7 +94,7 @@ def run(
     settings = with_options(read(path), options)
     asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
-    with naming(config):
+    with naming(config), made_from(settings, path):
         tournament = make_tournament(settings, more, against, lane)
     _play(tournament, out or Path("results") / settings.name, asked, choice, config)
 
@@ -202,7 +203,7 @@ def _play(
     how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
         for line in _announce(tournament, how.workers, choice):
-            click.echo(line, err=True)
+            say(line, err=True)
     with stoppable(out, choice, how.workers) as executor:
         folder = RunFolder(out) if out else None
         if folder:
@@ -216,11 +217,10 @@ def _play(
 
 
 def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:
-    """Yield how long a tournament takes at most, where the lane jail or limits were asked for."""
+    """Yield how long a tournament takes at most, where limits were asked for."""
     from arena.lanes.limits import Limits
 
-    jailed = any(entry.lane == "jail" for entry in tournament.entries)
-    if choice.kind != "local" or not (jailed or tournament.limits != Limits()):
+    if choice.kind != "local" or tournament.limits == Limits():
         return
     from arena.executors.local import count_cores
     from arena.runs.progress_bar import format_duration

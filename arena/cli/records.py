@@ -24,6 +24,8 @@ from arena.cli.options import (
     Whole,
     names_option,
     parse_json,
+    say,
+    say_json,
     tolerate_any_terminal,
     warn,
     with_options,
@@ -37,7 +39,7 @@ from arena.cli.picking import (
     pick_game,
     read_record,
 )
-from arena.errors import InputError, escape
+from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.entries.lane import Lane
@@ -70,7 +72,7 @@ def replay(file: Path, as_json: bool) -> None:
     with open_records(file) as records:
         for judgement in judge(read_lines(records)):
             bad |= "error" in judgement
-            click.echo(format_judgement(judgement))
+            say(format_judgement(judgement))
     sys.exit(1 if bad else 0)
 
 
@@ -128,7 +130,7 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
         record, players = parse_record(text), parse_players(text)
         decisive = describe_decisive(record, players, by)
         for row in chain(format_game(record, names, players), decisive):
-            click.echo(row)
+            say(row)
     except EngineError as error:
         raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
 
@@ -150,7 +152,7 @@ def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
     decisive = describe_decisive(game.record, game.seats, by)
     try:
         for row in chain(game.lines(names), decisive):
-            click.echo(escape(row))
+            say(row)
     except EngineError as error:
         raise InputError(f"{path}: its record cannot be played: {error}") from None
 
@@ -239,12 +241,12 @@ def game(
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))
     for line in again.evidence():
-        click.echo(line, err=True)
+        say(line, err=True)
     if thoughts:
         again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
         if note:
-            click.echo(f"note: {note}", err=True)
-    click.echo(again.to_json())
+            say(f"note: {note}", err=True)
+    say_json(again.to_json())
 
 
 def _describe(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import warn
-from arena.errors import ChangedBots, InputError, NoSites, counted, escape
+from arena.cli.options import say, warn
+from arena.errors import ChangedBots, InputError, NoSites, counted, shell_line
 
 if TYPE_CHECKING:
     from arena.executors.contract import Executor
@@ -40,15 +39,15 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
     if quiet and folder:
         return
     if not quiet:
-        click.echo(count_games(outcome))
+        say(count_games(outcome))
     for line in format_standings(outcome.standings):
-        click.echo(line)
+        say(line)
     if quiet:
         return
     for warning in outcome.findings.warnings():
-        click.echo(f"warning: {escape(warning)}", err=True)
+        say(f"warning: {warning}", err=True)
     for line in _notes(outcome, rules, folder):
-        click.echo(line)
+        say(line)
 
 
 def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
@@ -70,7 +69,7 @@ def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]
 
 def say_where(folder: Path) -> str:
     """Return in which folder the files are; its name may hold anything."""
-    return f"results in {escape(str(folder))}/"
+    return f"results in {folder}/"
 
 
 def count_games(outcome: Outcome) -> str:
@@ -111,7 +110,7 @@ def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
         return "nothing is kept without --out"
     words = [word for word in sys.argv[1:] if word != "--fresh"]
     kept = f"{interrupted.kept:,} of {interrupted.games:,} games are kept in {folder}/"
-    return f"{kept}; go on with: {shlex.join(['arena', *words])}"
+    return f"{kept}; go on with: {shell_line(['arena', *words])}"
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class How:
             return
         removed = folder.clear()
         if removed and not self.quiet:
-            click.echo(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
+            say(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
 
     def choose(self, of_config: ExecutorKind | ExecutorChoice | None = None) -> ExecutorChoice:
         """Return where games are played; raises InputError.
@@ -238,5 +237,5 @@ def _agrees_to_replace(changed: ChangedBots) -> bool:
     """Ask whether the games of changed bots are to be played again, where somebody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    click.echo(str(changed).partition("; --replace")[0], err=True)
+    say(str(changed).partition("; --replace")[0], err=True)
     return click.confirm("Play their games again? Those of before are kept until then", err=True)

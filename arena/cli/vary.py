@@ -19,10 +19,11 @@ from arena.cli.options import (
     add_run_options,
     key_option,
     print_json,
+    say,
     with_options,
 )
 from arena.cli.starting import How, say_where, stoppable
-from arena.errors import InputError, counted, escape, naming
+from arena.errors import InputError, counted, cut, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -89,14 +90,15 @@ def ablate(
     Example:
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
-    from arena.tournament.config import make_tournament, read
+    from arena.tournament.config import made_from, make_tournament, read
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.shipped import find_config
 
-    settings = with_options(read(find_config(config)), options)
+    path = find_config(config)
+    settings = with_options(read(path), options)
     asked = How.of(options, settings.workers)
     choice = asked.choose(settings.executor)
-    with naming(config):
+    with naming(config), made_from(settings, path):
         tournament = make_tournament(settings, more, against, lane)
     tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
@@ -117,7 +119,7 @@ def _ablate(
     def announce(variant: Variant) -> None:
         if not how.quiet:
             number = 1 + variants.index(variant)
-            click.echo(f"{number} of {len(variants)}: {variant.name}", err=True)
+            say(f"{number} of {len(variants)}: {variant.name}", err=True)
 
     with stoppable(out, choice, how.workers) as executor:
         if how.fresh:
@@ -147,25 +149,23 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
-    click.echo(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
+    say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
     for line in format_table(ablation):
-        click.echo(line)
+        say(line)
     for variant in ablation.variants:
         if not variant.same_deals:
-            click.echo(f"{variant.name}: other deals than the base, so less is common to both")
+            say(f"{variant.name}: other deals than the base, so less is common to both")
         if variant.forfeits:
             place = out / variant.name / "faults.csv"
-            click.echo(
-                f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}"
-            )
+            say(f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}")
         for label, faults in variant.out.items():
-            click.echo(f"{variant.name}: {label} was out after {faults}")
+            say(f"{variant.name}: {label} was out after {faults}")
     for note in ablation.notes():
-        click.echo(note)
+        say(note)
     if earlier := find_earlier(out, ablation):
         where = "an earlier ablation there; --out for another folder"
-        click.echo(f"not in this table: {name_some(earlier)} ({where})")
-    click.echo(say_where(out))
+        say(f"not in this table: {name_some(earlier)} ({where})")
+    say(say_where(out))
 
 
 @click.command()
@@ -236,7 +236,7 @@ def _tune(tuning: Tuning, out: Path, how: How, choice: ExecutorChoice) -> None:
         if not how.quiet:
             tried = f"{progress.candidates} settings, {progress.pairs:,} of {tuning.budget:,} pairs"
             best = describe(progress.best)
-            click.echo(f"round {progress.number}: {tried}, best so far {best}", err=True)
+            say(f"round {progress.number}: {tried}, best so far {best}", err=True)
 
     with stoppable(out, choice, how.workers) as executor:
         if how.fresh:
@@ -255,16 +255,16 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
 
     lines = list(describe_lines(tuned))
     if quiet:
-        click.echo(lines[0])
+        say(lines[0])
         return
     for line in lines:
-        click.echo(line)
+        say(line)
     for warning in tuned.warnings():
-        click.echo(f"warning: {escape(warning)}", err=True)
-    click.echo(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
+        say(f"warning: {warning}", err=True)
+    say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
-        click.echo(f"use it: {tuned.spec}")
-    click.echo(say_where(out))
+        say(f"use it: {tuned.spec}")
+    say(say_where(out))
 
 
 def play_restricted(
@@ -287,7 +287,7 @@ def play_restricted(
         print_json(to_document(costs, restricted))
         return
     for line in _format_costs(costs, restricted):
-        click.echo(line)
+        say(line)
 
 
 def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
@@ -300,7 +300,7 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
     change = f"{'change':>8} {'95 %':>14}"
     yield f"{'':<15} {'score':>5}{change} {'Elo':>5} {'City':>6}{change}"
     score, city = (100 * row["old"] for row in (costs.costs[0].score, costs.costs[0].city))
-    yield f"{bot.label:<15} {score:>5.1f} {'':>28} {city:>6.1f}"
+    yield f"{pad(cut(bot.label, 15), 15)} {score:>5.1f} {'':>28} {city:>6.1f}"
     for cost in costs.costs:
         elo = f"{cost.score['elo']:>+5.0f}"
         yield f"{cost.restriction:<15} {_changed(cost.score)} {elo}  {_changed(cost.city)}"

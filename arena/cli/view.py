@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from arena.cli.completion import complete_records
-from arena.cli.options import PATH, SEAT, Whole, names_option
+from arena.cli.options import PATH, SEAT, Whole, names_option, say
 from arena.cli.picking import Picked, describe_place, is_run, open_out, pick_game, read_record
 from arena.errors import InputError, escape
 from arena.tournament import keys
@@ -107,7 +107,7 @@ def view(
         timeline = _timeline_of_line(target, line or 1, what)
     out = out or Path(_file_name(name, what))
     _write_page(out, render_replay(timeline, names))
-    click.echo(f"the replay is in {out}")
+    say(f"the replay is in {out}")
 
 
 def _read_options(
@@ -150,7 +150,7 @@ def _timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
         if what.thoughts:
             game, note = add_thoughts_of_run(tournament, fixture, game)
             if note:
-                click.echo(f"note: {note}", err=True)
+                say(f"note: {note}", err=True)
         judged = _judge(game.record, fixture.name, what, path)
         return game_timeline(game, title=title, seat=what.seat, by=what.by, **judged)
     except EngineError as error:

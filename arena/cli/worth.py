@@ -19,6 +19,7 @@ from arena.cli.options import (
     key_option,
     print_json,
     refuse_options,
+    say,
 )
 from arena.cli.picking import open_out
 from arena.errors import naming
@@ -86,15 +87,15 @@ def worth(
         if out is not None:
             csv_writer(table)(file)
     if note and not quiet:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     if as_json:
         print_json({"run": str(run), "note": note, "cards": plain_rows(table)})
     elif not (quiet and out):
         for line in _format(table):
-            click.echo(line)
+            say(line)
         if not quiet:
-            click.echo(_ADJUSTED)
-            click.echo(_EFFECT if intervene else "--intervene makes the experiment")
+            say(_ADJUSTED)
+            say(_EFFECT if intervene else "--intervene makes the experiment")
 
 
 def _measure(

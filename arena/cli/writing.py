@@ -10,7 +10,7 @@ import click
 
 from arena.check.extent import GAMES, LEAST_GAMES
 from arena.cli.completion import complete_bots
-from arena.cli.options import LIMITS, PATH, SEED, Whole, change_limits, json_option, print_json
+from arena.cli.options import LIMITS, PATH, SEED, Whole, change_limits, json_option, print_json, say
 from arena.errors import counted
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def new(name: str, folder: Path) -> None:
 
     bot, test = write_draft(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
-    click.echo(f"wrote {bot} and {test}; now:")
+    say(f"wrote {bot} and {test}; now:")
     next_steps = {
         f"arena play {spec} greedy": "let it play",
         f"arena check {spec}": "does it keep the contract?",
@@ -49,7 +49,7 @@ def new(name: str, folder: Path) -> None:
     }
     width = max(map(len, next_steps))
     for command, what in next_steps.items():
-        click.echo(f"  {command:<{width}}  {what}")
+        say(f"  {command:<{width}}  {what}")
 
 
 @click.command()
@@ -96,7 +96,7 @@ def check(
     from arena.lanes.cleanup import adopt_orphans
 
     if seconds is not None:
-        click.echo("warning: --seconds has no effect now; --games says how much", err=True)
+        say("warning: --seconds has no effect now; --games says how much", err=True)
     entry = resolve(bot)
     if lane == "jail":
         find_bubblewrap()
@@ -108,15 +108,15 @@ def check(
             items.append(item)
             progress.show("")
             if not as_json:
-                click.echo("\n".join(format_item(item)))
+                say("\n".join(format_item(item)))
     refused = [item.name for item in items if item.status == "fail"]
     if as_json:
         print_json(_document(order, entry, items))
     else:
         accepted = "accepted" if order.jailed else "no verdict: nothing has failed"
-        click.echo(f"refused: {', '.join(refused)}" if refused else accepted)
+        say(f"refused: {', '.join(refused)}" if refused else accepted)
         if not order.jailed:
-            click.echo(NOT_JAILED)
+            say(NOT_JAILED)
     sys.exit(1 if refused else 0)
 
 
@@ -179,9 +179,9 @@ def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
     replaced = write_file(out, text, [bot, *files], force=force)
     done = "replaced" if replaced else "wrote"
     number = counted(len(contents), "file")
-    click.echo(f"{done} {out}: {number}, {len(text):,} bytes; now:")
+    say(f"{done} {out}: {number}, {len(text):,} bytes; now:")
     spec = out if "/" in str(out) else f"./{out}"
-    click.echo(f"  arena check {spec}   does it keep the contract?")
+    say(f"  arena check {spec}   does it keep the contract?")
 
 
 COMMANDS: list[click.Command] = [new, check, pack]

@@ -71,7 +71,7 @@ def _check(name: str) -> None:
             "a word of Python; choose another one"
             if keyword.iskeyword(name)
             else (
-                "not a Python identifier; use letters, digits and _, as in "
+                "not a plain name of Python; use A-Z a-z 0-9 and _, as in "
                 f"{stem if _is_identifier(stem) else 'my_bot'}"
             )
         )

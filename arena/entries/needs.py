@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.entries.spec import COMMAND, is_file, looks_like_a_file
-from arena.errors import InputError
+from arena.errors import InputError, arena_command
 
 _STORE = "run.sqlite"
 _DEPTH = 3  # of the folders in which a run is looked for
@@ -155,4 +155,4 @@ def _explain_file(target: str, path: Path, name: str) -> str:
 
 
 def _pack(target: str, beside: Path) -> str:
-    return shlex.join(["arena", "pack", target, str(beside), "-o", "packed.py"])
+    return arena_command("pack", [target, beside], ["-o", "packed.py"])

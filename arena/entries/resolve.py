@@ -129,7 +129,15 @@ def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[s
             return _of_name(target, params)
         return _of_module(_locate(target), target, params)
     except InputError as error:
-        raise InputError(f"bot {spec!r}: {error}") from None
+        raise InputError(f"bot {spec!r}: {error}{_explain_label(target)}") from None
+
+
+def _explain_label(target: str) -> str:
+    """Return that a label before a spec has signs that it cannot have there, "" without such."""
+    label, equals, _ = target.partition("=")
+    if not equals or label[0] in "./~" or os.path.exists(target):
+        return ""
+    return f"; if {label!r} is to be its label: with ( ) / or : it must be a config's `label`"
 
 
 def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:

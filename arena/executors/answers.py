@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
+from arena.errors import escape_lines
 from arena.executors.deaths import Asking
 from arena.executors.frames import Garbled, pack
 from arena.executors.log import Line
@@ -18,7 +19,7 @@ from arena.games.judged import JudgedGame
 from arena.games.match import GameResult
 from arena.games.timing import Timing, TimingData
 from arena.lanes.evidence import MOST_OUTPUT
-from arena.lanes.faults import KINDS, Fault, one_line, printable
+from arena.lanes.faults import KINDS, Fault, one_line
 from arena.tournament.plan import Chunk, Played
 from engine import STANDARD
 from engine.cards import CHARS
@@ -181,7 +182,7 @@ def _is_possible_fault(fault: Fault) -> bool:
     return (
         fault.kind in KINDS
         and fault.message == one_line(fault.message)
-        and evidence == printable(evidence)
+        and evidence == escape_lines(evidence)
         and len(evidence) <= 2 * MOST_OUTPUT
     )
 

@@ -16,7 +16,7 @@ from arena.errors import NoSites
 from arena.executors import site_host, wire
 from arena.executors.calls import Calls, Event, Gone, Joined, Left, Places, own_place
 from arena.executors.frames import Garbled
-from arena.executors.log import RunLog, logger, one_text
+from arena.executors.log import RunLog, logger
 from arena.executors.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
 from arena.tournament.keys import PATIENCE
 from arena.tournament.plan import Plan, Played
@@ -300,6 +300,6 @@ class Fleet:
         """Log what a site has logged."""
         for line in lines:
             if line.process == "MainProcess":
-                logger.log(line.level, "site %s: %s", site, one_text(line.text))
+                logger.log(line.level, "site %s: %s", site, line.text)
             else:
                 self.log.write(f"{site} {line.process}", line)

@@ -19,8 +19,8 @@ from typing import Any
 import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
+from arena.errors import escape
 from arena.games.match import GameResult
-from arena.lanes.faults import printable
 from arena.tournament.schedule import Fixture
 from engine.state import Seat
 
@@ -53,6 +53,13 @@ class _File(logging.FileHandler):
         pass
 
 
+class _OneLine(logging.Formatter):
+    """Makes every record one printable line, whatever names and messages are in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return escape(super().format(record))
+
+
 class Line(msgspec.Struct, array_like=True):
     """A record as it travels, of a worker to its parent and of a site to its client."""
 
@@ -74,15 +81,10 @@ class Sender(logging.Handler):
             self.say(Line(self.process, record.levelno, self.format(record)))
 
 
-def one_text(text: str) -> str:
-    """Return what a process has logged as one printable line."""
-    return printable(text).replace("\n", " ")
-
-
 def make_record(process: str, level: int, text: str) -> logging.LogRecord:
     """Return the record of a line that a process has logged, as of now."""
-    record = logging.LogRecord(logger.name, level, "", 0, one_text(text), None, None)
-    record.processName = printable(process)
+    record = logging.LogRecord(logger.name, level, "", 0, text, None, None)
+    record.processName = process
     return record
 
 
@@ -142,12 +144,12 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     """
     terminal = logging.StreamHandler(sys.stderr)
     terminal.setLevel(shown)
-    terminal.setFormatter(logging.Formatter("%(message)s"))
+    terminal.setFormatter(_OneLine("%(message)s"))
     of_workers: list[logging.Handler] = [terminal] if shown == VERBOSE else []
     handlers: list[logging.Handler] = [terminal]
     if path is not None:
         file = _File(path, encoding="utf-8", errors="backslashreplace")
-        file.setFormatter(logging.Formatter(_FORMAT))
+        file.setFormatter(_OneLine(_FORMAT))
         handlers.append(file)
         of_workers.append(file)
     with _switched_on():

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from uuid import uuid4
 
 from arena.entries.elsewhere import hash_imports
-from arena.errors import InputError, NoSites
+from arena.errors import InputError, NoSites, escape
 from arena.executors import wire
 from arena.executors.log import logger
 from arena.executors.wire import versions_here
-from arena.lanes.faults import KINDS, Fault, printable
+from arena.lanes.faults import KINDS, Fault
 from arena.lanes.probe import find_problems
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
@@ -270,7 +270,7 @@ class Opening:
         """
         hello = wire.read_hello(data)
         lacking = hello.refusals or [text for text in hello.problems if self._is_lack(text)]
-        return "; ".join(printable(text) for text in lacking)
+        return "; ".join(escape(text) for text in lacking)
 
     def _is_lack(self, problem: str) -> bool:
         """Return whether a bot that does not start on a site starts here."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
-from arena.entries.spec import default_label
-from arena.errors import counted
+from arena.entries.spec import default_label, parse
+from arena.errors import arena_command, counted, cut, pad
 from arena.insight.paired import PairedGames, make_paired_games
-from arena.insight.summary import cut, plain_rows
+from arena.insight.summary import plain_rows
 from arena.insight.verdict import count_observations, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
-from arena.lanes.limits import Limits
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean
 from arena.store.counting import Counts
@@ -161,16 +157,18 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
         else f"{entry.label}={entry.spec}"
         for entry in (new, old, *against)
     ]
-    words = ["arena", "compare", *specs[:2]]
-    words += [word for spec in specs[2:] for word in ("--against", spec)]
+    named = [(entry.target, entry.params) for entry in tournament.entries]
+    if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
+        return ""
+    words = [word for spec in specs[2:] for word in ("--against", spec)]
     for option in ("elo0", "elo1", "alpha", "beta"):
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
     words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         words += ["--rules", json.dumps(changes)]
-    if tournament.limits != Limits():
-        words += ["--limits", json.dumps(msgspec.structs.asdict(tournament.limits))]
-    return shlex.join(words + lane)
+    if limits := tournament.limits.changes():
+        words += ["--limits", json.dumps(limits)]
+    return arena_command("compare", specs[:2], words + lane)
 
 
 def _has_defaults(tournament: Tournament) -> bool:
@@ -254,14 +252,11 @@ def describe_differences(comparison: SprtResult) -> Iterator[str]:
 
 def _line(row: Mapping[Hashable, Any]) -> str:
     """Return a row of the table of differences; the Elo points are left out where it has none."""
-    name = cut(str(row["name"]), _NAME_WIDTH)
+    name = pad(cut(str(row["name"]), _NAME_WIDTH), _NAME_WIDTH)
     low, high = (signed(row[key], "+.1%") for key in ("low", "high"))
     new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
     gap = signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
-    line = (
-        f"{row['part']:<8} {name:<{_NAME_WIDTH}} {new:>6} {old:>6}"
-        f" {gap + '%':>7} {f'{low}..{high}':>14}"
-    )
+    line = f"{row['part']:<8} {name} {new:>6} {old:>6} {gap + '%':>7} {f'{low}..{high}':>14}"
     if row["elo"] != row["elo"]:  # nan
         return line
     elo, low, high = (signed(row[key], "+.0f") for key in ("elo", "elo_low", "elo_high"))

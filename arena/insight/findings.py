@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from arena.errors import counted
-from arena.insight.summary import cut, describe_end
+from arena.errors import counted, cut
+from arena.insight.summary import describe_end
 from arena.statistics.intervals import SeatAdvantage
 from arena.statistics.spread import Spread
 from arena.tournament.tournament import Anchor

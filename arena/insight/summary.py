@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import LABEL_WIDTH, cut, pad
 from arena.statistics.letters import shorten
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LABEL_WIDTH = 18
 _RATING_WIDTH = 20
 _GROUP_WIDTH = 5
 HEAD = (
@@ -29,15 +29,6 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     yield f"{HEAD} {'group':>{_GROUP_WIDTH}}"
     for line, row in zip(format_rows(rows := plain_rows(standings)), rows, strict=True):
         yield f"{line} {shorten(row['group'] or '-', _GROUP_WIDTH):>{_GROUP_WIDTH}}"
-
-
-def cut(text: str, width: int = LABEL_WIDTH) -> str:
-    """Return a text, or its beginning where it is longer than so many characters.
-
-    >>> cut("a_bot_with_a_long_name", 12)
-    'a_bot_wit...'
-    """
-    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def cut_apart(texts: Sequence[str], width: int) -> list[str]:
@@ -61,14 +52,14 @@ def cut_apart(texts: Sequence[str], width: int) -> list[str]:
 def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:
     """Yield a line for each row of standings; `unrated` stands for an Elo that is None."""
     for row in rows:
-        label = cut(str(row["bot"]))
+        label = pad(cut(str(row["bot"])), LABEL_WIDTH)
         rating = unrated
         if row["elo"] is not None:
             rating = _rating(row["elo"], row["elo_low"], row["elo_high"])
         city = row["city_wins"] / row["games"]
         points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
         yield (
-            f"{row['rank']:>4}  {label:<{LABEL_WIDTH}} {rating:>{_RATING_WIDTH}}"
+            f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}}"
             f" {row['score']:>6.1%} {city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
         )
 

@@ -29,7 +29,7 @@ _HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
 _interrupts = False  # whether these signals raise what Ctrl-C raises
-_terminations: list[int] = []  # those that did
+_terminations: list[int] = []  # those that came
 
 
 def remove_folder(folder: Path) -> None:
@@ -172,7 +172,7 @@ def count_descendants(pids: Collection[int]) -> Counter[int]:
 
 @contextmanager
 def exit_on_termination() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end what is under way as Ctrl-C does.
+    """Let SIGTERM and SIGHUP end what is under way as Ctrl-C does; under nohup that is ignored.
 
     Signals belong to the main thread; in another thread nothing is changed. They raise SystemExit,
     or KeyboardInterrupt inside `interrupt_on_termination`.
@@ -182,12 +182,13 @@ def exit_on_termination() -> Iterator[None]:
         return
 
     def end(number: int, _frame: object) -> None:
+        _terminations.append(number)
         if not _interrupts:
             sys.exit(128 + number)
-        _terminations.append(number)
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, end) for number in TERMINATION}
+    heard = [one for one in TERMINATION if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in heard}
     try:
         yield
     finally:
@@ -213,6 +214,12 @@ def interrupt_on_termination() -> Iterator[None]:
 def interrupted_by() -> int:
     """Return the signal that has interrupted a command: SIGINT if no other came."""
     return _terminations[0] if _terminations else signal.SIGINT
+
+
+def hang_up() -> None:
+    """Do what SIGHUP does here, unless it has come: the terminal has gone."""
+    if signal.SIGHUP not in _terminations:
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
 @contextmanager

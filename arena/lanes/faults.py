@@ -12,6 +12,7 @@ import traceback
 from types import TracebackType
 from typing import NamedTuple
 
+from arena.errors import escape, escape_lines
 from arena.lanes.evidence import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
@@ -190,14 +191,9 @@ def last_words(output: str) -> str:
 
 def _end(text: str) -> str:
     """Return what is shown of a long text; it is cut last, because settling changes lengths."""
-    return printable(settle(text[-MOST_OUTPUT:])[-_MOST_SHOWN:])
+    return escape_lines(settle(text[-MOST_OUTPUT:]))[-_MOST_SHOWN:]
 
 
 def one_line(text: str) -> str:
     """Return a text as one short line of printable characters."""
-    return " ".join(printable(text[:_MOST_MESSAGE]).split())
-
-
-def printable(text: str) -> str:
-    """Return a text with a question mark for every character that could control a terminal."""
-    return "".join(char if char.isprintable() or char in "\n" else "?" for char in text)
+    return escape(" ".join(text.split()))[:_MOST_MESSAGE].rstrip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -96,6 +96,16 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = None
     memory: Annotated[Megabytes, Meta(description="MB for all processes of a bot together.")] = 1024
+
+    def changes(self) -> dict[str, Any]:
+        """Return the limits that differ from the defaults.
+
+        >>> Limits(decision=2.0).changes()
+        {'decision': 2.0}
+        """
+        default = Limits()
+        own = msgspec.structs.asdict(self)
+        return {name: value for name, value in own.items() if value != getattr(default, name)}
 
     def backstop_of(self, seconds: float) -> float:
         """Return the limit by the wall clock of what may be charged so many seconds."""

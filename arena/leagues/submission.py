@@ -101,7 +101,7 @@ class Desk:
         owner = owner or self._owner_of(name) or name
         if not _OWNER.fullmatch(owner):
             raise InputError(
-                f"owner {owner!a}: 1 to 60 letters, digits and . _ - @ + with spaces between"
+                f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
             )
         kept = ""
         try:
@@ -291,11 +291,18 @@ def check_name(name: str) -> None:
     >>> check_name("ann-2")
     >>> check_name("../ann")
     Traceback (most recent call last):
-    arena.errors.InputError: name '../ann': 1 to 40 letters, digits and . _ -, no . at its ends
+    arena.errors.InputError: name '../ann': '/' is not one of A-Z a-z 0-9 . _ -
     """
-    if not _NAME.fullmatch(name) or name.endswith(".") or name.lower() in _DEVICES:
-        shown = name if len(name) <= 60 else f"{name[:60]}..."
-        raise InputError(f"name {shown!a}: 1 to 40 letters, digits and . _ -, no . at its ends")
+    if name.lower() in _DEVICES:
+        why = "Windows has a device of this name; choose another one"
+    elif odd := re.search(r"[^A-Za-z0-9._-]", name):
+        why = f"{odd[0]!r} is not one of A-Z a-z 0-9 . _ -"
+    elif not _NAME.fullmatch(name) or name.endswith("."):
+        why = "1 to 40 characters, the first a letter or a digit, the last no ."
+    else:
+        return
+    shown = name if len(name) <= 60 else f"{name[:60]}..."
+    raise InputError(f"name {shown!r}: {why}")
 
 
 def _looks_of(name: str) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from arena.errors import counted
+from arena.errors import counted, cut, pad
 from arena.records.card_layout import WORDS, Layout, card_names, group
 from engine import CITY, KINDS, SUPPORTS, VALUES, Kind, Pack, View, breakdown, count
 from engine.cards import CHARS
@@ -14,7 +14,6 @@ from engine.cards import CHARS
 WIDTH = 80
 _COLUMN = 12
 _LONGEST_LABEL = 11
-_ELLIPSIS = "..."
 _INDENTED: Any = {"initial_indent": "  ", "subsequent_indent": " " * 6}
 _MOST_EVENTS = 6  # lines, so that the board fits 24 rows
 
@@ -128,7 +127,7 @@ class Board:
             part = parts[seat]
             majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
             texts.append(
-                f"{name:<{_COLUMN}}{majorities:<18}{part.sets:>6}{part.alliances:>11}"
+                f"{pad(name, _COLUMN)}{majorities:<18}{part.sets:>6}{part.alliances:>11}"
                 f"{part.betrayals:>11}{part.points:>8}"
             )
         return [Line(text) for text in texts]
@@ -143,9 +142,7 @@ def shorten(label: str) -> str:
     >>> shorten("ismcts(iterations=400)")
     'ismcts(i...'
     """
-    if len(label) <= _LONGEST_LABEL:
-        return label
-    return label[: _LONGEST_LABEL - len(_ELLIPSIS)] + _ELLIPSIS
+    return cut(label, _LONGEST_LABEL)
 
 
 def value_note(naming: str, kind: Kind) -> str:
@@ -163,7 +160,7 @@ def format_items(head: str, items: Iterable[str], role: Role = "plain") -> list[
     wrapped = textwrap.wrap(
         ", ".join(texts) or "-",
         WIDTH,
-        initial_indent=f"{head:<{_COLUMN}}",
+        initial_indent=pad(head, _COLUMN),
         subsequent_indent=" " * _COLUMN,
     )
     return [Line(text.replace("\xa0", " "), role) for text in wrapped]
@@ -176,7 +173,7 @@ def _support_sign(naming: str, kind: Kind) -> str:
 
 def _cells(head: str, counts: Sequence[str], rest: str, above: str = "") -> str:
     cells = "".join(f"{text:>3}" for text in counts)
-    return f"{head:<{_COLUMN}}{above:<8}{cells}   {rest}".rstrip()
+    return f"{pad(head, _COLUMN)}{above:<8}{cells}   {rest}".rstrip()
 
 
 def _deals(pile: Pack, sign: int) -> str:

@@ -13,7 +13,7 @@ from arena.games.judged import Recorded
 from arena.games.thinking import asked
 from arena.insight.losses import make_agreement
 from arena.lanes.faults import Forfeit
-from arena.runs.progress_bar import make_bar
+from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State, View
@@ -45,14 +45,14 @@ def find_agreement(
         for name, ply in zip(some["game"], some["ply"], strict=True)
     ]
     choices, left_out = {}, []
-    with make_bar(len(seen) * len(tournament.entries), shown=progress) as bar:
+    with show_progress(len(seen) * len(tournament.entries), shown=progress) as bar:
         for entry in tournament.entries:
             try:
                 choices[entry.label] = _ask(entry, seen, seed)
             except (InputError, Forfeit) as error:
                 what = error.fault.message if isinstance(error, Forfeit) else str(error)
                 left_out.append(f"{entry.label} is not asked: {what}")
-            bar.update(len(seen))
+            bar.add(len(seen))
     of_pair = [*zip(some[["bot", "opponent"]].min(axis=1), some["pair"], strict=True)]
     return make_agreement(choices, of_pair), "; ".join(left_out)
 

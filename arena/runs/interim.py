@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.entries.needs import explain_missing
+from arena.errors import arena_command
 from arena.executors.log import logger
 from arena.games.match import GameResult
 from arena.tournament.replay_command import replay_commands
@@ -38,7 +38,9 @@ class FirstFaults:
         self._told.add(label)
         kind, message, traceback, _ = result.fault
         message += explain_missing(self.targets[label], message)
-        logger.warning("%s forfeits a game (%s, ply %d): %s", label, kind, result.plies, message)
+        # why a bot does not start has been said before the run
+        why = "" if kind == "import" else f": {message}"
+        logger.warning("%s forfeits a game (%s, ply %d)%s", label, kind, result.plies, why)
         if place := find_place(traceback):
             logger.warning("  %s", place)
         fixture = Fixture(self.pairings[pairing], result.pair, result.seat)
@@ -64,9 +66,7 @@ def find_first_faults(store: Store, tournament: Tournament, place: object) -> di
         label = fixture.pairing[int(game.winner == 0)]
         if game.fault and label not in found:
             told = game.fault.kind, game.fault.message, game.plies, fixture.name
-            found[label] = FirstFault(
-                *told, shlex.join(["arena", "show", f"{place}", fixture.name])
-            )
+            found[label] = FirstFault(*told, arena_command("show", [place, fixture.name]))
     return found
 
 

@@ -18,7 +18,7 @@ from arena.games.swap import Swap, draw_swaps
 from arena.insight.effects import Swapped
 from arena.insight.run_games import Row
 from arena.insight.win_tables import count_pairs, share_out
-from arena.runs.progress_bar import make_bar
+from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
@@ -111,13 +111,13 @@ def intervene(
     most = max((len(game.swaps) for game in games.values()), default=0)
     rounds = [_round(games, number) for number in range(most)]
     found, forfeits = [], 0
-    with make_bar(sum(2 * len(_pairs_of(made)) for made in rounds), shown=progress) as bar:
+    with show_progress(sum(2 * len(_pairs_of(made)) for made in rounds), shown=progress) as bar:
         for made in rounds:
             results: dict[Place, GameResult | None] = {
                 place: None for place, swap in made.items() if swap.changes_nothing
             }
             for place, result in _play(playable, made, executor):
-                bar.update(1)
+                bar.add(1)
                 if place in games:
                     _check_same(tournament, place, games[place].row, made.get(place), result)
                 if place in made and place not in results:

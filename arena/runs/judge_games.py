@@ -16,7 +16,7 @@ from arena.executors.contract import Executor
 from arena.executors.log import run_log
 from arena.executors.wire import versions_here
 from arena.games.judged import Judged, Question, Recorded
-from arena.runs.progress_bar import make_bar
+from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
 from arena.store.judged_games import JudgedGames
 from arena.tournament import keys
@@ -108,7 +108,10 @@ def judge_games(
     plan = _Judging([*missing.values()], judge)
     of_place, tournament = [*missing], _tournament(judge)
     known = len(games) - len(missing)
-    with make_bar(len(games), known, shown=progress) as bar, run_log(None) as log:
+    with (
+        run_log(None) as log,
+        show_progress(len(games), known, log=log.terminal, shown=progress) as bar,
+    ):
         try:
             with closing(executor.play(plan, tournament, log)) as chunks:
                 for played in chunks:
@@ -118,7 +121,7 @@ def judge_games(
                     new = {of_place[game.pair]: [*game.decisions] for game in played.judged}
                     kept.add(new)
                     found |= new
-                    bar.update(len(new))
+                    bar.add(len(new))
         except KeyboardInterrupt:
             raise Interrupted(len(found), len(games)) from None
     return [found[key] for key in keys]

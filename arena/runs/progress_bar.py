@@ -1,6 +1,7 @@
 """Show on standard error how far a run is, in the parent only.
 
 On a terminal it is a bar, and under it the standings so far; elsewhere a line now and then.
+Only one thread writes it: what plays tells it numbers, and never waits for the terminal.
 """
 
 from __future__ import annotations
@@ -10,63 +11,82 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any
 
 from tqdm import tqdm
-from tqdm.utils import disp_trim
-
-if TYPE_CHECKING:
-    from typing import Never
-
-    Bar = tqdm[Never]
+from tqdm.utils import disp_len, disp_trim
 
 LINE_EVERY = 30.0  # seconds
 TABLE_EVERY = 3.0
+DRAW_EVERY = 0.2
+_PATIENCE = 5.0  # seconds for the last drawing: Ctrl-S can hold up a terminal for ever
 _MOST_LINES = 12  # of the standings so far
 _KEPT_FREE = 3  # lines of the terminal: the bar, and what was there before
 _COLUMNS, _LINES = 80, 24  # of a terminal that does not say
-
-_LOCK = threading.RLock()
-
+_UP = "\x1b[A"
 
 Lines = Callable[[], Sequence[str]]
 """Returns the standings so far as lines, none if there is nothing to show yet."""
 
 
-def make_bar(games: int, played: int = 0, *, shown: bool = True) -> Bar:
-    """Return a progress bar for so many games; without a terminal it shows nothing."""
-    return _make_tqdm(
-        total=games,
-        initial=played,
-        unit=" games",
-        disable=_is_hidden(shown),
-        dynamic_ncols=True,
-    )
+class Progress:
+    """How far a run is, as what plays it tells."""
+
+    def __init__(self, games: int, kept: int) -> None:
+        self.games, self.kept, self.status = games, kept, ""
+        self.played = 0
+        self.started = time.monotonic()
+
+    def plan(self, games: int, kept: int, status: str = "") -> None:
+        """The run has so many games as far as is known; so many were kept from before."""
+        self.games, self.kept, self.status = games, kept, status
+
+    def add(self, games: int) -> None:
+        """So many games have been played."""
+        self.played += games
+
+    def line(self) -> str:
+        """Return it as a line of its own."""
+        seconds = time.monotonic() - self.started
+        line = format_line(self.games, self.kept, self.played, seconds)
+        return "; ".join(filter(None, [line, self.status]))
+
+    def bar(self, columns: int) -> str:
+        """Return it as a bar."""
+        return tqdm.format_meter(
+            self.kept + self.played,
+            self.games,
+            time.monotonic() - self.started,
+            ncols=columns,
+            ascii=not (sys.stderr.encoding or "").lower().startswith("utf"),
+            unit=" games",
+            initial=self.kept,
+        )
 
 
-def _make_tqdm(**settings: Any) -> Bar:
-    return _bar_type()(leave=False, **settings)
+class _InNotebook(Progress):
+    """Shows in a notebook how far a run is, in the form that tqdm has there."""
 
-
-def _bar_type() -> type[Bar]:
-    """Return tqdm, in a notebook in the form that it has there.
-
-    Its usual lock is one of multiprocessing, too, which would fix the program's start method; and
-    its thread that looks after bars would stay.
-    """
-    form: Any = tqdm
-    if _in_notebook():
+    def __init__(self, games: int, kept: int) -> None:
+        super().__init__(games, kept)
         from tqdm.auto import tqdm as form  # 50 ms, and it looks for widgets
-    return cast("type[Bar]", type("Bar", (form,), {"_lock": _LOCK, "monitor_interval": 0}))
 
+        # its usual lock would fix the program's start method; its thread would stay
+        own = {"_lock": threading.RLock(), "monitor_interval": 0}
+        made: Any = type("Bar", (form,), own)
+        self.widget = made(total=games, initial=kept, unit=" games", leave=False)
 
-def _is_hidden(shown: bool) -> bool | None:
-    """Return whether there is no bar; None lets the terminal decide."""
-    if not shown or not sys.stderr:  # a daemon may have no stderr
-        return True
-    return False if _in_notebook() else None
+    def plan(self, games: int, kept: int, status: str = "") -> None:
+        super().plan(games, kept, status)
+        self.widget.total, self.widget.initial = games, kept
+        self.widget.n = kept + self.played
+
+    def add(self, games: int) -> None:
+        super().add(games)
+        self.widget.update(games)
 
 
 def _in_notebook() -> bool:
@@ -80,82 +100,36 @@ def is_terminal() -> bool:
     return bool(sys.stderr and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
 
 
-class Progress(Protocol):
-    """What is told how far a run is."""
-
-    def plan(self, games: int, kept: int, status: str = "", /) -> None:
-        """The run has so many games as far as is known; so many were kept from before."""
-
-    def add(self, games: int) -> None:
-        """So many games have been played."""
-
-
 @contextmanager
 def show_progress(
-    games: int, kept: int, standings: Lines, log: logging.StreamHandler[Any], *, shown: bool
+    games: int,
+    kept: int = 0,
+    standings: Lines | None = None,
+    log: logging.StreamHandler[Any] | None = None,
+    *,
+    shown: bool = True,
 ) -> Iterator[Progress]:
     """Yield what is to be told of every number of games that have been played.
 
     `log` writes to the terminal, too: its lines go above the bar. At the end nothing of the
-    bar and the standings is left.
+    bar and the standings is left. Without a terminal only what has standings is shown.
     """
-    with make_bar(games, kept, shown=shown) as bar:
-        if not shown or _in_notebook():
-            yield _OnBar(bar)
-        elif bar.disable:
-            count = _Count(games, kept)
-            with _repeated(count.show, LINE_EVERY):
-                yield count
-        else:
-            table = _Table(bar, standings) if is_terminal() else None
-            show = table.show if table else bar.refresh
-            try:
-                with _above(bar, log), _repeated(show, TABLE_EVERY):
-                    yield _OnBar(bar)
-            finally:
-                if table:
-                    table.clear()
-
-
-class _OnBar:
-    """Shows on a bar how many games have been played."""
-
-    def __init__(self, bar: Bar) -> None:
-        self.bar = bar
-        self.played = 0
-
-    def plan(self, games: int, kept: int, _status: str = "", /) -> None:
-        self.bar.total = games
-        self.bar.initial = kept
-        self.bar.n = kept + self.played
-
-    def add(self, games: int) -> None:
-        self.played += games
-        self.bar.update(games)
-
-
-class _Count:
-    """Says on a line of its own how many games have been played, for a log file."""
-
-    def __init__(self, games: int, kept: int) -> None:
-        self.games = games
-        self.kept = kept
-        self.status = ""
-        self.played = 0
-        self.started = time.monotonic()
-
-    def plan(self, games: int, kept: int, status: str = "", /) -> None:
-        self.games, self.kept, self.status = games, kept, status
-
-    def add(self, games: int) -> None:
-        self.played += games
-
-    def show(self) -> None:
-        if sys.stderr:
-            seconds = time.monotonic() - self.started
-            line = format_line(self.games, self.kept, self.played, seconds)
-            with suppress(OSError, ValueError):  # closed
-                print("; ".join(filter(None, [line, self.status])), file=sys.stderr)
+    if not shown or not sys.stderr:  # a daemon may have no stderr
+        yield Progress(games, kept)
+    elif _in_notebook():
+        in_notebook = _InNotebook(games, kept)
+        with in_notebook.widget:
+            yield in_notebook
+    elif sys.stderr.isatty():
+        screen = _Screen(Progress(games, kept), standings if is_terminal() else None)
+        with _repeated(screen.draw, DRAW_EVERY, screen.clear), _above(screen, log):
+            yield screen.progress
+    elif standings:
+        progress = Progress(games, kept)
+        with _repeated(lambda: _write(f"{progress.line()}\n"), LINE_EVERY):
+            yield progress
+    else:
+        yield Progress(games, kept)
 
 
 def format_line(games: int, kept: int, played: int, seconds: float) -> str:
@@ -189,32 +163,69 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-class _Table:
-    """Lines under the bar, as many as the terminal has room for."""
+class _Screen:
+    """The bar, lines under it, as many as the terminal has room for, and what goes above.
 
-    def __init__(self, bar: Bar, standings: Lines) -> None:
-        self.bar = bar
+    It is also the stream of a log. Between two drawings the cursor is at the bar's beginning.
+    """
+
+    def __init__(self, progress: Progress, standings: Lines | None) -> None:
+        self.progress = progress
         self.standings = standings
-        self.bars: list[Bar] = []
+        self.due = time.monotonic() + TABLE_EVERY
+        self.rows: Sequence[str] = ()
+        self.lines: list[str] = []  # as they are shown
+        self.above: deque[str] = deque()
 
-    def show(self) -> None:
-        """Show the standings as they are now, and the bar with the time that has passed."""
-        self.bar.refresh()
+    def write(self, text: str) -> None:
+        """Show a text above the bar when it is drawn next."""
+        self.above.append(text)
+
+    def flush(self) -> None:
+        """Do nothing: the thread that draws does it."""
+
+    def draw(self) -> None:
+        """Show how far the run is, and now and then the standings as they are now."""
         columns, lines = terminal_size()
+        if self.standings and time.monotonic() >= self.due:
+            self.rows = self.standings()
+            self.due = time.monotonic() + TABLE_EVERY
         room = min(_MOST_LINES, lines - _KEPT_FREE)
-        rows = self.standings()[: room if room > 1 else 0]  # a head without a row says nothing
-        for _ in range(len(self.bars), len(rows)):
-            place = len(self.bars) + 1
-            self.bars.append(_make_tqdm(total=0, position=place, bar_format="{desc}"))
-        while len(self.bars) > len(rows):
-            self.bars.pop().close()
-        for bar, row in zip(self.bars, rows, strict=True):
-            bar.set_description_str(disp_trim(row, columns - 1))
+        rows = self.rows[: room if room > 1 else 0]  # a head without a row says nothing
+        trimmed = [disp_trim(row, columns - 1) for row in rows]
+        self._replace([self.progress.bar(columns - 1), *trimmed])
 
     def clear(self) -> None:
-        """Remove the lines."""
-        while self.bars:
-            self.bars.pop().close()
+        """Leave nothing but what was above."""
+        self._replace([])
+
+    def _replace(self, lines: list[str]) -> None:
+        """Show these lines in place of those that are shown."""
+        text = ""
+        if self.above:
+            text = self._over([])
+            while self.above:
+                text += self.above.popleft()
+        if text or lines != self.lines:
+            _write(text + self._over(lines))
+
+    def _over(self, lines: list[str]) -> str:
+        """Return what shows these lines; spaces hide the rest of those before."""
+        rows = max(len(lines), len(self.lines))
+        new, old = ([*some, *[""] * (rows - len(some))] for some in (lines, self.lines))
+        self.lines = lines
+        padded = (
+            after + " " * (disp_len(before) - disp_len(after))
+            for after, before in zip(new, old, strict=True)
+        )
+        return "\n".join(f"\r{line}" for line in padded) + _UP * (rows - 1) + "\r"
+
+
+def _write(text: str) -> None:
+    """Write to standard error, which may have gone."""
+    with suppress(OSError, ValueError):  # closed
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def terminal_size() -> tuple[int, int]:
@@ -226,13 +237,16 @@ def terminal_size() -> tuple[int, int]:
 
 
 @contextmanager
-def _repeated(action: Callable[[], object], seconds: float) -> Iterator[None]:
-    """Call something again and again, in a thread, until the end."""
+def _repeated(
+    action: Callable[[], object], seconds: float, last: Callable[[], object] = lambda: None
+) -> Iterator[None]:
+    """Call something again and again, in a thread, until the end, and there the last thing."""
     ended = threading.Event()
 
     def repeat() -> None:
         while not ended.wait(seconds):
             action()
+        last()
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
@@ -240,27 +254,15 @@ def _repeated(action: Callable[[], object], seconds: float) -> Iterator[None]:
         yield
     finally:
         ended.set()
-        thread.join()
-
-
-class _Above:
-    """A stream that writes above the bar."""
-
-    def __init__(self, bar: Bar) -> None:
-        self.bar = bar
-
-    def write(self, text: str) -> None:
-        self.bar.write(text, file=sys.stderr, end="")
-
-    def flush(self) -> None:
-        sys.stderr.flush()
+        thread.join(_PATIENCE)
 
 
 @contextmanager
-def _above(bar: Bar, log: logging.StreamHandler[Any]) -> Iterator[None]:
+def _above(screen: _Screen, log: logging.StreamHandler[Any] | None) -> Iterator[None]:
     """Let a log write above the bar."""
-    before = log.setStream(_Above(bar))
+    before = log.setStream(screen) if log else None
     try:
         yield
     finally:
-        log.setStream(before or sys.stderr)
+        if log:
+            log.setStream(before or sys.stderr)

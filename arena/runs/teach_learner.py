@@ -13,7 +13,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import BOTS
 from arena.errors import InputError
 from arena.runs.clone_bot import TEACHER
-from arena.runs.progress_bar import make_bar
+from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
 from engine.seeds import stream
 
@@ -139,7 +139,7 @@ def teach(
     kept = learner.pairs
     try:
         with (
-            make_bar(2 * (amount.pairs or 0), 2 * kept, shown=shown) as bar,
+            show_progress(2 * (amount.pairs or 0), 2 * kept, shown=shown) as bar,
             meet_victim(victim) as rival,
         ):
             begun = time.monotonic()
@@ -148,7 +148,7 @@ def teach(
                 pairs = min(LESSON, amount.pairs - learner.pairs) if amount.pairs else LESSON
                 learner.learn(rival, pairs, done)
                 _write(path, learner.to_bytes())
-                bar.update(2 * pairs)
+                bar.add(2 * pairs)
                 done = amount.progress(learner.pairs, time.monotonic() - begun)
     except NoScores:
         return None

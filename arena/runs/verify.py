@@ -18,7 +18,7 @@ from arena.executors.log import run_log
 from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import BY_RULE, Fault
 from arena.runs.compared import Difference, check_files, find_left_out
-from arena.runs.progress_bar import make_bar
+from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.runs.run_progress import follow
 from arena.store.database import NAME
@@ -108,7 +108,7 @@ def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
     for forfeits in strikes.take_due():
         by_rule.setdefault(forfeits.pairing, []).append(forfeits)
     rows = store.results()
-    with make_bar(2 * progress.scheduled) as bar:
+    with show_progress(2 * progress.scheduled) as bar:
         for number, length in sorted(progress.lengths.items()):
             for pair in range(length):
                 for seat in (0, 1):
@@ -119,7 +119,7 @@ def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
                     due = by_rule.get(number, [])
                     if problem := _find_problem(tournament, fixture, result, due):
                         raise Difference(f"{NAME}: game {fixture.name}: {problem}")
-                bar.update(2)
+                bar.add(2)
     if next(rows, None) is not None:
         raise Difference(f"{NAME}: more games than the run has")
     return progress.lengths

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import filecmp
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -53,6 +55,7 @@ _RESULTS = (
     *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, AGREED, *REPORTS),
     *JUDGED_FILES,
 )
+_GET_FLAGS, _FROZEN = 0x80086601, 0x30  # of Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
@@ -91,6 +94,10 @@ class RunFolder:
             check_names(path, (*_RESULTS, LOG))
             if not names <= {LOG} and not names & {MANIFEST, NAME}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
+            replaced = names & {*_RESULTS} - {*_IN_PLACE}
+            for place in (path, *(path / name for name in sorted(replaced))):
+                if _is_frozen(place):
+                    raise PermissionError(errno.EPERM, f"{place} is append-only or immutable")
             with tempfile.TemporaryFile(dir=path), self.log.open("a"):
                 pass
         except FileExistsError:
@@ -199,6 +206,23 @@ class RunFolder:
         for name, write in files.items():
             with part_of(self.path / name).open("w", encoding="utf-8", newline="") as file:
                 write(file)
+
+
+def _is_frozen(path: Path) -> bool:
+    """Return whether nobody may replace or remove a file, or those of a folder (Linux: chattr)."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            flags = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
+        finally:
+            os.close(descriptor)
+    except OSError:  # of another file system
+        return False
+    return bool(int.from_bytes(flags, sys.byteorder) & _FROZEN)
 
 
 def part_of(path: Path) -> Path:

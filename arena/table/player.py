@@ -12,7 +12,7 @@ from typing import Any, Literal, TextIO, TypeAlias
 
 import click
 
-from arena.lanes.faults import printable
+from arena.errors import escape
 from arena.records.board import WIDTH, Board, Line, Role, format_items, shorten, value_note
 from arena.records.card_layout import card_names
 from arena.records.naming import NAMINGS
@@ -83,7 +83,7 @@ class Terminal:
         self._wait_for_line()
         line = self.source.readline()
         if self._echoes or not line:
-            self.out.write(f"{printable(line.rstrip())}\n")
+            self.out.write(f"{escape(line.rstrip())}\n")
         if not line:
             raise InputEnded
         return line.strip()
@@ -180,9 +180,7 @@ def _meanings(naming: str) -> dict[str, Action]:
 def _explain_unknown(typed: str, words: list[str]) -> str:
     if not typed:
         return "Nothing was typed." if not words else "Play what?"
-    shown = printable(typed)
-    if len(typed) > _MOST_SHOWN:
-        shown = f"{printable(typed[:_MOST_SHOWN])}..."
+    shown = typed if len(typed) <= _MOST_SHOWN else f"{typed[:_MOST_SHOWN]}..."
     if len(words) > 1 and words[0] != "play":
         return f"One action at a time, please: {shown!r} is not the name of a card."
     return f"{shown!r} is neither a card nor a command; ? explains."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import shlex
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from arena.entries.entry import Entry
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError, InputError, arena_command
 from arena.games.match import (
     Finished,
     Inline,
@@ -77,7 +76,7 @@ class Session:
     @property
     def command(self) -> str:
         """The command that deals the same games again."""
-        words = ["arena", "human", self.spec]
+        words: list[str] = []
         if self.person != "human":
             words += ["--me", self.person]
         if self.entry.lane == "jail":
@@ -90,7 +89,7 @@ class Session:
             words += ["--rules", json.dumps(changes)]
         if self.thoughts:
             words += ["--thoughts"]
-        return shlex.join([*words, "--seed", str(self.seed)])
+        return arena_command("human", [self.spec], [*words, "--seed", str(self.seed)])
 
 
 class Records:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-
+from arena.errors import quote
 from arena.games.match import Finished
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.process import BotProcess, bot_process
@@ -70,7 +69,7 @@ def _say_where(
     naming, line = game.session.naming, game.line
     what = "Recorded" if finished else "The game is kept unfinished"
     names = "" if naming == "english" else f" --names {naming}"
-    path = shlex.quote(str(records.path))
+    path = quote(str(records.path))
     terminal.say(
         ["", f"{what}: line {line} of {path}", f"  arena show {path} --line {line}{names}"]
     )

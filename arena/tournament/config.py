@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
@@ -16,6 +18,8 @@ from arena.entries.entry import Entry
 from arena.entries.file import read_file
 from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
+from arena.entries.spec import is_file
+from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.keys import (
@@ -199,7 +203,7 @@ def convert(data: Any, name: str) -> Config:
 def check_name(name: str) -> None:
     """Raise InputError for the name of a run that cannot name its folder."""
     if not _NAME.fullmatch(name):
-        raise InputError(f"name: {name!r} cannot name a folder; use letters, digits and . _ -")
+        raise InputError(f"name: {name!r} cannot name a folder; use A-Z a-z 0-9 . _ -")
 
 
 def override(config: Config, **given: Any) -> Config:
@@ -239,6 +243,24 @@ def make_tournament(
         "anchor": read_anchor(config.anchor, [entry.label for entry in bots + panel]),
     }
     return Tournament(**{name: getattr(config, name) for name in _SHARED} | made)
+
+
+@contextmanager
+def made_from(config: Config, path: Path) -> Iterator[None]:
+    """Let an InputError say which bot lies beside the file of a config and not where it is read."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{error}{_explain_beside(config, path)}") from None
+
+
+def _explain_beside(config: Config, path: Path) -> str:
+    for bot in (*config.bots, *config.panel):
+        target = parse_spec(bot if isinstance(bot, str) else bot.bot).target
+        beside = path.parent / target
+        if is_file(target) and not os.path.exists(target) and os.path.exists(beside):
+            return f"; {target} is looked for in {os.getcwd()}, and is beside the config: {beside}"
+    return ""
 
 
 def resolve_bots(

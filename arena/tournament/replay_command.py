@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable
 from typing import TypeAlias
 
-import msgspec
-
 from arena.entries.entry import Entry
 from arena.entries.spec import OBJECT, default_label
-from arena.lanes.limits import Limits
+from arena.errors import arena_command
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 
@@ -31,8 +28,8 @@ def replay_commands(tournament: Tournament) -> Command:
     common = ["--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         common += ["--rules", json.dumps(changes)]
-    if tournament.limits != Limits():
-        common += ["--limits", json.dumps(msgspec.structs.asdict(tournament.limits))]
+    if limits := tournament.limits.changes():
+        common += ["--limits", json.dumps(limits)]
 
     def command(fixture: Fixture) -> str:
         labels = fixture.pairing
@@ -40,9 +37,8 @@ def replay_commands(tournament: Tournament) -> Command:
             return ""
         if any(entries[label].is_code for label in labels):
             return _call(tournament, fixture)
-        words = ["arena", "game", *(entries[label].spec for label in labels), *common]
         drawn = tournament.drawn(fixture)
-        words += ["--pair", str(drawn.pair), "--seat", str(drawn.seat)]
+        words = [*common, "--pair", str(drawn.pair), "--seat", str(drawn.seat)]
         words += [word for label in labels for word in ("--lane", entries[label].lane)]
         if any(entries[label].needs for label in labels):
             needs = [json.dumps(entries[label].needs) for label in labels]
@@ -50,7 +46,7 @@ def replay_commands(tournament: Tournament) -> Command:
         seeded = drawn.pairing  # labels decide the deals
         if own & {*labels} or seeded != labels:
             words += [word for label in seeded for word in ("--label", label)]
-        return shlex.join(words)
+        return arena_command("game", [entries[label].spec for label in labels], words)
 
     return command
 
@@ -65,8 +61,8 @@ def _call(tournament: Tournament, fixture: Fixture) -> str:
     words = [f"seed={tournament.seed}", f"pair={seeded.pair}", f"seat={seeded.seat}"]
     if changes := tournament.rules.changes():
         words.append(f"rules={changes!r}")
-    if (limits := tournament.limits) != Limits():
-        words.append(f"limits={msgspec.structs.asdict(limits)!r}")
+    if limits := tournament.limits.changes():
+        words.append(f"limits={limits!r}")
     return f"arena.play({', '.join([*bots, *words])})"
 
 

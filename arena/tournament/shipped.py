@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import Final
 
 from arena.entries.file import MAINS
 from arena.entries.resolve import installed
-from arena.errors import InputError
+from arena.errors import InputError, arena_command
 
 _RUN = ("manifest.json", "run.sqlite")
 """Files by which the folder of a run is known: the first is a config, too."""
@@ -26,10 +25,10 @@ def explain_no_config(path: Path) -> str:
     if path.suffix == ".py":
         return _play(str(path))
     if path.suffix == ".jsonl":
-        return f"game records, not a config; to judge them: {_join('arena', 'replay', path)}"
+        return f"game records, not a config; to judge them: {arena_command('replay', [path])}"
     manifest = path.with_name(_RUN[0])
     if path.name != _RUN[0] and path.with_name(_RUN[1]).is_file() and manifest.is_file():
-        command = f"{_join('arena', 'run', manifest)} --out FOLDER"
+        command = arena_command("run", [manifest], ["--out", "FOLDER"])
         return f"a file of a run, not a config; to play the run again: {command}"
     return ""
 
@@ -46,11 +45,7 @@ def explain_no_name(word: str) -> str:
 
 def _play(target: str) -> str:
     spec = target if "/" in target.rstrip("/") else f"./{target}"
-    return f"a bot, not a config; to play it: {_join('arena', 'play', spec, 'greedy')}"
-
-
-def _join(*words: str | Path) -> str:
-    return shlex.join(map(str, words))
+    return f"a bot, not a config; to play it: {arena_command('play', [spec, 'greedy'])}"
 
 
 FOLDER: Final = Path(__file__).parents[1] / "configs"

@@ -219,6 +219,16 @@ def test_a_command_is_interrupted_by_other_signals_too(number: signal.Signals) -
         assert interrupted_by() == signal.SIGINT
 
 
+def test_under_nohup_a_signal_stays_ignored() -> None:
+    """So a run goes on when its terminal goes away."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupt_on_termination(), exit_on_termination():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """And --fresh is no part of the command that goes on."""
     monkeypatch.setattr(sys, "argv", ["arena", "run", "a b.yaml", "--fresh", "--seed", "1"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -51,6 +53,25 @@ def test_every_command_is_in_one_group_with_its_whole_summary(arena: Arena) -> N
         assert len(line) <= 80
         assert command.help is not None
         assert line.split(maxsplit=1)[1] == command.help.splitlines()[0].removesuffix(".")
+
+
+def commands_of(group: click.Group) -> Iterator[click.Command]:
+    """Yield all commands below a group."""
+    for command in group.commands.values():
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands_of(command)
+
+
+def test_a_shell_takes_every_example() -> None:
+    """As a whole, however many lines it has."""
+    examples = [
+        (command.help or "").partition("Example:\n")[2].strip() for command in commands_of(cli)
+    ]
+    assert sum(map(bool, examples)) > 20
+    for example in examples:
+        done = subprocess.run(["bash", "-n", "-c", example], capture_output=True, check=False)
+        assert done.returncode == 0, example
 
 
 @pytest.mark.parametrize("name", sorted(cli.commands))

@@ -102,7 +102,7 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("new", "a", "--lane", "process", "--target", "0"), "target: expected `float` >= 1"),
         (("new", "a", "--rules", '{"rounds": 100}'), "--rules: "),
         (("submit", "club", "none.py", "--name", "x"), "bot 'none.py': no such file"),
-        (("submit", "club", "greedy", "--name", "../x"), "name '../x': 1 to 40 letters"),
+        (("submit", "club", "greedy", "--name", "../x"), "name '../x': '/' is not one of A-Z"),
         (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "a\nb"), "owner 'a\\nb'"),
         (("submit", "club", "greedy(patience=3)", "--name", "x", "--by", "Ann "), "owner 'Ann '"),
         (("submit", "club", "greedy"), "bot 'greedy': no file; say with --name"),

@@ -231,7 +231,7 @@ A_FILE = "a file of a run; name its folder: friday"
         (
             "run männer.yaml",
             "männer.yaml: name: 'männer' cannot name a folder; "
-            "use letters, digits and . _ -, or write name: NAME",
+            "use A-Z a-z 0-9 . _ -, or write name: NAME",
         ),
         ("verify empty", "empty: no run: there is no run.sqlite"),
         (
@@ -351,3 +351,28 @@ def test_a_check_of_one_line_says_so(arena: Arena, tmp_path: Path) -> None:
     """The bot's size, and the decisions that were asked again."""
     (tmp_path / "short.py").write_text("from bots.uniform import bot\n")
     assert "1 line, 29 bytes" in arena("check", "./short.py", "--games", "4").stdout
+
+
+def test_a_bot_beside_a_config_is_found_for_whoever_looks_elsewhere(
+    arena: Arena, tmp_path: Path
+) -> None:
+    """The error names the folder that was looked in, and where the bot is."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "mine.py").touch()
+    (tmp_path / "sub" / "cup.yaml").write_text("pairs: 1\nbots: [uniform, {bot: ./mine.py}]\n")
+    for words in (["run"], ["ablate", "--rule", "set_bonus=0"]):
+        done = arena(*words, "sub/cup.yaml")
+        assert done.returncode == 2
+        assert done.stderr == (
+            "error: sub/cup.yaml: bots[1]: bot './mine.py': No such file or directory; "
+            f"./mine.py is looked for in {tmp_path}, and is beside the config: sub/mine.py\n"
+        )
+
+
+@pytest.mark.parametrize("label", ["a/b", "a:b"])
+def test_a_label_that_a_spec_cannot_have_gets_a_sentence(arena: Arena, label: str) -> None:
+    """It is no file; a config can have it."""
+    done = arena("play", f"{label}=greedy", "uniform")
+    assert done.returncode == 2
+    why = f"; if '{label}' is to be its label: with ( ) / or : it must be a config's `label`\n"
+    assert done.stderr.endswith(why)

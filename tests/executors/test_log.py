@@ -115,7 +115,7 @@ def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:
     with log.run_log(tmp_path / "run.log") as run_log:
         run_log.write("worker-1", log.Line("MainProcess", logging.INFO, "a\x1b\nb"))
     (line,) = (tmp_path / "run.log").read_text().splitlines()
-    assert line.endswith("worker-1 INFO a? b")
+    assert line.endswith("worker-1 INFO a\\x1b\\nb")
 
 
 @pytest.mark.parametrize(

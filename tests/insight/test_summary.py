@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from arena.insight.summary import format_standings
+from arena.errors import columns
+from arena.insight.summary import format_rows, format_standings
 
 COLUMNS = [
     *("rank", "bot", "elo", "elo_low", "elo_high", "games", "score"),
@@ -35,3 +36,14 @@ def test_a_label_of_18_characters_is_shown_whole_and_a_longer_one_is_cut() -> No
     assert first[6:24] == "a" * 18
     assert second[6:25] == "b" * 15 + "... "
     assert len({len(head), len(first), len(second)}) == 1
+
+
+def test_labels_of_wide_signs_keep_the_columns_in_line() -> None:
+    """A sign of Japanese takes two columns, an accent that is a sign of its own none."""
+    labels = ["greedy", "\u6253\u3064", "e\u0301t\u00e9", "\u6253" * 12]
+    row = {"rank": 1, "elo": None, "score": 0.5, "forfeits": 0, "games": 2}
+    row |= {"city_wins": 1, "points_wins": 0, "tiebreak_wins": 0}
+    lines = [*format_rows([row | {"bot": label} for label in labels])]
+    assert len({*map(columns, lines)}) == 1
+    assert all(columns(line[: line.index("not rated")]) == 36 for line in lines)
+    assert "\u6253" * 7 + "...  " in lines[-1]

@@ -154,6 +154,12 @@ def test_work_out_of_turn_is_charged_to_the_next_decision(tmp_path: Path) -> Non
     assert spent.charged > 0.4
 
 
+SLEEPS = """\
+    def choose(self, view, /):
+        __import__('time').sleep(0.25)
+        return view.legal[0]"""
+
+
 def test_nothing_is_charged_to_a_bot_that_waits(tmp_path: Path) -> None:
     """Whatever the wall clock says."""
     entry = resolve(str(rogues.write(tmp_path, "sleeps", SLEEPS)), lane="process")

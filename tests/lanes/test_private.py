@@ -1,4 +1,4 @@
-"""A bot's private folder is empty as its process starts; with bubblewrap no other bot reaches it."""
+"""A bot's private folder is empty at its start; with bubblewrap no other bot reaches it."""
 
 from __future__ import annotations
 

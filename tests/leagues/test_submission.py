@@ -18,7 +18,7 @@ from arena.errors import ArenaError, InputError
 from arena.leagues import submission
 from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, REPLACED, SUSPENDED
-from arena.leagues.submission import Refused, TooMany
+from arena.leagues.submission import Refused, TooMany, check_name
 from tests import ROOT
 from tests.leagues.small import NOON, a_league, accept, write_bot
 
@@ -103,6 +103,24 @@ def test_a_copy_with_other_comments_is_reported(league: League, tmp_path: Path) 
     assert league.desk.find_copies(own) == []
 
 
+WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 characters"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("M\u00fcller", "'\u00fc' is not one of A-Z a-z 0-9 . _ -"),
+        ("CON", "Windows has a device of this name; choose another one"),
+        ("x" * 41, "1 to 40 characters, the first a letter or a digit, the last no ."),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said(name: str, why: str) -> None:
+    """The sign, the device, or the length."""
+    with pytest.raises(InputError) as caught:
+        check_name(name)
+    assert str(caught.value) == f"name '{name}': {why}"
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -114,7 +132,7 @@ def test_a_name_that_is_no_plain_word_is_refused_at_once(
     league: League, tmp_path: Path, name: str
 ) -> None:
     """In one line that can be printed, and with nothing kept."""
-    with pytest.raises(InputError, match="1 to 40 letters") as caught:
+    with pytest.raises(InputError, match=WHY_NOT) as caught:
         league.desk.submit(str(write_bot(tmp_path)), name)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 300

@@ -281,7 +281,7 @@ def test_what_no_command_repeats_has_none() -> None:
     """Lanes of each bot's own, or other faults, as a program can ask for; limits have an option."""
     assert command_of("jail", None, None) == ""
     assert command_of("inproc", "inproc", "process") == ""
-    assert """--limits '{"decision": 7.0,""" in command_of(
+    assert """--limits '{"decision": 7.0}'""" in command_of(
         None, None, None, limits=Limits(decision=7.0)
     )
     assert command_of(None, None, None, max_faults=3) == ""

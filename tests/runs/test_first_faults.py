@@ -48,6 +48,19 @@ def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> N
     assert "mine was out after 10 exceptions" in done.stdout
 
 
+def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> None:
+    """Before the run; the first fault adds its place and a command, and run.log has all."""
+    (tmp_path / "mine.py").write_text("import nothing_like_it\n")
+    words = ["play", "./mine.py", "uniform", "--pairs", "1", "--workers", "1", "--out", "out"]
+    done = arena(*words)
+    warning, first, place, again = done.stderr.splitlines()
+    assert warning.startswith("warning: bot './mine.py': does not start: ModuleNotFoundError")
+    assert first == "mine forfeits a game (import, ply 0)"
+    assert place == '  File "./mine.py", line 1, in <module>: import nothing_like_it'
+    assert again.startswith("  to see it again: arena game ./mine.py uniform ")
+    assert "nothing_like_it" in (tmp_path / "out" / "run.log").read_text()
+
+
 def test_a_quiet_run_tells_no_fault(arena: Arena, tmp_path: Path) -> None:
     """As nothing else."""
     (tmp_path / "mine.py").write_text(RAISES)

@@ -23,6 +23,7 @@ from engine import STANDARD
 from engine.strategy import Spent
 from tests.conftest import Arena
 from tests.rogues import FOLDER
+from tests.runs.test_rogues import NO_JAIL
 
 AB = [Pairing("a", "b")]
 IDLE = Fault("idle", "slept")
@@ -106,7 +107,8 @@ def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
 @pytest.mark.slow
 def test_it_is_said_where_limits_were_asked_for(tmp_path: Path, arena: Arena) -> None:
     """On standard error, before the run."""
-    for limits, expected in (("{decision: 0.5}", True), ("{}", False)):
+    jail = "{}\nlane: jail" if not NO_JAIL else "{}"
+    for limits, expected in (("{decision: 0.5}", True), ("{}", False), (jail, False)):
         (tmp_path / "cup.yaml").write_text(f"pairs: 1\nlimits: {limits}\nbots: [uniform, greedy]\n")
         done = arena("run", "cup.yaml", "--workers", "1", "--fresh")
         assert ("by the limits of the bots, 2 games take at most " in done.stderr) == expected

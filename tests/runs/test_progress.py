@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.runs import progress_bar
-from arena.runs.progress_bar import make_bar, show_progress
+from arena.runs.progress_bar import show_progress
 from tests.screen import Screen, terminal
 from tests.waiting import until
 
@@ -26,6 +26,7 @@ def standings(rows: int = 20) -> list[str]:
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_bar, "LINE_EVERY", 0.01)
     monkeypatch.setattr(progress_bar, "TABLE_EVERY", 0.01)
+    monkeypatch.setattr(progress_bar, "DRAW_EVERY", 0.01)
 
 
 @pytest.fixture
@@ -43,9 +44,8 @@ def say(handler: logging.StreamHandler[io.StringIO], text: str) -> None:
 def test_without_standard_error_there_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program whose standard error is closed has None in its place."""
     monkeypatch.setattr(sys, "stderr", None)
-    with make_bar(10) as bar:
-        bar.update(10)
-    assert bar.disable
+    with show_progress(10, 0, standings) as progressed:
+        progressed.add(10)
 
 
 @pytest.mark.parametrize(

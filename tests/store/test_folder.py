@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
@@ -37,6 +39,31 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path: Path) -> No
         with pytest.raises(InputError, match="holds other files"):
             RunFolder(tmp_path)
         assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def may_freeze(path: Path, flag: str) -> bool:
+    """Let nobody replace a file, or those of a folder; return whether that worked."""
+    chattr = shutil.which("chattr")
+    words = [str(chattr), flag, path]
+    return bool(chattr) and not subprocess.run(words, capture_output=True, check=False).returncode
+
+
+@pytest.mark.parametrize(("what", "flag"), [(".", "+a"), (".", "+i"), ("games.csv", "+i")])
+def test_what_cannot_be_replaced_is_refused_before_anything_is_written(
+    tmp_path: Path, what: str, flag: str
+) -> None:
+    """A folder that is append-only or immutable, and a result that is."""
+    out = tmp_path / "run"
+    RunFolder(out).write({"games.csv": text("old"), "manifest.json": text("{}")})
+    before = sorted(path.name for path in out.iterdir())
+    if not may_freeze(out / what, flag):
+        pytest.skip("only root may, and not on every file system")
+    try:
+        with pytest.raises(InputError, match=r"cannot be written: .* is append-only or immutable"):
+            RunFolder(out)
+        assert sorted(path.name for path in out.iterdir()) == before
+    finally:
+        subprocess.run(["chattr", flag.replace("+", "-"), out / what], check=True)
 
 
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_commands(text: str, command: str) -> None:
         ("5 7", "One action at a time, please: '5 7' is not the name of a card."),
         ("6", "You have no Support 6 in your hand."),
         ("+4", "You have no Alliance +4 in your hand."),
-        ("\x1b[A", "'?[a' is neither a card nor a command; ? explains."),
+        ("\x1b[A", r"'\x1b[a' is neither a card nor a command; ? explains."),
         ("a" * 99, f"'{'a' * 30}...' is neither a card nor a command; ? explains."),
     ],
 )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
-import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +30,7 @@ from engine.play import play as referee
 from engine.play import setup
 from engine.state import State
 from tests.conftest import Arena
+from tests.console import Console
 from tests.rogues import write
 from tests.tiers import few
 from tests.waiting import PATIENCE, until
@@ -316,66 +313,13 @@ def test_bad_input_is_one_line_and_status_2(
     assert [path.name for path in tmp_path.iterdir()] == ["cup.yaml"]
 
 
-def _at_a_terminal() -> None:
-    """Make the terminal this process's controlling terminal, so that its keys send signals."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the tests run in the background
-        signal.signal(number, signal.SIG_DFL)
-
-
-class Console:
-    """A session of the real command in a pseudo-terminal of its own."""
-
-    def __init__(self, folder: Path, *words: str) -> None:
-        self.master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "arena", "play", *words],
-            cwd=folder,
-            env=os.environ | {"NO_COLOR": ""},
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=_at_a_terminal,
-        )
-        os.close(slave)
-        self.seen = ""
-
-    def until(self, text: str) -> str:
-        """Wait for this text, and return what is shown before it."""
-        while text not in self.seen:
-            self.seen += self._read()
-        before, _, self.seen = self.seen.partition(text)
-        return before
-
-    def _read(self) -> str:
-        assert select.select([self.master], [], [], PATIENCE)[0], self.seen
-        return os.read(self.master, 4096).decode()
-
-    def type(self, text: str) -> None:
-        """Type at the prompt."""
-        os.write(self.master, text.encode())
-
-    def end(self) -> tuple[int, str]:
-        """Return the exit status and the rest of what is shown."""
-        try:
-            while part := self._read():
-                self.seen += part
-        except OSError:  # the terminal was closed
-            pass
-        return self.process.wait(PATIENCE), self.seen
-
-
 @pytest.fixture
 def console(tmp_path: Path) -> Iterator[Console]:
     """Return a session that waits for its first answer."""
-    session = Console(tmp_path, "human", "greedy", "--seed", SEED)
+    session = Console(tmp_path, "play", "human", "greedy", "--seed", SEED)
     session.until("? for help > ")
     yield session
-    if session.process.poll() is None:
-        session.process.kill()
-        session.process.wait()
-    os.close(session.master)
+    session.kill()
 
 
 def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
@@ -417,7 +361,7 @@ def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     body = f"        open({str(asked)!r}, 'w').close()\n        __import__('time').sleep(9)"
     write(tmp_path, "waits", f"    def choose(self, view, /):\n{body}")
-    session = Console(tmp_path, "human", "waits.py", "--seed", SEED)
+    session = Console(tmp_path, "play", "human", "waits.py", "--seed", SEED)
     session.until("? for help > ")
     session.type("t\n")
     session.until("waits is thinking ...")
@@ -425,7 +369,7 @@ def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
     *_, bot = psutil.Process(session.process.pid).children(recursive=True)
     session.type("\x03")
     status, shown = session.end()
-    os.close(session.master)
+    session.close()
     assert status == 130
     assert "Traceback" not in shown
     assert records(tmp_path)[0]["actions"] == "T"

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from arena.cli.records import game
+from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
+from arena.entries.spec import check_label, parse
+from arena.errors import InputError, shell_line
 from arena.lanes.limits import Limits
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
@@ -52,16 +61,9 @@ def test_parameters_are_quoted_for_a_shell() -> None:
 
 
 def test_limits_are_in_the_command() -> None:
-    """All of them, if one is not the default."""
+    """Those that differ from the defaults."""
     (text,) = options(cup("uniform", "greedy", limits=Limits(decision=3.0)))["--limits"]
-    assert json.loads(text) == {
-        "decision": 3.0,
-        "game": None,
-        "start": 10.0,
-        "backstop": None,
-        "idle": None,
-        "memory": 1024,
-    }
+    assert json.loads(text) == {"decision": 3.0}
     for limits in (Limits(game=60.0), Limits(start=1.0), Limits(memory=64)):
         assert "--limits" in options(cup("uniform", "greedy", limits=limits))
 
@@ -89,3 +91,50 @@ def test_the_lane_of_each_bot_is_in_the_command() -> None:
     assert options(tournament)["--lane"] == ["process", "jail"]
     assert options(tournament, pairing=1)["--lane"] == ["process", "inproc"]
     assert options(tournament, pairing=2)["--lane"] == ["jail", "inproc"]
+
+
+anything = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+odd = st.sampled_from(
+    ["-", "\x1b[2J", "\n", "'", "$'", "\\", "\x9b", "!", " ", "(", "=", "é\u202e", "1"]
+)
+words = st.lists(anything | odd, min_size=1, max_size=4).map("".join)
+
+
+def read_by_bash(text: str) -> list[str]:
+    """Return the words of a command as bash reads them."""
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {text}"], capture_output=True, check=True)
+    return done.stdout.decode().split("\0")[:-1]
+
+
+@settings(max_examples=40)
+@given(st.lists(words, min_size=1, max_size=5))
+def test_a_shell_reads_the_words_of_a_command_as_they_were(texts: list[str]) -> None:
+    """And it is printable; what needs no `$'...'` is what shlex reads, too."""
+    text = shell_line(texts)
+    assert text.isprintable()
+    assert read_by_bash(text) == texts
+    if "".join(texts).isprintable():
+        assert shlex.split(text) == texts
+
+
+def entry(label: str, target: str) -> Entry:
+    """Return a bot that has been accepted under a label, from a file of this name."""
+    try:
+        check_label(target, label)
+        assume(parse(target) == (None, target, {}))
+    except InputError:
+        assume(False)
+    return replace(resolve("greedy"), target=target, label=label, params={"mode": label})
+
+
+@settings(max_examples=40)
+@given(words, words.map(lambda name: f"{name.replace('/', '')}.py"), st.sampled_from(["", "./"]))
+def test_a_command_names_every_bot_that_is_accepted(label: str, file: str, folder: str) -> None:
+    """The command line of the arena reads its label, file and parameters as they were."""
+    assume(label != "uniform")
+    mine = entry(label, folder + file)
+    shown = command(Tournament("cup", 7, 10, [mine, resolve("uniform")], STANDARD))
+    assert shown.isprintable()
+    read = game.make_context("game", read_by_bash(shown)[2:]).params
+    bots = dict(zip(read["labels"], map(parse, (read["bot"], read["opponent"])), strict=True))
+    assert bots == {label: (None, mine.target, mine.params), "uniform": (None, "uniform", {})}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import pytest
 
 from arena.lanes.scratch import scratch_folder
 from tests.waiting import PATIENCE
@@ -36,8 +38,10 @@ def wait_for(condition: Callable[[], object]) -> None:
 def assert_no_process_is_left(folder: Path) -> None:
     """Wait until no marked process runs; the next run removes what a killed one has left."""
     wait_for(lambda: not marked(folder))
-    with scratch_folder():
-        pass
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        with scratch_folder():
+            pass
     assert not [*folder.iterdir()]
 
 

@@ -106,10 +106,10 @@ def test_workers_that_die_before_a_bot_is_asked_end_the_run() -> None:
         replan(deaths, APART)
 
 
-def test_after_eight_deaths_a_pairing_is_played_apart() -> None:
+def test_after_three_deaths_a_pairing_is_played_apart() -> None:
     """A bot that kills only workers, never its own process, costs no more than that."""
     deaths = Deaths()
-    for number in range(8):
+    for number in range(3):
         assert not deaths.is_unsafe(0)
         deaths.replan(Chunk(0, number, 1), AB, range(number, number + 1), None, KILLED)
     assert deaths.is_unsafe(0)

@@ -14,6 +14,8 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET, run_log
 from arena.executors.repeat import MOST_GONE, UNSTEADY, Repeats
 from arena.executors.worker import Worker
 from arena.games.match import Finished
@@ -21,12 +23,14 @@ from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.meter import find_below
 from arena.lanes.process import BotProcess
-from arena.tournament.plan import Chunk, Played
+from arena.store.store import Store
+from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from tests.positions import at, dealt, quiet_game
-from tests.rogues import write
+from tests.rogues import FOLDER, write
 from tests.tiers import few
 
 PAIRS = 4
@@ -202,3 +206,34 @@ def test_a_fault_ends_its_process(tmp_path: Path) -> None:
     found = played(bot, tmp_path / "games", pairs=2)
     messages = {game.fault.message for game in found.results if game.fault}
     assert all("tuple index" in message for message in messages)
+
+
+def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
+    """Neither from its process, which is a new one, nor from the folder it may write to."""
+    body = (
+        "    def choose(self, view, /):\n"
+        "        import os, pathlib\n"
+        "        diary = pathlib.Path(os.environ['HOME'], 'diary')\n"
+        "        assert not diary.exists()\n"
+        "        diary.write_text('I was here')\n"
+        "        os._exit(3)"
+    )
+    bot = resolve(str(write(tmp_path, "diary", body)), label="bot", lane="process")
+    games = played(bot, tmp_path / "games", pairs=1).results
+    assert [game.fault and game.fault.kind for game in games] == ["crash"] * 2
+
+
+@pytest.mark.slow
+def test_a_bot_that_breaks_the_engine_holds_no_run(tmp_path: Path) -> None:
+    """The parent reads the processor time of its worker; the game is played apart, to its end."""
+    breaks = resolve(str(FOLDER / "breaks_engine.py"), label="breaks", lane="inproc")
+    limits = Limits(decision=0.01, start=1.0)
+    tournament = Tournament("test", 0, 1, [breaks, resolve("uniform")], STANDARD, limits)
+    log = tmp_path / "run.log"
+    store = Store(None)
+    with run_log(log, QUIET) as lines:
+        plan = Plan([[range(1)]], Strikes(tournament.pairings, 1, 10))
+        for done in LocalExecutor(1).play(plan, tournament, lines):
+            store.add(done)
+    assert [game.plies >= 40 for _, game in store.results()] == [True] * 2
+    assert "worker-1 finished no game in time in breaks - uniform" in log.read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from arena.store.folder import RunFolder
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
+from tests.conftest import run_here
 from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
@@ -312,6 +314,16 @@ def check_guilty(folder: Path, name: str, kind: str) -> None:
             assert int(fault["ply"]) == first_decision + LATER.get(name, 0)
 
 
+def check_command(row: Row, place: Path) -> None:
+    """Check that the printed command plays the game to the same fault."""
+    done = run_here(place, *shlex.split(row["command"])[1:])
+    fault = json.loads(done.stdout)["fault"]
+    known = {"memory", "crash"} if row["bot"] == "hoards" else {row["kind"]}
+    assert fault["bot"] == row["bot"]
+    assert fault["kind"] in known
+    assert fault["ply"] == int(row["ply"]) or row["bot"] == "hoards"
+
+
 IN_THE_CUP = [
     name
     for name in (*EXPECTED, *SAID)
@@ -464,7 +476,10 @@ def test_every_kind_of_fault_has_a_quick_rogue_in_every_lane() -> None:
 def test_a_rogue_has_its_fault_and_leaves_nothing(
     empty: Path, listener: socket.socket, name: str, lane: str, kind: str
 ) -> None:
-    """The fault is that of the table; without a fault its games are those of an honest bot."""
+    """The fault is that of the table; without a fault its games are those of an honest bot.
+
+    The command of faults.csv shows the fault again.
+    """
     params = {}
     if name.startswith("leaves_"):
         params["mark"] = str(empty)
@@ -480,6 +495,7 @@ def test_a_rogue_has_its_fault_and_leaves_nothing(
     folder = played(empty / "out", bots, limits)
     if kind:
         check_guilty(folder, name, kind)
+        check_command(rows(folder / "faults.csv")[0], empty / "here")
     else:
         assert rows(folder / "faults.csv") == []
         assert rows(folder / "games.csv") == games_of_first(name)

@@ -92,6 +92,12 @@ ROGUES = {
 WORKING = {"works_on": "works_on.py"}
 """Rogues that work while it is their opponent's turn."""
 
+KEEPING = {
+    f"keeps_{what}": f"keeps.py(what='{what}')"
+    for what in ("threads", "memory", "children", "files")
+}
+"""Rogues that have no fault in a game, but keep something of each one in their process."""
+
 FRAMING = {"frames": "frames.py", "frames_by_workers": "frames.py(all=True)"}
 """Rogues that make others seem to be at fault."""
 
@@ -171,7 +177,7 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING | FRAMING | TALKING)[name])
+    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING | KEEPING | FRAMING | TALKING)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

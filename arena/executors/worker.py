@@ -306,6 +306,7 @@ class OneGame:
             worker.tournament.limits.clock(),
             worker.timings[label],
             narrow=worker.tournament.by_label[label].narrow,
+            label=label,
         )
         if slot is None or self.chunk.apart:
             player.asking = partial(self._before_question, seat, player.process)

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from arena.entries.entry import Entry
-from arena.games.match import Asking, Doubt, Question
+from arena.games.match import Asking, Doubt, Question, close_after, warn_of_close
 from arena.games.timing import Timing
 from arena.lanes.evidence import MOST_OUTPUT, Output
 from arena.lanes.faults import (
@@ -101,6 +101,11 @@ class InprocPlayer:
             raise self._forfeit(error) from None
         return action
 
+    def end(self) -> None:
+        """Close the strategy."""
+        self.beat()
+        close_after(self.entry.label, self.strategy)
+
     def _stop_clock(self) -> None:
         spent, in_time = self.clock.stop()
         self.timing.add(spent)
@@ -134,6 +139,7 @@ class RemotePlayer:
         timing: Timing,
         asking: Callable[[bytes | None], None] = lambda _: None,
         narrow: Callable[[View], View] = lambda view: view,
+        label: str = "a bot",
     ) -> None:
         self.process = process
         self.slot = slot
@@ -143,6 +149,7 @@ class RemotePlayer:
         self.timing = timing
         self.asking = asking
         self.narrow = narrow
+        self.label = label
         self.at_most = 0.0  # seconds of the game's limit that may have been used
 
     def begin(self) -> Asking[None]:
@@ -169,9 +176,19 @@ class RemotePlayer:
         return number
 
     def end(self) -> Asking[None]:
-        """Tell the process, if it still runs, that the game is over."""
+        """Tell the process, if it still runs, that the game is over: its strategy is closed.
+
+        It has as much time as for a start, and no time of the game. If it fails, it is replaced.
+        """
         if self.process.pid is not None:
-            yield from self._ask(End(game=self.slot))
+            allowed = self.process.limits.of_start
+            try:
+                yield Question(self.process, End(game=self.slot), allowed)
+            except Forfeit as forfeit:
+                if forfeit.fault.kind == "protocol":  # a second answer to the last question, say
+                    raise
+                late = f"it takes more than {allowed.describe(forfeit.spent)}"
+                warn_of_close(self.label, late if forfeit.spent else forfeit.fault.message)
 
     def _ask(self, message: Message) -> Asking[Answer]:
         charged, wall = self.clock.limit(), self.clock.wall_limit()

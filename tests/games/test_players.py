@@ -11,6 +11,7 @@ from arena.games.match import Doubt, Question, Reply
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
 from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Choose, End, New
 from engine.strategy import Clock, Spent
 from engine.view import view
@@ -24,6 +25,7 @@ class Process:
     """A stub of a bot's process that runs and has printed something."""
 
     pid: int | None = 1
+    limits = Limits()
 
     def __init__(self) -> None:
         self.calls: list[str] = []

@@ -98,6 +98,12 @@ KEEPING = {
 }
 """Rogues that have no fault in a game, but keep something of each one in their process."""
 
+CLOSING = {
+    f"closes_and_{how}": f"closes_badly.py(how='{how}')"
+    for how in ("raises", "exits", "loops", "sleeps")
+}
+"""Rogues that have no fault in a game, and fail in `close()` after it."""
+
 FRAMING = {"frames": "frames.py", "frames_by_workers": "frames.py(all=True)"}
 """Rogues that make others seem to be at fault."""
 
@@ -177,7 +183,8 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING | KEEPING | FRAMING | TALKING)[name])
+    others = ESCAPING | UNTRUE | WORKING | KEEPING | CLOSING | FRAMING | TALKING
+    return str(FOLDER / (ROGUES | others)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

@@ -23,7 +23,7 @@ from arena.lanes.process import MOST_PROCESSES, BotProcess
 
 NAME = "growth"
 _LEAST = 12  # games of a process, of which the first third may fill caches
-_SOON = 5_000  # games: what lasts for more of them may be a cache
+_SOON = 2_000  # games: what lasts for more of them may be a cache
 
 
 class Kept(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf
-from typing import Any
 
 from arena.entries.entry import Entry
 from arena.games.match import Asking, Doubt, Question, close_after, warn_of_close
@@ -21,9 +20,9 @@ from arena.lanes.faults import (
 from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.process import BotProcess
-from engine import IllegalAction, Setup, Strategy
+from engine import Setup, Strategy
 from engine.cards import CHARS, Action, pack_text, to_text
-from engine.state import Seat, checked
+from engine.state import Seat, checked, refusal
 from engine.strategy import Clock, Spent
 from engine.view import View
 
@@ -168,11 +167,9 @@ class RemotePlayer:
             raise Forfeit("protocol", "the answer has no action", "", self.process.printed())
         number = CHARS.find(answer.action) if len(answer.action) == 1 else -1
         if number not in view.legal:
-            action: Any = answer.action if number < 0 else number
-            try:
-                return checked(action, view.legal, len(view.history))
-            except IllegalAction as error:
-                raise Forfeit("illegal", str(error), "", self.process.printed()) from None
+            shown = f"{number} ({answer.action})" if number >= 0 else ascii(answer.action)[:80]
+            error = refusal(shown, view.legal, len(view.history))
+            raise Forfeit("illegal", str(error), "", self.process.printed())
         return number
 
     def end(self) -> Asking[None]:

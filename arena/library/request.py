@@ -113,6 +113,22 @@ _WHERE = ("workers", "executor")
 _CALLER = 4  # frames from a warning to the program that called the library
 
 
+def plain(value: Any) -> Any:
+    """Return a value in which numbers and texts of numpy are Python's, in lists and dicts, too.
+
+    >>> import numpy as np
+    >>> plain({"pairs": np.int64(5), "limits": {"decision": np.float32(0.5)}, "seeds": (np.True_,)})
+    {'pairs': 5, 'limits': {'decision': 0.5}, 'seeds': (True,)}
+    """
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind(map(plain, value))
+    if kind is dict:
+        return {plain(key): plain(part) for key, part in value.items()}
+    is_scalar = kind.__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if is_scalar else value
+
+
 def takes(keys: type[GameKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return a decorator of a function whose last keywords are these keys of a config.
 
@@ -130,7 +146,7 @@ def takes(keys: type[GameKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]
         @wraps(function)
         def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             shown.bind(*args, **kwargs)
-            return function(*args, **kwargs)
+            return function(*plain(args), **plain(kwargs))
 
         shown = signature.replace(parameters=own + more)
         checked.__signature__ = shown  # type: ignore[attr-defined]

@@ -42,7 +42,7 @@ def test_what_is_used_up_first_is_said(step: int) -> None:
         lambda games: Kept(20 + 9 * min(games, 13), 1, 2, 8),  # a cache that is full
         lambda games: Kept(20 + 5 * (games % 3), 1, 2, 8 + games % 2),  # noise
         lambda games: Kept(20 + 300 * (games > 15), 1, 9 * (games > 15), 8),  # once
-        lambda games: Kept(20 + 0.1 * games, 1, 2, 8),  # it may end some day
+        lambda games: Kept(20 + 0.4 * games, 1, 2, 8),  # it may end some day
         lambda games: Kept(90 - games, 1, 2, 8),
     ],
 )

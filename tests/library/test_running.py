@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -148,6 +149,20 @@ def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_numbers_of_numpy_are_numbers() -> None:
+    """In keywords, in a mapping, and in parameters."""
+    patience = np.float64(1.0)
+    bots = [{"bot": "greedy", "params": {"patience": patience}}, "uniform"]
+    limits = {"decision": np.float32(0.5)}
+    run = arena.run(
+        bots, pairs=np.int64(2), seed=np.uint8(7), limits=limits, progress=np.bool_(False)
+    )
+    plain = arena.run(["greedy(patience=1.0)", "uniform"], pairs=2, seed=7, progress=False)
+    assert (run.games["plies"] == plain.games["plies"]).all()
+    game = arena.play("greedy", "uniform", pair=np.int32(1), seat=np.int8(1))
+    assert game == arena.play("greedy", "uniform", pair=1, seat=1)
+
+
 def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     """Its sha256 is that of its source; another one replaces it only when asked for."""
     folder = tmp_path / "run"

@@ -14,6 +14,8 @@ from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy, View
 
+HELD = b"# a class or function of the process that called the library\n"
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -46,6 +48,11 @@ class Entry:
     def is_code(self) -> bool:
         """Whether it is a class or function of a program."""
         return self.target.startswith(OBJECT)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether only the process that called the library can play it: its source is lost."""
+        return self.source is not None and self.source.startswith(HELD)
 
     @property
     def spec(self) -> str:

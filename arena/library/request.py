@@ -18,6 +18,7 @@ from arena.errors import ChangedBots, InputError
 from arena.executors.contract import Executor, open_executor
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
+from arena.library.held import Here, explain_held, has_held, keep_here
 from arena.runs.prepare import prepare
 from arena.runs.rerun import find_manifest, play_as
 from arena.tournament.config import Config, convert, make_tournament, read_data
@@ -180,6 +181,8 @@ def request(
             tournament, settings = _make(bots, default if data is None else data, given, name)
         for problem in prepare(tournament, None if kept is None else folder_path(kept, "out")):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
+        for line in explain_held(tournament):
+            warnings.warn(line, stacklevel=_CALLER)
     except ChangedBots:
         raise
     except InputError as error:
@@ -198,7 +201,7 @@ def _make(
     if isinstance(data, Mapping):
         data = _merge(data, bots, given, objects)
     settings = convert(data, name)
-    return make_tournament(settings, objects=objects.code), settings
+    return keep_here(make_tournament(settings, objects=objects.code)), settings
 
 
 def _again(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
@@ -243,11 +246,17 @@ def of_config(where: Where | None) -> Any:
 
 
 @contextmanager
-def open_where(where: Where | None, settings: Config) -> Iterator[Executor]:
+def open_where(
+    where: Where | None, settings: Config, tournament: Tournament | None = None
+) -> Iterator[Executor]:
     """Yield an executor of so many workers as a config says.
 
-    Raises InputError if it cannot be reached, or is none.
+    A tournament with a bot that only this process has is played here. Raises InputError if the
+    executor cannot be reached, or is none.
     """
+    if tournament and has_held(tournament):
+        yield Here()
+        return
     if where is None or isinstance(where, str | Mapping):
         choice = choose_executor(settings.executor)
         with open_executor(choice, settings.workers) as executor:

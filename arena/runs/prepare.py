@@ -33,7 +33,8 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
     check_labels(tournament.entries)
     if kept and (changed := find_changed(kept, tournament.manifest()["bots"])):
         raise ChangedBots(kept, changed)
-    problems = [*probe(tournament.entries, tournament.rules, tournament.limits)]
+    entries = [entry for entry in tournament.entries if not entry.is_held]
+    problems = [*probe(entries, tournament.rules, tournament.limits)]
     for problem in problems:
         if problem.entry.is_code:
             error = InputError(str(problem))

@@ -283,14 +283,26 @@ def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: 
     assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
 
 
-@pytest.mark.slow
-def test_a_class_from_standard_input_is_refused(tmp_path: Path) -> None:
-    """Its source is lost; the last line of the error says what to do."""
-    done: Done = run_python(folder=tmp_path, text=f"{PROGRAM}\nplay()\n")
-    assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("arena.errors.InputError: bot 'Mine': it cannot be sent to a worker: ")
-    assert last.endswith("write it into a file, or run the program from one")
+@pytest.mark.parametrize(
+    "how", ["input", *(pytest.param(how, marks=pytest.mark.slow) for how in ("-c", "prompt"))]
+)
+def test_a_class_without_a_source_plays_in_the_calling_process(tmp_path: Path, how: str) -> None:
+    """One line says so; the games are those of the same class in a file."""
+    program = f"{PROGRAM}\nplay()\n"
+    if how == "-c":
+        done: Done = run_python("-c", program, folder=tmp_path)
+    elif how == "prompt":
+        done = run_python("-i", "-q", folder=tmp_path, text=re.sub(r"\n\n(?=    )", "\n", program))
+    else:
+        done = run_python(folder=tmp_path, text=program)
+    lines = [line for line in done.stderr.splitlines() if line.strip("> .")]
+    assert done.returncode == 0
+    assert [line.partition(" UserWarning: ")[2] for line in lines] == [
+        "bot 'Mine': its source cannot be found, so all games are played in this process, "
+        "without workers"
+    ]
+    expected = arena.run(["greedy", ("Mine", SecondLegal)], pairs=2, seed=7, progress=False)
+    assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
 
 
 class SecondLegal:

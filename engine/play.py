@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from random import Random
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
 from engine.seeds import address, generator, noise
 from engine.state import Seat, State
-from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy
+from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy, close
 from engine.view import view
 
 _LUCK = 16  # bytes
@@ -61,9 +63,21 @@ def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> 
     """
     deal, lucks = draw(address(seed, "deal"), rules)
     state = State(deal, rules)
-    play(state, [bot_0(setup(lucks[0], 0, rules)), bot_1(setup(lucks[1], 1, rules))])
+    with ExitStack() as begun:
+        strategies = []
+        for seat, (bot, luck) in enumerate(zip((bot_0, bot_1), lucks, strict=True)):
+            strategies.append(bot(setup(luck, seat, rules)))
+            begun.callback(_close, strategies[seat])
+        play(state, strategies)
     winner, win_type, score = outcome(state.piles, rules)
     return Game(winner, win_type, score, Record.of(deal, state))
+
+
+def _close(strategy: Strategy) -> None:
+    try:
+        close(strategy)
+    except Exception as error:
+        warnings.warn(f"a strategy's close() raised {error!r}", RuntimeWarning, stacklevel=2)
 
 
 class Draw(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import index
 from random import Random
+from types import CoroutineType, GeneratorType
 from typing import SupportsIndex, TypeAlias
 
 from engine.cards import CHARS, TAKE, UNIT, Action, Pack, cards_of, pack_of, shuffled, to_text
@@ -231,11 +232,24 @@ def checked(action: SupportsIndex, legal: Legal, ply: int) -> Action:
     """
     number = _plain(action)
     if number not in legal:
-        wrong = ascii(action)[:80] if number is None else _name(number)
-        raise IllegalAction(
-            f"illegal action {wrong}; legal: {' '.join(to_text(bytes(legal)))}", ply
-        )
+        raise refusal(_describe(action) if number is None else _name(number), legal, ply)
     return number
+
+
+def refusal(action: str, legal: Legal, ply: int) -> IllegalAction:
+    """Return the error of an action, described by a text, that is not one of the legal ones."""
+    return IllegalAction(f"illegal action {action}; legal: {' '.join(to_text(bytes(legal)))}", ply)
+
+
+def _describe(action: object) -> str:
+    """Return what stands where there should be an int, with a hint for common mistakes."""
+    if isinstance(action, CoroutineType):
+        action.close()  # it is never awaited, of which Python would warn
+        return "(a coroutine: `choose` must not be async)"
+    if isinstance(action, GeneratorType):
+        return "(a generator: `choose` must return an int, not yield it)"
+    hint = " (a text: return an int)" if isinstance(action, str) else ""
+    return ascii(action)[:80] + hint
 
 
 def _plain(action: SupportsIndex) -> Action | None:

@@ -152,10 +152,30 @@ class Strategy(Protocol):
     ...         return TAKE if TAKE in view.legal else view.legal[0]
     >>> play_game(Hasty, Hasty, seed=7).record.actions[:6]
     'T55T72'
+
+    It may have a method `close()`, which is called after the game, outside its time: for a strategy
+    that has started threads or programs, or opened files. What it raises is a warning.
     """
 
     def choose(self, view: View, /) -> Action:
         """Return one of `view.legal`."""
+
+
+def close(strategy: Strategy) -> None:
+    """Call the method `close` of a strategy whose game is over, if it has one.
+
+    >>> class Hasty:
+    ...     def choose(self, view: View, /) -> Action:
+    ...         return view.legal[0]
+    ...
+    ...     def close(self) -> None:
+    ...         print("closed")
+    >>> close(Hasty())
+    closed
+    """
+    method = getattr(strategy, "close", None)
+    if callable(method):
+        method()
 
 
 @runtime_checkable

@@ -15,6 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from arena.check.extent import DECISIONS, FEW, RATING
+from arena.check.growth import Growth, check_growth, most_of
 from arena.check.item import Item, Order, fail
 from arena.check.loop import Loop, check_hidden, open_loop
 from arena.check.sparring import (
@@ -62,6 +63,7 @@ class Inspection:
         self.lane = order.lane
         self.games: dict[str, Games] = {}  # by lane
         self.touched: dict[str, str] = {}
+        self.growths: list[Growth] = []  # of processes
         self.first: Sparring
 
     def items(self) -> Iterator[Item]:
@@ -85,15 +87,19 @@ class Inspection:
         self.begin(f"lane {self.lane}")
         self.first = Sparring(self.candidate)
         with closing(self.first):
+            self.growths += self.first.growths
             first = self._lane(self.lane, self.first)
             if first.status == "fail":
                 yield first
+                growth = self._growth()
+                if growth.status == "warn":
+                    yield growth
                 return
             yield from self._play_more(first)
 
     def _play_more(self, first: Item) -> Iterator[Item]:
         """Yield what follows from games that were played without a fault."""
-        costs = [check_time(self.first), check_memory(self.first), check_size(self.candidate)]
+        costs = [check_time(self.first), check_memory(self.first)]
         with ExitStack() as stack:
             is_command = bool(self.candidate.entry.command)
             loop = None if is_command else stack.enter_context(open_loop(self.first))
@@ -109,6 +115,11 @@ class Inspection:
         self.begin("leaves nothing")
         yield check_leftovers(self.first, self.touched)
         yield from costs
+        yield self._growth()
+        yield check_size(self.candidate)
+
+    def _growth(self) -> Item:
+        return check_growth(self.growths, most_of(self.first.bots[0]))
 
     def _lanes(self, first: Item) -> Iterator[Item]:
         """Yield the lanes process and jail, one of which was played first."""
@@ -187,6 +198,7 @@ class Inspection:
         name = "same seed"
         self.begin(name)
         mixed = Sparring(self.candidate, environment=_OTHER_HASHES, mixed=True)
+        self.growths += mixed.growths
         with closing(mixed):
             for fixture, actions in reversed(self.first.actions.items()):
                 try:

@@ -37,6 +37,7 @@ NAMES = (
     "leaves nothing",
     "time",
     "memory",
+    "growth",
     "size",
     "rating",
 )

@@ -58,24 +58,37 @@ class Loop:
         self.patience = sparring.candidate.limits.decision + _PATIENCE
         self.patience += _SLOWER * sparring.timing.wall.mean * sparring.rules.game_plies
         self.touched: dict[str, str] = {}
+        self.played = 0  # games in the process as it runs
 
     def play(
         self, fixture: Fixture, *, deal: bytes | None = None, actions: str = "", last: int = 0
     ) -> str:
-        """Return the actions of a game; raise Forfeit for a fault.
+        """Return the actions of a game; raise Forfeit for a fault that a fresh process has, too.
 
         It is on the fixture's own deal unless another one is passed. With `actions`, the
         opponent plays those of a record, up to the ply `last`.
         """
         self.sparring.candidate.beat()
+        message = self._message(fixture, deal, actions, last)
+        try:
+            return self._ask(message)
+        except Forfeit:
+            if not self.played:
+                raise
+        self.process.kill()
+        self.played = 0
+        return self._ask(message)
+
+    def _ask(self, message: Play) -> str:
         self.process.start()
         allowed = Allowed(self.patience, self.sparring.candidate.limits.backstop_of(self.patience))
-        (answer,), _ = self.process.ask([self._message(fixture, deal, actions, last)], allowed)
+        (answer,), _ = self.process.ask([message], allowed)
         if isinstance(answer, Forfeit):
             raise answer
         for line in answer.output.splitlines():
             what, _, where = line.partition(": ")
             self.touched.setdefault(what, one_line(where))
+        self.played += 1
         return answer.action or ""
 
     def _message(self, fixture: Fixture, deal: bytes | None, actions: str, last: int) -> Play:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.check.growth import Growth, look
 from arena.check.item import Item, fail
 from arena.entries.entry import Entry
 from arena.entries.needs import explain_missing
@@ -122,6 +123,7 @@ class Sparring:
         self.actions: dict[Fixture, str] = {}
         self.timing = Timing()
         self.bots: list[BotProcess] = []
+        self.growths: list[Growth] = []
         self._stack = ExitStack()
         self._workers = [self._worker(entry, environment) for _ in range(1 if mixed else 2)]
 
@@ -142,6 +144,7 @@ class Sparring:
         )
         worker.processes |= dict.fromkeys([(entry.label, 0), (entry.label, 1)], process)
         self.bots.append(process)
+        self.growths.append(Growth())
         return worker
 
     def play(self, opponent: int, pairs: int = 1) -> list[GameResult]:
@@ -173,7 +176,10 @@ class Sparring:
         self.candidate.beat()
         pairing = self.tournament.pairings[chunk.pairing]
         (seat,) = chunk.seats
-        played = self._workers[seat % len(self._workers)].play(chunk)
+        number = seat % len(self._workers)
+        played = self._workers[number].play(chunk)
+        bot = self.bots[number]
+        self.growths[number].add(bot.pid, len(played.results), look(bot))
         self.timing.merge(played.timings[pairing.bot])
         for result in played.results:
             self.actions[Fixture(pairing, *result[:2])] = result.actions

@@ -30,7 +30,7 @@ from engine.cards import Action, to_text  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.play import play  # noqa: E402
 from engine.state import State  # noqa: E402
-from engine.strategy import Clock, Setup, Strategy  # noqa: E402
+from engine.strategy import Clock, Setup, Strategy, close  # noqa: E402
 from engine.view import View  # noqa: E402
 
 RANDOM = "global random"
@@ -112,8 +112,12 @@ class Trial(Host):
         theirs = self._opponent(message, setups[1 - seat])
         watched = Watched(self, mine, clock)
         state = State(parse_cards(message["deal"]), self.rules)
-        with suppress(Enough):
-            play(state, [watched, theirs] if seat == 0 else [theirs, watched])
+        try:
+            with suppress(Enough):
+                play(state, [watched, theirs] if seat == 0 else [theirs, watched])
+        finally:
+            with suppress(Exception):
+                close(mine)
         return state.history
 
     def _opponent(self, message: Message, setup: Setup) -> Strategy:

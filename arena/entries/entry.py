@@ -27,6 +27,7 @@ from arena.errors import InputError
 from engine import Setup, Strategy, View
 
 _here: dict[str, Layout] = {}  # of the bots that this process has loaded, by module
+HELD = b"# a class or function of the process that called the library\n"
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,11 @@ class Entry:
     def is_code(self) -> bool:
         """Whether it is a class or function of a program."""
         return self.target.startswith(OBJECT)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether only the process that called the library can play it: its source is lost."""
+        return self.source is not None and self.source.startswith(HELD)
 
     @property
     def spec(self) -> str:

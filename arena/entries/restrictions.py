@@ -16,6 +16,7 @@ from engine import CITY, KINDS, TAKE, VALUES, Action, Strategy, View, cards_of, 
 from engine.cards import shuffled
 from engine.seeds import address, noise
 from engine.state import checked
+from engine.strategy import close
 
 Narrow: TypeAlias = Callable[[View], View]
 """Makes the view that a restricted bot gets of the one that its seat has."""
@@ -43,6 +44,10 @@ class Restricted:
         """Return the action that the strategy chooses by the narrower view."""
         seen = self.narrow(view)
         return checked(self.strategy.choose(seen), seen.legal, len(seen.history))
+
+    def close(self) -> None:
+        """Close the strategy."""
+        close(self.strategy)
 
 
 def _keep(allows: Callable[[View, Action], bool]) -> Narrow:

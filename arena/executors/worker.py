@@ -287,6 +287,7 @@ class OneGame:
             worker.tournament.limits.clock(),
             worker.timings[label],
             narrow=worker.tournament.by_label[label].narrow,
+            label=label,
         )
         if self.chunk.apart:
             player.asking = partial(worker.reporter.asking, *self.fixture[1:], seat)

@@ -7,21 +7,26 @@ together and one message carries many views.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from arena.entries.entry import Entry
 from arena.lanes.faults import Fault, Forfeit, forfeit_from
 from arena.lanes.limits import MOST_WAITING, Allowed
-from arena.lanes.messages import Answer, Message
+from arena.lanes.messages import Answer, End, Message
 from arena.lanes.process import BotProcess
-from engine import Strategy, outcome
+from engine import outcome
 from engine.cards import Action, to_text
 from engine.play import Draw, play, setup
 from engine.state import Seat, State
-from engine.strategy import Clock, Spent
+from engine.strategy import Clock, Spent, Strategy, close
 from engine.view import View, view
+
+_logger = logging.getLogger("arena")
+_warned: set[str] = set()  # labels of bots
 
 
 class GameResult(NamedTuple):
@@ -93,6 +98,9 @@ class LocalPlayer(Protocol):
     def choose(self, view: View, /) -> Action:
         """Return the player's action, which is legal."""
 
+    def end(self) -> None:
+        """Close the bot's strategy; it raises nothing."""
+
 
 class Player(Protocol):
     """A player that may be in another process; everything raises Forfeit."""
@@ -112,10 +120,12 @@ class Inline:
 
     def __init__(self, player: LocalPlayer) -> None:
         self.player = player
+        self.has_begun = False
 
     def begin(self) -> Asking[None]:
         """Make the bot's strategy."""
         self.player.begin()
+        self.has_begun = True
         return
         yield
 
@@ -125,23 +135,27 @@ class Inline:
         yield
 
     def end(self) -> Asking[None]:
-        """Do nothing."""
+        """Close the bot's strategy."""
+        if self.has_begun:
+            self.player.end()
         return
         yield
 
 
 def play_local(state: State, players: Sequence[LocalPlayer]) -> Finished:
     """Play a game between two players in this process, in the order of the seats."""
-    for seat, player in enumerate(players):
+    with ExitStack() as begun:
+        for seat, player in enumerate(players):
+            try:
+                player.begin()
+            except Forfeit as forfeit:
+                return Finished(state, forfeit.fault, seat)
+            begun.callback(player.end)
         try:
-            player.begin()
+            play(state, players)
         except Forfeit as forfeit:
-            return Finished(state, forfeit.fault, seat)
-    try:
-        play(state, players)
-    except Forfeit as forfeit:
-        return Finished(state, forfeit.fault, state.to_act)
-    return Finished(state)
+            return Finished(state, forfeit.fault, state.to_act)
+        return Finished(state)
 
 
 def play_asking(state: State, players: Sequence[Player]) -> Asking[Finished]:
@@ -191,10 +205,11 @@ def play_together(games: Sequence[Asking[T]]) -> list[T | None]:
 
 
 def _most_wanted(waiting: Mapping[int, Question]) -> dict[int, Question]:
-    """Return the questions to the process that has the most of them."""
-    shares: dict[BotProcess, dict[int, Question]] = {}
+    """Return the questions to the process that has the most of them; ends are for themselves."""
+    shares: dict[tuple[BotProcess, bool], dict[int, Question]] = {}
     for number, question in waiting.items():
-        shares.setdefault(question.process, {})[number] = question
+        key = question.process, isinstance(question.message, End)
+        shares.setdefault(key, {})[number] = question
     return max(shares.values(), key=len)
 
 
@@ -252,6 +267,21 @@ def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
     return GameResult(pair, seat, winner, win_type, points, opponent_points, plies, fault, actions)
 
 
+def close_after(label: str, strategy: Strategy) -> None:
+    """Close a strategy in this process after its game; what it raises is a warning."""
+    try:
+        close(strategy)
+    except BaseException as error:  # a bot may raise anything, SystemExit too
+        warn_of_close(label, forfeit_from(error).fault.message)
+
+
+def warn_of_close(label: str, why: str) -> None:
+    """Log that a bot failed in `close`; only the first time in this process."""
+    if label not in _warned:
+        _warned.add(label)
+        _logger.warning("%s failed in close(), after its game: %s", label, why)
+
+
 class WallClock(Clock):
     """A clock that reads only the wall clock, 0.04 us, and not the processor's, 0.8 us and more.
 
@@ -295,4 +325,6 @@ def play_untimed(
         guilty = state.to_act if len(strategies) > 1 else len(strategies)
         finished = Finished(state, forfeit_from(error).fault, guilty)
     spent, in_time = clock.stop()
+    for entry, strategy in zip(entries, strategies, strict=False):
+        close_after(entry.label, strategy)
     return finished, in_time and spent.wall <= MOST_WAITING

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf
-from typing import Any
 
 from arena.entries.entry import Entry
-from arena.games.match import Asking, Doubt, Question
+from arena.games.match import Asking, Doubt, Question, close_after, warn_of_close
 from arena.games.timing import Timing
 from arena.lanes.evidence import MOST_OUTPUT, Output
 from arena.lanes.faults import (
@@ -21,9 +20,9 @@ from arena.lanes.faults import (
 from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.process import BotProcess
-from engine import IllegalAction, Setup, Strategy
+from engine import Setup, Strategy
 from engine.cards import CHARS, Action, pack_text, to_text
-from engine.state import Seat, checked
+from engine.state import Seat, checked, refusal
 from engine.strategy import Clock, Spent
 from engine.view import View
 
@@ -101,6 +100,11 @@ class InprocPlayer:
             raise self._forfeit(error) from None
         return action
 
+    def end(self) -> None:
+        """Close the strategy."""
+        self.beat()
+        close_after(self.entry.label, self.strategy)
+
     def _stop_clock(self) -> None:
         spent, in_time = self.clock.stop()
         self.timing.add(spent)
@@ -134,6 +138,7 @@ class RemotePlayer:
         timing: Timing,
         asking: Callable[[bytes | None], None] = lambda _: None,
         narrow: Callable[[View], View] = lambda view: view,
+        label: str = "a bot",
     ) -> None:
         self.process = process
         self.slot = slot
@@ -143,6 +148,7 @@ class RemotePlayer:
         self.timing = timing
         self.asking = asking
         self.narrow = narrow
+        self.label = label
         self.at_most = 0.0  # seconds of the game's limit that may have been used
 
     def begin(self) -> Asking[None]:
@@ -161,17 +167,25 @@ class RemotePlayer:
             raise Forfeit("protocol", "the answer has no action", "", self.process.printed())
         number = CHARS.find(answer.action) if len(answer.action) == 1 else -1
         if number not in view.legal:
-            action: Any = answer.action if number < 0 else number
-            try:
-                return checked(action, view.legal, len(view.history))
-            except IllegalAction as error:
-                raise Forfeit("illegal", str(error), "", self.process.printed()) from None
+            shown = f"{number} ({answer.action})" if number >= 0 else ascii(answer.action)[:80]
+            error = refusal(shown, view.legal, len(view.history))
+            raise Forfeit("illegal", str(error), "", self.process.printed())
         return number
 
     def end(self) -> Asking[None]:
-        """Tell the process, if it still runs, that the game is over."""
+        """Tell the process, if it still runs, that the game is over: its strategy is closed.
+
+        It has as much time as for a start, and no time of the game. If it fails, it is replaced.
+        """
         if self.process.pid is not None:
-            yield from self._ask(End(game=self.slot))
+            allowed = self.process.limits.of_start
+            try:
+                yield Question(self.process, End(game=self.slot), allowed)
+            except Forfeit as forfeit:
+                if forfeit.fault.kind == "protocol":  # a second answer to the last question, say
+                    raise
+                late = f"it takes more than {allowed.describe(forfeit.spent)}"
+                warn_of_close(self.label, late if forfeit.spent else forfeit.fault.message)
 
     def _ask(self, message: Message) -> Asking[Answer]:
         clock = self.clock if self.process.is_warm else self._first_clock()

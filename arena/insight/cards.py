@@ -8,9 +8,11 @@ knows, and no causal effect: `arena.insight.effects` is the experiment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import pickle
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -66,6 +68,7 @@ _RIDGE = 1.0
 _STEPS = 25
 _NEAR = 1e-4
 _PART = 4_000
+_AT_ONCE = 2_000  # pairs, of 16 takes each, that are not packed
 _TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
 _FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
 
@@ -99,6 +102,33 @@ class _Takes(NamedTuple):
     state: Ints  # what the model is told, in whole numbers
     cards: Ints
 
+    def choose(self, rows: Ints | Bools) -> _Takes:
+        """Return the takes in these rows."""
+        return _Takes(*(part[rows] for part in self))
+
+
+_Parts: TypeAlias = Callable[[], Iterable[tuple[Floats, Floats]]]
+"""Returns a table and its results, some rows at a time."""
+
+
+class _Packed:
+    """Some takes, compressed: they are numbers near 0, and need an eighth of their memory."""
+
+    def __init__(self, takes: _Takes) -> None:
+        self.takes = len(takes.pair)
+        self.pairs = np.unique(takes.pair)
+        by_column = [np.asfortranarray(_shrink(part)) for part in takes]
+        self.data = zlib.compress(pickle.dumps(by_column, pickle.HIGHEST_PROTOCOL), 1)
+
+    def read(self) -> _Takes:
+        """Return the takes."""
+        return _Takes(*pickle.loads(zlib.decompress(self.data)))
+
+
+def _shrink(numbers: Ints) -> Ints:
+    small: Ints = numbers.astype(np.int8)
+    return small if (small == numbers).all() else numbers
+
 
 class Sample:
     """The takes of the first pairs of every pairing, as many as its quota says."""
@@ -108,7 +138,7 @@ class Sample:
         self.rules = rules
         self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
         self.played: dict[int, int] = {}  # games by bot
-        self.takes: list[_Takes] = []
+        self.packed: list[_Packed] = []
 
     def add(self, batch: Batch) -> None:
         """Add the takes of those games of a batch that are of the sample."""
@@ -123,7 +153,25 @@ class Sample:
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
         for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
             self.played[bot] = self.played.get(bot, 0) + count
-        self.takes.append(self._read(batch, np.isin(batch.replay.takes.game, games)))
+        self.keep(self._read(batch, np.isin(batch.replay.takes.game, games)))
+
+    def keep(self, takes: _Takes) -> None:
+        """Keep the takes of some pairs."""
+        if len(takes.pair):
+            self.packed.append(_Packed(takes))
+
+    def takes(self) -> Iterator[_Takes]:
+        """Yield the takes in the order of the schedule, some pairs at a time."""
+        pairs = np.sort(np.concatenate([packed.pairs for packed in self.packed]))
+        for start in range(0, len(pairs), _AT_ONCE):
+            first, last = pairs[start : start + _AT_ONCE][[0, -1]]
+            parts = []
+            for packed in self.packed:
+                if packed.pairs[0] <= last and first <= packed.pairs[-1]:
+                    takes = packed.read()
+                    parts.append(takes.choose((first <= takes.pair) & (takes.pair <= last)))
+            takes = _Takes(*map(np.concatenate, zip(*parts, strict=True)))
+            yield takes.choose(np.argsort(takes.pair, kind="stable"))
 
     def _read(self, batch: Batch, chosen: Bools) -> _Takes:
         takes = batch.replay.takes
@@ -159,21 +207,21 @@ class Sample:
 
     def worth(self, groups: int) -> Worth:
         """Return what the cards were worth, for each bot and for all together."""
-        if not self.takes:
+        if not self.packed:
             shape = groups, len(KINDS)
             none = Estimates(*(np.full(shape, np.nan) for _ in range(3)))
             return Worth(np.zeros(groups, np.int64), none.value, none.value, none, none)
-        columns = [*zip(*self.takes, strict=True)]
-        self.takes.clear()
-        order = np.argsort(np.concatenate(columns[0]), kind="stable")  # that of the schedule
-        takes = _Takes(*(np.concatenate(columns.pop(0))[order] for _ in _Takes._fields))  # frees
-        self.takes = [takes]
-        rest = takes.score / 2 - self._expected(takes)
-        rows = []
-        for group in range(groups):
-            of = slice(None) if group == groups - 1 else takes.bot == group
-            rows.append(_worth(takes.pair[of], takes.cards[of], takes.score[of] / 2, rest[of]))
-        won, expected, *rest_of = (np.stack(parts) for parts in zip(*rows, strict=True))
+        self.packed = [*map(_Packed, self.takes())]
+        weights = [self._fit(stage) for stage in range(_STAGES)]
+        sums = [_Sums() for _ in range(groups)]
+        for add in (_Sums.add, _Sums.add_spread):
+            for takes in map(_Packed.read, self.packed):
+                rest = takes.score / 2 - self._expected(takes, weights)
+                for group in (*np.unique(takes.bot).tolist(), groups - 1):
+                    of = takes.bot == group if group < groups - 1 else np.full(len(rest), True)
+                    add(sums[group], takes.choose(of), rest[of])
+        columns = zip(*(one.worth() for one in sums), strict=True)
+        won, expected, *rest_of = (np.stack(parts) for parts in columns)
         games = [self.played.get(group, 0) for group in range(groups - 1)]
         return Worth(
             np.array([*games, self.games[:, 0].sum()]),
@@ -183,41 +231,63 @@ class Sample:
             Estimates(*rest_of[3:]),
         )
 
-    def _expected(self, takes: _Takes) -> Floats:
-        """Return the chance of each taker to win, by the state before the take."""
+    def _fit(self, stage: int) -> Floats:
+        """Return the weights of the model of a stage."""
+        here = [
+            _Packed(takes.choose(takes.stage == stage)) for takes in map(_Packed.read, self.packed)
+        ]
+
+        def parts() -> Iterator[tuple[Floats, Floats]]:
+            return ((self._table(takes), takes.score / 2) for takes in map(_Packed.read, here))
+
+        return _fit(parts, sum(packed.takes for packed in here))
+
+    def _table(self, takes: _Takes) -> Floats:
+        """Return what the model knows before each take."""
         games, score = self.games.T
         share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
         strength = logit(np.stack([share, 1 - share], axis=1).ravel())
+        table = np.empty((len(takes.stage), 2 + takes.state.shape[1]))
+        table[:, 0], table[:, 1] = 1, strength[takes.side]
+        table[:, 2:] = takes.state
+        table[:, 2 + CITY] /= _TENTHS
+        return table
+
+    def _expected(self, takes: _Takes, weights: Sequence[Floats]) -> Floats:
+        """Return the chance of each taker to win, by the state before the take."""
         expected = np.zeros(len(takes.stage))
         for stage in range(_STAGES):
             here = takes.stage == stage
-            table = np.empty((here.sum(), 2 + takes.state.shape[1]))
-            table[:, 0], table[:, 1] = 1, strength[takes.side[here]]
-            table[:, 2:] = takes.state[here]
-            table[:, 2 + CITY] /= _TENTHS
-            expected[here] = expit(dot(table, _fit(table, takes.score[here] / 2)))
+            expected[here] = expit(dot(self._table(takes.choose(here)), weights[stage]))
         return expected
 
 
-def _fit(table: Floats, results: Floats) -> Floats:
+def _fit(parts: _Parts, rows: int) -> Floats:
     """Return the weights of a logistic regression, by Newton's method.
 
     It starts from the weights of a part of the rows: so two or three steps over all of them are
     enough, and not seven.
     """
-    every = -(-len(table) // _PART)
-    start = np.zeros(table.shape[1])
+    every = -(-rows // _PART)
+    start = np.zeros(next(iter(parts()))[0].shape[1])
     if every > 1:
-        start = _steps(table[::every], results[::every], start)
-    return _steps(table, results, start)
+        some, before = [], 0
+        for table, results in parts():
+            of = slice(-before % every, None, every)
+            some.append((table[of], results[of]))
+            before += len(results)
+        tables, scores = map(np.concatenate, zip(*some, strict=True))
+        start = _steps(lambda: [(tables, scores)], start)
+    return _steps(parts, start)
 
 
-def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
-    ridge = _RIDGE * np.eye(len(weights))
+def _steps(parts: _Parts, weights: Floats) -> Floats:
     for _ in range(_STEPS):
-        share = expit(dot(table, weights))
-        slope = weigh(table, share - results) + _RIDGE * weights
-        bend = cross(table, table, share * (1 - share)) + ridge
+        slope, bend = _RIDGE * weights, _RIDGE * np.eye(len(weights))
+        for table, results in parts():
+            share = expit(dot(table, weights))
+            slope += weigh(table, share - results)
+            bend += cross(table, table, share * (1 - share))
         step = np.linalg.solve(bend, slope)
         weights = weights - step
         if np.abs(step).max() < _NEAR:  # the next step would be of the size of its square
@@ -225,33 +295,53 @@ def _steps(table: Floats, results: Floats, weights: Floats) -> Floats:
     return weights
 
 
-def _worth(pair: Ints, cards: Ints, won: Floats, rest: Floats) -> tuple[Floats, ...]:
-    """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
-    count = cards.sum(axis=0)
-    some = count > 0
+class _Sums:
+    """What the takes of a bot, or of all, add up to; `add` has all of them before `add_spread`."""
 
-    def mean(values: Floats) -> Floats:
-        means: Floats = np.divide(values, count, where=some, out=np.full(len(count), np.nan))
+    def __init__(self) -> None:
+        kinds = len(KINDS)
+        self.pairs = 0
+        self.count = np.zeros(kinds, np.int64)
+        self.won, self.rest, self.squares = np.zeros((3, kinds))
+        self.both, self.spread = np.zeros((2, kinds, kinds))
+
+    def add(self, takes: _Takes, rest: Floats) -> None:
+        """Add takes of whole pairs."""
+        self.pairs += len(np.unique(takes.pair))
+        self.count += takes.cards.sum(axis=0)
+        self.won += weigh(takes.cards, takes.score / 2)
+        self.rest += weigh(takes.cards, rest)
+        self.both += cross(takes.cards, takes.cards)
+
+    def add_spread(self, takes: _Takes, rest: Floats) -> None:
+        """Add how far pairs are from the means, and from what least squares say."""
+        found, local = np.unique(takes.pair, return_inverse=True)
+        beside = (rest - of for of in np.nan_to_num(self._mean(self.rest)))
+        self.squares += (_by_pair(local, len(found), takes.cards, beside) ** 2).sum(axis=0)
+        left = rest - dot(takes.cards, self._adds())
+        by_pair = _by_pair(local, len(found), takes.cards, repeat(left))
+        self.spread += cross(by_pair, by_pair)
+
+    def _mean(self, sums: Floats) -> Floats:
+        nothing = np.full(len(self.count), np.nan)
+        means: Floats = np.divide(sums, self.count, where=self.count > 0, out=nothing)
         return means
 
-    found, local = np.unique(pair, return_inverse=True)
-    pairs = len(found)
-    share, more = mean(weigh(cards, won)), mean(weigh(cards, rest))
-    by_pair = _by_pair(local, pairs, cards, (rest - of for of in np.nan_to_num(more)))
-    half = _half(pairs, mean(np.sqrt((by_pair**2).sum(axis=0))))
-    adds, error = _adds(local, pairs, cards, rest)
-    of_adds = _half(pairs, np.where(some, error, np.nan))
-    adds = np.where(some & (pairs > _FEW_PAIRS), adds, np.nan)
-    return share, share - more, more, more - half, more + half, adds, adds - of_adds, adds + of_adds
+    def _adds(self) -> Floats:
+        """Return what each card adds to what is left, by least squares."""
+        adds: Floats = np.linalg.pinv(self.both) @ self.rest
+        return adds
 
-
-def _adds(local: Ints, pairs: int, cards: Ints, rest: Floats) -> tuple[Floats, Floats]:
-    """Return what each card adds to what is left, by least squares, and its error between pairs."""
-    inverse = np.linalg.pinv(cross(cards, cards))
-    adds = inverse @ weigh(cards, rest)
-    by_pair = _by_pair(local, pairs, cards, repeat(rest - dot(cards, adds)))
-    spread = inverse @ cross(by_pair, by_pair) @ inverse
-    return adds, np.sqrt(np.maximum(0, np.diag(spread)))
+    def worth(self) -> tuple[Floats, ...]:
+        """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
+        some, inverse = self.count > 0, np.linalg.pinv(self.both)
+        share, more = self._mean(self.won), self._mean(self.rest)
+        half = _half(self.pairs, self._mean(np.sqrt(self.squares)))
+        error = np.sqrt(np.maximum(0, np.diag(inverse @ self.spread @ inverse)))
+        of_adds = _half(self.pairs, np.where(some, error, np.nan))
+        adds = np.where(some & (self.pairs > _FEW_PAIRS), self._adds(), np.nan)
+        bounds = more - half, more + half, adds, adds - of_adds, adds + of_adds
+        return share, share - more, more, *bounds
 
 
 def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
@@ -269,7 +359,7 @@ def _half(pairs: int, error: Floats) -> Floats:
 
 
 MOST_PAIRS = 25_000
-"""Pairs from which the worth of cards is estimated: 50,000 games, with 16 MB of takes."""
+"""Pairs from which the worth of cards is estimated: 50,000 games, with 5 MB of packed takes."""
 
 
 class Cards:

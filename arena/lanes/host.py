@@ -28,7 +28,7 @@ from engine.cards import CHARS, pack_of  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.rules import Rules  # noqa: E402
 from engine.state import checked  # noqa: E402
-from engine.strategy import Clock, Setup, Strategy, checked_chance  # noqa: E402
+from engine.strategy import Clock, Setup, Strategy, checked_chance, close  # noqa: E402
 from engine.thoughts import said_thoughts  # noqa: E402
 from engine.view import View  # noqa: E402
 
@@ -69,11 +69,13 @@ class Host:
     def answer(self, message: Message) -> Message:
         """Return the answer to a message, without its id."""
         kind = message["type"]
+        game = self.games.get(message.get("game", -1))
         if kind not in _OF_GAME:
             self.games.pop(message.get("game", -1), None)
             self.output.take()  # what is printed after a game is no other game's evidence
-        game = self.games.get(message.get("game", -1))
         try:
+            if kind == "end" and game is not None and game.strategy is not None:
+                close(game.strategy)
             if kind in _OF_GAME and game is not None:
                 return self._go_on(game, message)
             if kind == "new":

@@ -13,8 +13,16 @@ from typing import Any, TypeAlias
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.errors import InputError
+from arena.library.held import hold
 from arena.library.importable import find_import, is_installed
-from arena.library.written import Definition, Unshippable, check_kind, namespace_of, read_definition
+from arena.library.written import (
+    Definition,
+    NoSource,
+    Unshippable,
+    check_kind,
+    namespace_of,
+    read_definition,
+)
 
 _ATOMS = (type(None), type(...), bool, int, str, bytes)
 _BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
@@ -68,12 +76,15 @@ _OF_A_MODULE = {*vars(ModuleType("")), "__file__", "__builtins__"}
 def bundle(thing: Any) -> Code:
     """Return a class or function as a file's source, with all of its module that it uses.
 
-    That are imports, plain values, and other classes and functions. Raises InputError, with
-    the reason, for what cannot be sent to a worker.
+    That are imports, plain values, and other classes and functions. What has no source, as at a
+    prompt, plays in this process, with a warning. Raises InputError, with the reason, for what
+    cannot be sent to a worker.
     """
     name = getattr(thing, "__name__", None) or type(thing).__name__
     try:
         code = _Bundle().of(thing)
+    except NoSource:
+        return hold(thing)
     except Unshippable as refusal:
         raise InputError(f"bot {name!r}: it cannot be sent to a worker: {refusal}") from None
     if len(code.source) > MOST_SOURCE:
@@ -117,10 +128,7 @@ class _Bundle:
         if self._bind(own, thing):
             definition = read_definition(kind)
             if definition is None:
-                raise Unshippable(
-                    f"the source of {own} cannot be found; write it into a file, or run the "
-                    f"program from one"
-                )
+                raise NoSource(f"the source of {own} cannot be found")
             self._add(definition, namespace, own)
             if isinstance(kind, type):
                 self._set_attributes(kind, definition)

@@ -158,7 +158,7 @@ def compare(
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, settings = request([new, old], None, given, default, how.kept)
     tournament = as_comparison(tournament, stop)
-    with open_where(where, settings) as opened:
+    with open_where(where, settings, tournament) as opened:
         outcome, results = how.play(tournament, opened)
     assert outcome.comparison is not None
     return Comparison(outcome.comparison, results)

@@ -7,7 +7,7 @@ from pathlib import Path
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import NORMAL, QUIET
-from arena.library.request import Bot, Location, folder_path, request
+from arena.library.request import Bot, Location, folder_path, plain, request
 from arena.runs import probe_bot as runs
 from arena.runs.probe_bot import Probed
 from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS
@@ -41,6 +41,7 @@ def probe(
     >>> found.bot, found.pairs, found.score > 0.5
     ('greedy', 2, True)
     """
+    pairs, seed, learn, minutes, workers = plain((pairs, seed, learn, minutes, workers))
     if learn is not None and not (type(learn) is int and 1 <= learn <= MOST_PAIRS):
         raise InputError(f"learn: {show(learn)} is not a number from 1 to {MOST_PAIRS:,}")
     if minutes is not None and not 0 < minutes < float("inf"):

@@ -18,6 +18,7 @@ from arena.errors import ChangedBots, InputError
 from arena.executors.contract import Executor, open_executor
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
+from arena.library.held import Here, explain_held, has_held, keep_here
 from arena.runs.prepare import prepare
 from arena.runs.rerun import find_manifest, play_as
 from arena.tournament.config import Config, convert, make_tournament, read_data
@@ -113,6 +114,22 @@ _WHERE = ("workers", "executor")
 _CALLER = 4  # frames from a warning to the program that called the library
 
 
+def plain(value: Any) -> Any:
+    """Return a value in which numbers and texts of numpy are Python's, in lists and dicts, too.
+
+    >>> import numpy as np
+    >>> plain({"pairs": np.int64(5), "limits": {"decision": np.float32(0.5)}, "seeds": (np.True_,)})
+    {'pairs': 5, 'limits': {'decision': 0.5}, 'seeds': (True,)}
+    """
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind(map(plain, value))
+    if kind is dict:
+        return {plain(key): plain(part) for key, part in value.items()}
+    is_scalar = kind.__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if is_scalar else value
+
+
 def takes(keys: type[GameKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return a decorator of a function whose last keywords are these keys of a config.
 
@@ -130,7 +147,7 @@ def takes(keys: type[GameKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]
         @wraps(function)
         def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             shown.bind(*args, **kwargs)
-            return function(*args, **kwargs)
+            return function(*plain(args), **plain(kwargs))
 
         shown = signature.replace(parameters=own + more)
         checked.__signature__ = shown  # type: ignore[attr-defined]
@@ -164,6 +181,8 @@ def request(
             tournament, settings = _make(bots, default if data is None else data, given, name)
         for problem in prepare(tournament, None if kept is None else folder_path(kept, "out")):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
+        for line in explain_held(tournament):
+            warnings.warn(line, stacklevel=_CALLER)
     except ChangedBots:
         raise
     except InputError as error:
@@ -182,7 +201,7 @@ def _make(
     if isinstance(data, Mapping):
         data = _merge(data, bots, given, objects)
     settings = convert(data, name)
-    return make_tournament(settings, objects=objects.code), settings
+    return keep_here(make_tournament(settings, objects=objects.code)), settings
 
 
 def _again(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
@@ -227,11 +246,17 @@ def of_config(where: Where | None) -> Any:
 
 
 @contextmanager
-def open_where(where: Where | None, settings: Config) -> Iterator[Executor]:
+def open_where(
+    where: Where | None, settings: Config, tournament: Tournament | None = None
+) -> Iterator[Executor]:
     """Yield an executor of so many workers as a config says.
 
-    Raises InputError if it cannot be reached, or is none.
+    A tournament with a bot that only this process has is played here. Raises InputError if the
+    executor cannot be reached, or is none.
     """
+    if tournament and has_held(tournament):
+        yield Here()
+        return
     if where is None or isinstance(where, str | Mapping):
         choice = choose_executor(settings.executor)
         with open_executor(choice, settings.workers) as executor:

@@ -13,6 +13,7 @@ from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET
+from arena.library.held import Here, has_held
 from arena.library.request import (
     Bot,
     GameKeys,
@@ -120,7 +121,7 @@ def run(
         given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
     tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
-    with open_where(where, settings) as opened:
+    with open_where(where, settings, tournament) as opened:
         return how.play(tournament, opened)[1]
 
 
@@ -205,7 +206,7 @@ def play(
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
     default = {"name": "game", "pairs": pair + 1}
     tournament, _ = request([bot, opponent], None, keys, default)
-    game = play_again(tournament, pair, seat, LocalExecutor(1))
+    game = play_again(tournament, pair, seat, Here() if has_held(tournament) else LocalExecutor(1))
     if thoughts:
         game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)
         if note:

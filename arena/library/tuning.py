@@ -143,7 +143,7 @@ def tune(
     base, settings = request([bot], None, given, {"name": "tune", "pairs": 1})
     tuning = make_tuning(base, space, budget, proof)
     runs.prepare_tuning(tuning)
-    with _folder(out) as path, open_where(where, settings) as executor:
+    with _folder(out) as path, open_where(where, settings, base) as executor:
         if fresh:
             runs.clear(path)
         shown = NORMAL if progress else QUIET

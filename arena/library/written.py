@@ -20,6 +20,10 @@ class Unshippable(Exception):
     """Raised for what cannot be sent; the message is the reason."""
 
 
+class NoSource(Unshippable):
+    """Raised for what has no source: it was typed at a prompt, or read from standard input."""
+
+
 def closure(names: object) -> Unshippable:
     """Return the refusal of what uses variables of the function around it."""
     return Unshippable(

@@ -20,6 +20,7 @@ from engine import (
     STANDARD,
     TAKE,
     Action,
+    IllegalAction,
     Kind,
     Pack,
     Rules,
@@ -239,8 +240,16 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return [(kind, number / cards) for kind, number in enumerate(copies) if number]
 
     def _apply_action(self, action: int) -> None:
+        """Carry out an action or draw a card; raise IllegalAction for what cannot be."""
         dealing = self.dealing
-        (dealing.draw if dealing.missing else dealing.apply)(action)
+        if not dealing.missing:
+            dealing.apply(dealing.state.checked(action))
+        elif (
+            dealing.state.over or not 0 <= action < len(KINDS) or not counts(dealing.unseen)[action]
+        ):
+            raise IllegalAction(f"no card {action} is left to be dealt", len(dealing.state.history))
+        else:
+            dealing.draw(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
         char = to_text(bytes((action,)))

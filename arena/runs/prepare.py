@@ -37,7 +37,8 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
     for entry in tournament.entries:
         if entry.note:
             logging.getLogger("arena").warning("warning: %s", describe_note(entry))
-    problems = [*probe(tournament.entries, tournament.rules, tournament.limits)]
+    entries = [entry for entry in tournament.entries if not entry.is_held]
+    problems = [*probe(entries, tournament.rules, tournament.limits)]
     for problem in problems:
         if problem.entry.is_code:
             error = InputError(str(problem))

@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import NamedTuple
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
 
 from arena.errors import InputError, counted, not_installed
 from arena.tournament.rounds import Counts, Rounds
@@ -22,9 +23,15 @@ from arena.tournament.tournament import Tournament
 from engine.seeds import stream
 
 _REACH = 8  # places beside the wanted distance, where an opponent is looked for at first
+_SMALL = 10  # bots that can look ahead to the last round
+_TRIALS = 2_000  # of plans; 200 are enough unless a bot is out
+_BYE = -1  # the opponent of the bot that does not play
 
-Met = Mapping[tuple[int, int], int]
-"""How often two bots have met, by their numbers, the smaller one first."""
+Two: TypeAlias = tuple[int, int]
+"""Two bots by their numbers, the smaller one first."""
+
+Met = Mapping[Two, int]
+"""How often two bots have met."""
 
 
 def default_rounds(bots: int) -> int:
@@ -131,6 +138,107 @@ def _matching(order: Sequence[int], groups: int, edges: Iterable[_Edge]) -> list
     return [(order[min(two)], order[max(two)]) for two in sorted(map(sorted, found))]
 
 
+def pair_up(
+    order: Sequence[int], met: Met, byes: Mapping[int, int], groups: int, left: int
+) -> Collection[Two]:
+    """Return the bots that meet in the next round, the first of the `left` ones to come.
+
+    They are those of `choose_bye` and `match`, unless up to ten bots would then have to meet again
+    later on. In that case the round is the nearest one after which all further rounds can be
+    planned without a rematch. A bot has a further bye before others only if no plan avoids it.
+
+    >>> met = dict.fromkeys([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)], 1)
+    >>> match(range(6), met, groups=1)  # after that only 0, 2, 4 and 1, 3, 5 have not met
+    [(0, 3), (1, 4), (2, 5)]
+    >>> sorted(pair_up(range(6), met, {}, groups=1, left=3))
+    [(0, 2), (1, 4), (3, 5)]
+    """
+    bye = choose_bye(order, byes)
+    usual = match([bot for bot in order if bot != bye], met, groups)
+    if len(order) > _SMALL:
+        return usual
+    idle = {} if bye is None else {(_BYE, bot): byes.get(bot, 0) for bot in order}
+    wanted = {(min(two), max(two)) for two in usual} | {two for two in idle if bye in two}
+    meetings = _fewest({two: met.get(two, 0) for two in combinations(sorted(order), 2)})
+    bots = [_BYE, *order] if idle else [*order]
+    for free in dict.fromkeys([meetings | _fewest(idle), meetings.union(idle)]):
+        degrees = Counter(bot for two in free for bot in two if bot != _BYE)
+        further = min(left, *degrees.values()) - 1
+        trials = iter(range(_TRIALS))
+        if wanted <= free and _has_plan(bots, free - wanted, further, trials):
+            return usual
+        for found in sorted(_rounds(bots, free), key=lambda one: _cost(one, order, byes, groups)):
+            if _has_plan(bots, free - found, further, trials):
+                return [two for two in found if _BYE not in two]
+    return usual
+
+
+def _fewest(times: Met) -> frozenset[Two]:
+    """Return the pairs that have met the fewest times: at first all that have not met."""
+    fewest = min(times.values(), default=0)
+    return frozenset(two for two in times if times[two] == fewest)
+
+
+def _rounds(bots: Sequence[int], free: Collection[Two]) -> Iterator[frozenset[Two]]:
+    """Yield every round in which each bot has one of these meetings."""
+    if not bots:
+        yield frozenset()
+        return
+    for other in bots[1:]:
+        two = min(bots[0], other), max(bots[0], other)
+        if two in free:
+            rest = [bot for bot in bots[1:] if bot != other]
+            yield from (more | {two} for more in _rounds(rest, free))
+
+
+def _has_plan(
+    bots: Sequence[int], free: frozenset[Two], rounds: int, trials: Iterator[int]
+) -> bool:
+    """Return whether so many rounds can be played with these meetings, each at most once.
+
+    The order of the rounds makes no difference: so the first bot meets its opponents in the order
+    of `bots`. Each call takes one of the trials; without one it finds no plan.
+    """
+    if not rounds or next(trials, None) is None:
+        return not rounds
+    degrees = Counter(bot for two in free for bot in two)
+    if min(degrees[bot] for bot in bots) < rounds:
+        return False
+    for opponent in bots[1:]:
+        tried = frozenset([(min(bots[0], opponent), max(bots[0], opponent))])
+        if not tried <= free:
+            continue
+        free -= tried
+        rest = [bot for bot in bots[1:] if bot != opponent]
+        if any(_has_plan(bots, free - found, rounds - 1, trials) for found in _rounds(rest, free)):
+            return True
+    return False
+
+
+def _cost(
+    found: Collection[Two], order: Sequence[int], byes: Mapping[int, int], groups: int
+) -> tuple[int, int, int]:
+    """Return what is the least for the usual round: of its bye, then of its distances."""
+    idle = [bot for other, bot in found if other == _BYE]
+    place = {bot: number for number, bot in enumerate(bot for bot in order if bot not in idle)}
+    groups = min(groups, len(place) // 2)
+    distances = (abs(place[bot] - place[other]) for other, bot in found if other != _BYE)
+    squares = sum((2 * groups * distance - len(place)) ** 2 for distance in distances)
+    return sum(byes.get(bot, 0) for bot in idle), -sum(map(order.index, idle)), squares
+
+
+def round_of_all(bots: Sequence[int], number: int) -> list[Two]:
+    """Return the round with this number of a round robin. Source: the circle method.
+
+    >>> round_of_all([0, 1, 2, 3], 0), round_of_all([0, 1, 2], 0)
+    ([(0, 3), (1, 2)], [(1, 2)])
+    """
+    first, *others = [*bots, _BYE] if len(bots) % 2 else bots
+    ring = [first, *others[number:], *others[:number]]
+    half = len(ring) // 2
+    return [two for two in zip(ring[:half], ring[: half - 1 : -1], strict=True) if _BYE not in two]
+
+
 class SwissRounds(Rounds):
     """So many rounds, in each of which a pairing plays `pairs` pairs.
 
@@ -163,15 +271,23 @@ class SwissRounds(Rounds):
         rounds: Counter[int] = Counter()
         for two, times in met.items():
             rounds.update(dict.fromkeys(two, times))
-        bye = choose_bye(order, {bot: number - rounds[bot] for bot in playing})
-        groups = count_groups(number, self.wanted)
-        found = match([bot for bot in order if bot != bye], met, groups)
+        byes = {bot: number - rounds[bot] for bot in playing}
         ranges = []
-        for two in found:
+        for two in self._pair_up(order, met, byes, number):
             pairing = self._by_two[min(two), max(two)]
             first = sum(counts.get(pairing, ()))
             ranges.append(PairRange(pairing, first, first + self.pairs))
         return sorted(ranges)
+
+    def _pair_up(
+        self, order: Sequence[int], met: Met, byes: Mapping[int, int], number: int
+    ) -> Collection[Two]:
+        """Return who meets; a large field in which all meet, or all but one, is a round robin."""
+        bots = len(self.drawn)
+        opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
+        if len(order) == bots > _SMALL and number < opponents <= self.wanted + 1:
+            return round_of_all(self.drawn, number)
+        return pair_up(order, met, byes, count_groups(number, self.wanted), self.wanted - number)
 
     def worth(self, counts: Mapping[int, Counts]) -> list[Fraction]:
         """Return the worth of each bot, exactly, and so the same on every machine."""

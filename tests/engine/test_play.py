@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,7 +13,7 @@ from bots.uniform import bot
 from engine import STANDARD, Action, IllegalAction, Rules, Setup, State, View, play_game
 from engine.play import Draw, draw, play, playout, setup
 from engine.seeds import address
-from engine.state import random_deal
+from engine.state import checked, random_deal
 
 
 class Recorder:
@@ -110,3 +113,31 @@ def test_a_playout_ends_the_game_with_legal_actions() -> None:
         playout(state, rng)
         assert state.over
         assert State.from_text(state.to_text()) == state
+
+
+async def _coroutine() -> int:
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: "5", "illegal action '5' (a text: return an int); legal: 5 6"),
+        (
+            _coroutine,
+            "illegal action (a coroutine: `choose` must not be async); legal: 5 6",
+        ),
+        (
+            lambda: (number for number in (0,)),
+            "illegal action (a generator: `choose` must return an int, not yield it); legal: 5 6",
+        ),
+        (lambda: None, "illegal action None; legal: 5 6"),
+    ],
+)
+def test_an_action_of_another_type_has_a_hint(make: Callable[[], Any], says: str) -> None:
+    """No address of an object is in it, so that it is the same in every process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(IllegalAction) as caught:
+            checked(make(), (0, 1), 3)
+    assert str(caught.value) == says

@@ -163,6 +163,9 @@ class Scripted:
         self.call("choose")
         return CHARS.index(next(self.actions))
 
+    def end(self) -> None:
+        self.calls.append("end")
+
     def call(self, name: str) -> None:
         self.calls.append(name)
         if name == self.fails:

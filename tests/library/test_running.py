@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -148,6 +149,20 @@ def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_numbers_of_numpy_are_numbers() -> None:
+    """In keywords, in a mapping, and in parameters."""
+    patience = np.float64(1.0)
+    bots = [{"bot": "greedy", "params": {"patience": patience}}, "uniform"]
+    limits = {"decision": np.float32(0.5)}
+    run = arena.run(
+        bots, pairs=np.int64(2), seed=np.uint8(7), limits=limits, progress=np.bool_(False)
+    )
+    plain = arena.run(["greedy(patience=1.0)", "uniform"], pairs=2, seed=7, progress=False)
+    assert (run.games["plies"] == plain.games["plies"]).all()
+    game = arena.play("greedy", "uniform", pair=np.int32(1), seat=np.int8(1))
+    assert game == arena.play("greedy", "uniform", pair=1, seat=1)
+
+
 def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     """Its sha256 is that of its source; another one replaces it only when asked for."""
     folder = tmp_path / "run"
@@ -268,14 +283,26 @@ def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: 
     assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
 
 
-@pytest.mark.slow
-def test_a_class_from_standard_input_is_refused(tmp_path: Path) -> None:
-    """Its source is lost; the last line of the error says what to do."""
-    done: Done = run_python(folder=tmp_path, text=f"{PROGRAM}\nplay()\n")
-    assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("arena.errors.InputError: bot 'Mine': it cannot be sent to a worker: ")
-    assert last.endswith("write it into a file, or run the program from one")
+@pytest.mark.parametrize(
+    "how", ["input", *(pytest.param(how, marks=pytest.mark.slow) for how in ("-c", "prompt"))]
+)
+def test_a_class_without_a_source_plays_in_the_calling_process(tmp_path: Path, how: str) -> None:
+    """One line says so; the games are those of the same class in a file."""
+    program = f"{PROGRAM}\nplay()\n"
+    if how == "-c":
+        done: Done = run_python("-c", program, folder=tmp_path)
+    elif how == "prompt":
+        done = run_python("-i", "-q", folder=tmp_path, text=re.sub(r"\n\n(?=    )", "\n", program))
+    else:
+        done = run_python(folder=tmp_path, text=program)
+    lines = [line for line in done.stderr.splitlines() if line.strip("> .")]
+    assert done.returncode == 0
+    assert [line.partition(" UserWarning: ")[2] for line in lines] == [
+        "bot 'Mine': its source cannot be found, so all games are played in this process, "
+        "without workers"
+    ]
+    expected = arena.run(["greedy", ("Mine", SecondLegal)], pairs=2, seed=7, progress=False)
+    assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
 
 
 class SecondLegal:

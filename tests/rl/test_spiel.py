@@ -16,7 +16,9 @@ from arena.errors import InputError
 from bots.greedy import bot as greedy
 from bots.uniform import bot as uniform
 from engine import (
+    CITY,
     STANDARD,
+    TAKE,
     EngineError,
     IllegalAction,
     Rules,
@@ -117,6 +119,27 @@ def test_chance_draws_a_deal_card_by_card() -> None:
             assert len(drawn) == 2 + 10 * seen.round
             state.apply_action(0 if 0 in seen.legal else seen.legal[-1])
     assert len(drawn) == state.get_game().max_chance_nodes_in_history() == 42
+
+
+def test_what_is_illegal_is_refused() -> None:
+    """A card of which none is left, an action, and anything after the end; nothing changes."""
+    state = spiel.load_game().new_initial_state()
+    for _ in range(STANDARD.copies[CITY]):
+        state.apply_action(CITY)
+    for wrong in (CITY, TAKE, 99):
+        with pytest.raises(IllegalAction, match=f"no card {wrong} is left"):
+            state.apply_action(wrong)
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    before = str(state)
+    for wrong in {*range(TAKE + 2)} - {*state.legal_actions()}:
+        with pytest.raises(IllegalAction, match=f"illegal action {wrong}"):
+            state.apply_action(wrong)
+    assert str(state) == before
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(IllegalAction):
+        state.apply_action(TAKE)
 
 
 def test_no_seat_sees_what_is_being_dealt_to_the_other() -> None:

@@ -92,6 +92,18 @@ ROGUES = {
 WORKING = {"works_on": "works_on.py"}
 """Rogues that work while it is their opponent's turn."""
 
+KEEPING = {
+    f"keeps_{what}": f"keeps.py(what='{what}')"
+    for what in ("threads", "memory", "children", "files")
+}
+"""Rogues that have no fault in a game, but keep something of each one in their process."""
+
+CLOSING = {
+    f"closes_and_{how}": f"closes_badly.py(how='{how}')"
+    for how in ("raises", "exits", "loops", "sleeps")
+}
+"""Rogues that have no fault in a game, and fail in `close()` after it."""
+
 FRAMING = {"frames": "frames.py", "frames_by_workers": "frames.py(all=True)"}
 """Rogues that make others seem to be at fault."""
 
@@ -171,7 +183,8 @@ def spec(name: str) -> str:
     if name in COMMANDS:
         words = [sys.executable, str(FOLDER / "says.py"), COMMANDS[name]]
         return f"cmd:{shlex.join(words)}"
-    return str(FOLDER / (ROGUES | ESCAPING | UNTRUE | WORKING | FRAMING | TALKING)[name])
+    others = ESCAPING | UNTRUE | WORKING | KEEPING | CLOSING | FRAMING | TALKING
+    return str(FOLDER / (ROGUES | others)[name])
 
 
 def rogue(name: str, lane: str | None = None, **params: Any) -> Entry:

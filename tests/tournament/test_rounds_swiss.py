@@ -12,6 +12,7 @@ from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.swiss_rounds import SwissRounds
 from bench.studies.fields import Simulated
 from bench.studies.swiss import compare, make_swiss
+from tests.tiers import few
 
 
 def test_worth_is_own_share_and_that_of_the_opponents() -> None:
@@ -47,6 +48,24 @@ def test_everybody_plays_every_round_or_has_the_bye(bots: int) -> None:
         played.update(labels)
         before = counts
     assert max(played.values()) - min(played[label] for label in cup.labels) <= 1
+
+
+FIELDS = [(6, 6), *((bots, 50) for bots in range(5, 10)), (11, 4), (12, 4), (20, 2)]
+
+
+@pytest.mark.parametrize(("bots", "seeds"), few(FIELDS, unpack=True))
+def test_nobody_meets_again_while_that_can_be_avoided(bots: int, seeds: int) -> None:
+    """All numbers of rounds up to a round robin, and in small fields up to two of them."""
+    opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
+    for wanted in range(1, opponents * (1 + (bots < 10)) + 1):
+        for seed in range(seeds):
+            cup = replace(make_swiss(bots, 1, wanted), seed=seed)
+            elos = {label: 1500 + 40.0 * n for n, label in enumerate(cup.labels)}
+            *_, counts = Simulated(elos, seed).rounds(make_rounds(cup), cup.pairings)
+            played = Counter(label for n in counts for label in cup.pairings[n] * sum(counts[n]))
+            laps = -(-wanted // opponents)
+            assert max(map(sum, counts.values())) <= laps, (wanted, seed)
+            assert all(0 <= wanted - played[label] <= laps * (bots % 2) for label in cup.labels)
 
 
 def test_bots_that_are_out_get_no_more_games() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import pytest
 
-from arena.tournament.swiss_rounds import choose_bye, default_rounds, match
+from arena.tournament.swiss_rounds import choose_bye, default_rounds, match, pair_up
 
 Two = tuple[int, int]
 
@@ -76,7 +77,7 @@ def test_a_field_that_needs_far_opponents_finds_them() -> None:
 def test_nobody_meets_an_opponent_again_while_there_are_others() -> None:
     """10 bots in 5 rounds, in any order each time: after 4 each has 5 others that it can meet.
 
-    A Swiss tournament does not look ahead, so in its last rounds a rematch can be necessary.
+    `match` does not look ahead, so in last rounds a rematch can be necessary: see `pair_up`.
     """
     luck = random.Random(3)
     met: dict[Two, int] = {}
@@ -86,6 +87,34 @@ def test_nobody_meets_an_opponent_again_while_there_are_others() -> None:
             met[two] = met.get(two, 0) + 1
     assert set(met.values()) == {1}
     assert len(met) == 25
+
+
+def can_avoid(order: Sequence[int], met: Mapping[Two, int], left: int) -> bool:
+    """Return whether so many rounds can be played in which all meet at most once."""
+    if not left:
+        return True
+    for found in matchings(sorted(order)):
+        if not any(map(met.get, found)) and can_avoid(
+            order, {**met, **dict.fromkeys(found, 1)}, left - 1
+        ):
+            return True
+    return False
+
+
+def test_a_round_leaves_a_plan_of_the_others_if_there_is_one() -> None:
+    """6 bots that have met in any way, as where others are out, against all plans."""
+    luck = random.Random(4)
+    seen = set()
+    for _ in range(120):
+        order, left = luck.sample(range(6), 6), luck.randint(1, 4)
+        met = {two: 1 for two in combinations(range(6), 2) if luck.random() < 0.3}
+        found = [(min(two), max(two)) for two in pair_up(order, met, {}, luck.choice([1, 3]), left)]
+        assert sorted(bot for two in found for bot in two) == [*range(6)]
+        avoids = not any(map(met.get, found))
+        avoids &= can_avoid(order, {**met, **dict.fromkeys(found, 1)}, left - 1)
+        assert avoids == can_avoid(order, met, left)
+        seen.add(avoids)
+    assert seen == {True, False}
 
 
 def test_the_bye_goes_to_the_last_of_those_that_had_the_fewest() -> None:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from arena.check.extent import DECISIONS, FEW, RATING
-from arena.check.growth import Growth, check_growth, most_of
+from arena.check.growth import Growth, check_growth
 from arena.check.item import Item, Order, fail
 from arena.check.loop import Loop, check_hidden, open_loop
 from arena.check.sparring import (
@@ -119,7 +119,7 @@ class Inspection:
         yield check_size(self.candidate)
 
     def _growth(self) -> Item:
-        return check_growth(self.growths, most_of(self.first.bots[0]))
+        return check_growth(self.growths, self.first.bots[0].most_held)
 
     def _lanes(self, first: Item) -> Iterator[Item]:
         """Yield the lanes process and jail, one of which was played first."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.check.growth import Growth, look
+from arena.check.growth import Growth
 from arena.check.item import Item, fail
 from arena.entries.entry import Entry
 from arena.entries.needs import explain_missing
@@ -179,7 +179,7 @@ class Sparring:
         number = seat % len(self._workers)
         played = self._workers[number].play(chunk)
         bot = self.bots[number]
-        self.growths[number].add(bot.pid, len(played.results), look(bot))
+        self.growths[number].add(bot.pid, len(played.results), bot.held())
         self.timing.merge(played.timings[pairing.bot])
         for result in played.results:
             self.actions[Fixture(pairing, *result[:2])] = result.actions

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import psutil
 
-from arena.check.growth import find_family, find_inner, read_status
 from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.check.trial import STDOUT
@@ -34,8 +33,8 @@ def _peak_megabytes(bot: BotProcess) -> float | None:
     """Return the most memory that one of a bot's processes has had, None where it is unknown."""
     peaks = [
         int(value.split()[0]) * 1024 / _MB
-        for process in find_family(bot)
-        if (value := read_status(process.pid, "VmHWM"))
+        for process in _family(bot)
+        if (value := _read_status(process.pid, "VmHWM"))
     ]
     return max(peaks, default=None)
 
@@ -49,7 +48,7 @@ def _private_folder(bot: BotProcess) -> Path:
     """Return the folder of a bot; that of a jail is seen through one of its processes."""
     if bot.launch.jailed:
         inside = Path(bot.launch.environment["HOME"]).relative_to("/")
-        for process in find_inner(bot):
+        for process in _inner(bot):
             folder = Path(f"/proc/{process.pid}/root", inside)
             with suppress(OSError):
                 os.listdir(folder)
@@ -83,9 +82,9 @@ def _dismiss(bots: Sequence[BotProcess]) -> list[str]:
     own = {bot.pid for bot in bots}
     holders = []
     for bot in bots:
-        inner = find_inner(bot)
+        inner = _inner(bot)
         own |= {process.pid for process in inner[:2]}  # the first of the jail, and the bot's own
-        outer = [process for process in find_family(bot) if process not in inner] if inner else []
+        outer = [process for process in _family(bot) if process not in inner] if inner else []
         for process in outer:
             with suppress(psutil.Error):
                 process.send_signal(signal.SIGSTOP)
@@ -173,3 +172,35 @@ def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
     if output:
         return Item("leaves nothing", "warn", f"prints: {counted(output, 'byte')}", figures=figures)
     return Item("leaves nothing", "ok", "no process, no file, no output", figures=figures)
+
+
+def _family(bot: BotProcess) -> list[psutil.Process]:
+    """Return a bot's process and all below it."""
+    if bot.pid is None:
+        return []
+    with suppress(psutil.Error):
+        process = psutil.Process(bot.pid)
+        return [process, *descendants(process)]
+    return []
+
+
+def _inner(bot: BotProcess) -> list[psutil.Process]:
+    """Return the processes of a bot that have a number of their own in a jail, by that number."""
+    outside = len(_numbers(os.getpid()))
+    numbers = {process: _numbers(process.pid) for process in _family(bot)}
+    inner = [process for process in numbers if len(numbers[process]) > outside]
+    return sorted(inner, key=lambda process: numbers[process][-1])
+
+
+def _numbers(pid: int) -> list[int]:
+    """Return the numbers of a process: one for each pid namespace that it is in."""
+    return [int(number) for number in _read_status(pid, "NSpid").split()]
+
+
+def _read_status(pid: int, name: str) -> str:
+    """Return a field of a process, empty where there is none."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return line.partition(":")[2].strip()
+    return ""

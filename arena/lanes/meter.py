@@ -6,7 +6,7 @@ import mmap
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -126,50 +126,51 @@ def _folder_bytes(pids: list[int], private: str) -> int:
 
 
 class Held(NamedTuple):
-    """What a process and all below it hold: bytes, descriptors, and processes with their threads.
+    """What processes hold: MB of memory, processes, threads, and open files of one of them.
 
-    Of the bytes those of the largest process count as the limit of a process counts them (data),
-    or those that all have in memory, if these are more.
+    As a limit it is what they may hold, 0 where there is none.
     """
 
-    memory: int
-    descriptors: int
-    threads: int
+    memory: float = 0.0
+    processes: float = 0.0
+    threads: float = 0.0
+    files: float = 0.0
 
 
-def read_held(pid: int) -> Held:
-    """Return what a process and all below it hold; what cannot be read counts nothing."""
-    data = resident = descriptors = threads = 0
-    for one in (pid, *find_below(pid)):
+def read_held(pids: Sequence[int]) -> Held:
+    """Return what processes hold; what cannot be read counts nothing.
+
+    Memory is that of the largest one as its limit counts it (data), or what all have in memory, if
+    that is more.
+    """
+    data = resident = threads = files = 0
+    for pid in pids:
         fields: dict[str, str] = {}
         with suppress(OSError, ValueError):
-            text = (_PROC / str(one) / "status").read_text(errors="replace")
+            text = (_PROC / str(pid) / "status").read_text(errors="replace")
             fields = dict(line.split(":", 1) for line in text.splitlines())
-        data = max(data, _kilobytes(fields.get("VmData")))
-        resident += _kilobytes(fields.get("RssAnon"))
-        threads += int(fields.get("Threads", "0"))
+        of_data, of_memory, of_threads = (
+            int(fields.get(name, "0").split()[0]) for name in ("VmData", "RssAnon", "Threads")
+        )
+        data, resident, threads = max(data, of_data), resident + of_memory, threads + of_threads
         with suppress(OSError):
-            descriptors = max(descriptors, len(os.listdir(_PROC / str(one) / "fd")))
-    return Held(max(data, resident), descriptors, threads)
+            files = max(files, len(os.listdir(_PROC / str(pid) / "fd")))
+    return Held(max(data, resident) / _KIB, len(pids), threads, files)
 
 
-def _kilobytes(field: str | None) -> int:
-    return int(field.split()[0]) * _KIB if field else 0
+class Room:
+    """The room that a process has for further games, after what earlier ones have left in it.
 
+    `most` is what it may hold. When it `is_full`, half of the room that was left after its first
+    game has been taken. Then it is renewed, so that what its games leave behind costs none of them.
 
-class Growth:
-    """How much a process has grown since its first game, and for how many games it has room.
-
-    `most` is what it may hold. When it `is_full`, it has taken half of the room that was left after
-    its first game. Then it is renewed, so that what its games leave behind costs none of them.
-
-    >>> growth = Growth(Held(memory=1000, descriptors=100, threads=10))
+    >>> room = Room(Held(memory=1000, files=100))
     >>> for games, memory in (1, 200), (4, 280):
-    ...     growth.add(games, Held(memory, 20, 2))
-    >>> growth.games  # to 600 bytes, at 20 bytes a game
+    ...     room.add(games, Held(memory, files=20))
+    >>> room.games  # to 600 MB, at 20 MB a game
     16
-    >>> growth.add(17, Held(620, 20, 2))
-    >>> growth.is_full
+    >>> room.add(17, Held(620, files=20))
+    >>> room.is_full
     True
     """
 
@@ -188,10 +189,11 @@ class Growth:
         self._played += games
         self.games = _MOST_GAMES
         for most, first, one in zip(self.most, self._first, now, strict=True):
-            room, grown = max(0, most - first) // 2, one - first
-            self.is_full |= grown > room
-            if grown > 0:
-                self.games = max(1, min(self.games, room * self._played // grown - self._played))
+            room, grown = max(0.0, most - first) / 2, one - first
+            if most and grown > 0:
+                self.is_full |= grown > room
+                left = int(room * self._played / grown) - self._played
+                self.games = max(1, min(self.games, left))
 
 
 READS_CLOCKS = sys.platform == "linux" and hasattr(time, "clock_gettime")

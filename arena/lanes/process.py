@@ -29,7 +29,7 @@ from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
-from arena.lanes.meter import Growth, Held, Meter, Stopwatch, find_below, read_held, read_usage
+from arena.lanes.meter import Held, Meter, Room, Stopwatch, find_below, read_held, read_usage
 from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
 from arena.lanes.silence import has_closed, wait_for_input
@@ -93,7 +93,7 @@ class BotProcess:
 
     def _reset(self) -> None:
         self.is_warm = False  # whether it has decided anything
-        self._growth = Growth(self._most_held())
+        self._room = Room(self.most_held)
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
         self._awaited = ""  # the type of the message that it answers
@@ -153,21 +153,32 @@ class BotProcess:
         self._pipes = Pipes(process)
         return process
 
-    def _most_held(self) -> Held:
-        """Return what its processes may hold; those of bubblewrap are counted, too."""
-        launch = self.launch
-        most = most_processes(hosted=launch.hosted) if launch.jailed else MOST_PROCESSES
-        return Held(self.limits.memory << 20, MOST_OPEN, most + _ABOVE * launch.contained)
+    @property
+    def most_held(self) -> Held:
+        """What its processes may hold."""
+        threads = most_processes(hosted=self.launch.hosted) if self.launch.jailed else 0
+        return Held(self.limits.memory, MOST_PROCESSES, threads, MOST_OPEN)
+
+    def held(self) -> Held:
+        """Return what its processes hold."""
+        return read_held(self._own())
+
+    def _own(self) -> list[int]:
+        """Return the bot's processes, without those of the jail around them."""
+        if self._process is None:
+            return []
+        members = [self._process.pid, *find_below(self._process.pid)]
+        return members[_ABOVE if self.launch.contained else 0 :]
 
     def has_room(self) -> int:
         """Return for about how many games more it has room, by what earlier ones have left."""
-        return self._growth.games
+        return self._room.games
 
     def count_games(self, games: int) -> None:
         """Take note of games that it has played; end it if they have left too much behind."""
         if self._process is not None:
-            self._growth.add(games, read_held(self._process.pid))
-            if self._growth.is_full:
+            self._room.add(games, self.held())
+            if self._room.is_full:
                 self.kill()
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
@@ -289,10 +300,7 @@ class BotProcess:
 
     def _check_silence(self) -> None:
         """Kill the bot if it cannot answer: it has closed its output, or waits for more input."""
-        assert self._process is not None
-        members = [self._process.pid, *find_below(self._process.pid)]
-        own = members[_ABOVE if self.launch.contained else 0 :]
-        forfeit = None
+        own, forfeit = self._own(), None
         if own and has_closed(own, self._pipes.answers):
             forfeit = Forfeit("crash", "closed its output")
         elif own and self._pipes.is_read and wait_for_input(own):

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from arena.check.growth import Growth, Kept, check_growth, most_of
+from arena.check.growth import Growth, check_growth
 from arena.check.item import Item
 from arena.check.sparring import Candidate, Sparring
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
+from arena.lanes.meter import Held
 from tests.rogues import FOLDER, rogue
 
-MOST = Kept(1024, 32, 33, 128)
+MOST = Held(1024, 32, 33, 128)
 
 
-def check(kept: Callable[[int], Kept], games: int = 20, step: int = 1) -> Item:
+def check(kept: Callable[[int], Held], games: int = 20, step: int = 1) -> Item:
     """Return the item of a bot that has so much after each game."""
     growth = Growth()
     for number in range(step, games + 1, step):
@@ -28,10 +29,10 @@ def check(kept: Callable[[int], Kept], games: int = 20, step: int = 1) -> Item:
 @pytest.mark.parametrize("step", [1, 4])
 def test_what_is_used_up_first_is_said(step: int) -> None:
     """2 MB of 1,004 are for 502 games; a thread a game is for 32."""
-    item = check(lambda games: Kept(20 + 2.0 * games, 1, 1, 8), step=step)
+    item = check(lambda games: Held(20 + 2.0 * games, 1, 1, 8), step=step)
     assert item.status == "warn"
     assert "keeps 2 MB a game: out of memory after about 500 games" in item.message
-    item = check(lambda games: Kept(20 + 2.0 * games, 1, 1 + games, 8), step=step)
+    item = check(lambda games: Held(20 + 2.0 * games, 1, 1 + games, 8), step=step)
     assert "keeps 1 thread a game: out of threads after about 32 games" in item.message
     assert item.figures == {"kept": "threads", "a_game": 1.0, "games": 32}
 
@@ -39,24 +40,24 @@ def test_what_is_used_up_first_is_said(step: int) -> None:
 @pytest.mark.parametrize(
     "kept",
     [
-        lambda games: Kept(20 + 9 * min(games, 13), 1, 2, 8),  # a cache that is full
-        lambda games: Kept(20 + 5 * (games % 3), 1, 2, 8 + games % 2),  # noise
-        lambda games: Kept(20 + 300 * (games > 15), 1, 9 * (games > 15), 8),  # once
-        lambda games: Kept(20 + 0.4 * games, 1, 2, 8),  # it may end some day
-        lambda games: Kept(90 - games, 1, 2, 8),
+        lambda games: Held(20 + 9 * min(games, 13), 1, 2, 8),  # a cache that is full
+        lambda games: Held(20 + 5 * (games % 3), 1, 2, 8 + games % 2),  # noise
+        lambda games: Held(20 + 300 * (games > 15), 1, 9 * (games > 15), 8),  # once
+        lambda games: Held(20 + 0.4 * games, 1, 2, 8),  # it may end some day
+        lambda games: Held(90 - games, 1, 2, 8),
     ],
 )
-def test_what_an_honest_bot_has_is_no_growth(kept: Callable[[int], Kept]) -> None:
+def test_what_an_honest_bot_has_is_no_growth(kept: Callable[[int], Held]) -> None:
     """Nothing that grows in one part of the games only, or very slowly."""
     assert check(kept).status == "ok"
 
 
 def test_few_games_say_nothing_and_a_new_process_begins_again() -> None:
     """A process that was replaced has nothing of the games before."""
-    assert check(lambda games: Kept(20.0 * games), games=8).status == "none"
+    assert check(lambda games: Held(20.0 * games), games=8).status == "none"
     growth = Growth()
     for number in range(20):
-        growth.add(number // 10, 1, Kept(2.0 * number))
+        growth.add(number // 10, 1, Held(2.0 * number))
     assert growth.rates() is None
 
 
@@ -66,7 +67,7 @@ def played(name: str, folder: Path, games: int = 16) -> Item:
     sparring = Sparring(Candidate(entry, Limits(), 0, folder, lambda: None), mixed=True)
     try:
         sparring.play_series(games)
-        return check_growth(sparring.growths, most_of(sparring.bots[0]))
+        return check_growth(sparring.growths, sparring.bots[0].most_held)
     finally:
         sparring.close()
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import select
 import subprocess
-import termios
 from contextlib import suppress
 from typing import IO
 
@@ -59,6 +57,9 @@ class Pipes:
     @property
     def is_read(self) -> bool:
         """Whether the process has read all that was sent."""
+        import fcntl  # not on Windows
+        import termios
+
         waiting = bytearray(4)
         with suppress(OSError):
             fcntl.ioctl(self._stdin, termios.FIONREAD, waiting)

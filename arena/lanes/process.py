@@ -43,6 +43,8 @@ _TICK = 0.1  # seconds between two looks at a process that has not answered
 _MUCH = 0.001  # seconds of work out of turn that a bot hears of
 _NEAR = 0.005  # seconds between two looks at one whose time is nearly up
 _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
+_LOOKS = 8  # at what it holds, before its room may be used up
+_MOST_UNSEEN = 512  # parts of 8 games: a look takes 0.3 ms
 _SLEPT = 10  # times as long as it worked
 _FLUSH = "(does it flush its output?)"
 _PARTIAL = "(an incomplete line arrived: does it end each answer with a line break, and flush it?)"
@@ -94,6 +96,7 @@ class BotProcess:
     def _reset(self) -> None:
         self.is_warm = False  # whether it has decided anything
         self._room = Room(self.most_held)
+        self._unseen = 0  # games since the last look at it
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
         self._awaited = ""  # the type of the message that it answers
@@ -176,10 +179,13 @@ class BotProcess:
 
     def count_games(self, games: int) -> None:
         """Take note of games that it has played; end it if they have left too much behind."""
-        if self._process is not None:
-            self._room.add(games, self.held())
-            if self._room.is_full:
-                self.kill()
+        self._unseen += games
+        if self._process is None or _LOOKS * self._unseen < min(self._room.games, _MOST_UNSEEN):
+            return
+        self._room.add(self._unseen, self.held())
+        self._unseen = 0
+        if self._room.is_full:
+            self.kill()
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
         """Send messages in one go, and wait for all answers as long as is allowed for them.

@@ -50,7 +50,7 @@ ARENA = [
     ),
     Fault(
         "the environment of workers left to the program",
-        "arena/executors/forkserver.py",
+        "arena/executors/worker_process.py",
         "    return own | _ENVIRONMENT",
         "    return own",
         "tests/library/test_surroundings.py"

@@ -43,11 +43,15 @@ from arena.lanes.launch import Program
 assert Program(host.PROGRAM, stdin=subprocess.DEVNULL).process.wait() == 0
 """,
     "worker": """
-from arena.executors.forkserver import open_server
-from arena.executors.log import RunLog
-with open_server() as server:
-    assert server.exit_status(0, 1, 0.5) is None
-    assert server._program.process.poll() is None
+import os, socket
+from arena.executors import worker_process
+ours, theirs = socket.socketpair()
+memory = os.memfd_create("progress")
+os.ftruncate(memory, 4096)
+program = worker_process.start(theirs.fileno(), memory, Path("own"))
+theirs.close()
+ours.close()
+assert program.process.wait() == 0, program.last_words()
 """,
 }
 

@@ -87,16 +87,14 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def workers_of(run: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Return the processes that the run's fork server has forked, without their bots.
-
-    A bot's process has its worker's command line until it executes its own.
-    """
-    workers = []
+    """Return the run's worker processes, without their bots."""
     with suppress(psutil.Error):
-        for child in psutil.Process(run.pid).children():
-            if "arena.executors.forking" in " ".join(child.cmdline()):
-                workers += child.children()
-    return workers
+        return [
+            child
+            for child in psutil.Process(run.pid).children()
+            if "arena.executors.worker_process" in " ".join(child.cmdline())
+        ]
+    return []
 
 
 def has_kept_more(folder: Path, games: int, run: subprocess.Popen[str]) -> bool:

@@ -167,6 +167,9 @@ class PersonGame(OpenGame):
     def begin(self) -> None:
         """Do nothing: the person is there."""
 
+    def end(self) -> None:
+        """Do nothing: a person has nothing to close."""
+
     def choose(self, seen: View, /) -> Action:
         """Return the action that the page sends; a forced one is not asked for."""
         if len(seen.legal) == 1:

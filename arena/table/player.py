@@ -218,6 +218,9 @@ class PersonPlayer:
     def begin(self) -> None:
         """Do nothing: the person is there."""
 
+    def end(self) -> None:
+        """Do nothing: a person has nothing to close."""
+
     def choose(self, view: View, /) -> Action:
         """Return the person's action; a forced one is not asked for."""
         board = Board(view, self.naming, self.opponent)

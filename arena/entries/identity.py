@@ -71,9 +71,12 @@ def hash_package(package: Path, folder: Path) -> str:
     return digest.hexdigest()
 
 
-def imported_bots(files: Mapping[str, bytes], folder: Path) -> list[str]:
-    """Return the names of the bots of a folder that the modules among some files import."""
-    return sorted(_find_imported(_code(files), folder))
+def imported_bots(files: Mapping[str, bytes], folder: Path, *, ours: bool = False) -> list[str]:
+    """Return the names of the bots of a folder that the modules among some files import.
+
+    They are read apart unless they are `ours`.
+    """
+    return sorted(_find_imported(_code(files), folder, ours=ours))
 
 
 def _code(files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -123,8 +123,9 @@ class Worker:
 
     def is_local(self, label: str, chunk: Chunk) -> bool:
         """Return whether a bot plays in this process."""
+        entry = self.tournament.by_label[label]
         is_apart = chunk.apart or label in self.repeats.renewed
-        return self.tournament.by_label[label].lane == "inproc" and not is_apart
+        return entry.is_held or (entry.lane == "inproc" and not is_apart)
 
     def _games_at_once(self, chunk: Chunk) -> int:
         """Return how many games of a chunk are in play together."""

@@ -273,7 +273,8 @@ class BotProcess:
                 raise self._kill_for(idle_forfeit(self.budget.seconds, ""))
             if left < 0:
                 slept = spent.wall > _SLEPT * spent.charged
-                message = _PARTIAL if pipes.received else _FLUSH if slept else ""
+                talks = slept and not self.launch.hosted  # our host flushes
+                message = _PARTIAL if pipes.received else _FLUSH if talks else ""
                 raise self._kill_for(Forfeit("timeout", message, spent=spent))
         return pipes.take_line()
 

@@ -179,7 +179,7 @@ def test_a_site_that_refuses_is_left_out(lines: list[str]) -> None:
     assert play(Scripted(a=other, b=ScriptedHost())).keys() == every()
     assert other.asked == []
     assert other.closed == other.opened
-    assert "site a is left out: engine: there 1f, here 2e; python: ?[2J" in lines
+    assert "site a is left out: engine: there 1f, here 2e; python: \\x1b[2J" in lines
 
 
 def test_a_site_where_a_bot_does_not_start_is_left_out(lines: list[str]) -> None:

@@ -75,14 +75,14 @@ def test_what_a_program_answers_is_played_or_a_fault(content: bytes) -> None:
 def test_our_host_reads_lines_in_whatever_pieces_they_come(cuts: list[int]) -> None:
     """Each message has one answer, with its id."""
     entry = resolve("uniform")
-    messages = [hello(entry, STANDARD)]
+    messages = [hello(entry, STANDARD, None)]
     for game in range(3):
         limits = {"seconds_per_decision": None, "seconds_per_game": None}
         messages += [New(game=game, seat=0, seed="0" * 32, **limits), End(game=game)]
     for number, message in enumerate(messages):
         message.id = number
     first, *others = map(encode, messages)
-    text = b"".join([first, entry.source or b"", *others])
+    text = b"".join([first, *others])
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs, tempfile.TemporaryFile() as answers:
         for piece in cuts:

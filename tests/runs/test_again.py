@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
         "a manifest made by an unknown version, whose games may differ: "
         "versions.arena: there None, here ",
     ),
-    "name": (change("name", value="../x"), "name: '../x' cannot name a folder; use letters"),
+    "name": (change("name", value="../x"), "name: '../x' cannot name a folder; use"),
     "seed": (change("seed", value="x"), "its manifest cannot be read: Expected `int`, got `str`"),
 }
 

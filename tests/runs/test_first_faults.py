@@ -56,7 +56,7 @@ def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> 
     warning, first, place, again = done.stderr.splitlines()
     assert warning.startswith("warning: bot './mine.py': does not start: ModuleNotFoundError")
     assert first == "mine forfeits a game (import, ply 0)"
-    assert place == '  File "./mine.py", line 1, in <module>: import nothing_like_it'
+    assert place == '  File "mine.py", line 1, in <module>: import nothing_like_it'
     assert again.startswith("  to see it again: arena game ./mine.py uniform ")
     assert "nothing_like_it" in (tmp_path / "out" / "run.log").read_text()
 

@@ -35,7 +35,7 @@ from tests.conftest import run_here
 from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
-SHORT = Limits(decision=0.5, start=10.0, backstop=1.0, memory=256)
+SHORT = Limits(decision=0.5, start=3.0, backstop=1.0, memory=256)
 SILENT = Limits(decision=0.5, start=3.0, backstop=3.0, memory=256)
 """A worker may be silent as long as a start takes."""
 WORK = Limits(decision=0.5, memory=256)  # its backstop is far away

@@ -39,7 +39,6 @@ _PACKAGES = (psutil, msgspec)  # no file in the working folder takes their place
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
 _ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as corrupted
 
 
@@ -157,7 +156,8 @@ class _Reporter(Reporter):
     def __init__(self, channel: _Channel, progress: Progress, limits: Limits) -> None:
         self.channel = channel
         self.progress = progress
-        self.most = _peak_memory() + _ALLOWED_SHARE * limits.memory * _MB
+        self.memory = _open_memory()
+        self.most = self._read_memory() + _ALLOWED_SHARE * limits.memory * _MB
 
     def beat(self) -> None:
         self.progress.count_beat()
@@ -167,9 +167,14 @@ class _Reporter(Reporter):
 
     def played(self) -> None:
         """Exit if the socket is gone, or hardly any memory is left: the pairs are played apart."""
-        if not self.channel.is_intact() or _peak_memory() > self.most:
+        if not self.channel.is_intact() or self._read_memory() > self.most:
             os._exit(1)
         self.progress.count_finished()
+
+    def _read_memory(self) -> int:
+        """Return the bytes that are in memory (3 us). A peak would be inherited from the parent."""
+        pages = os.pread(self.memory, 64, 0).split()[1:2]
+        return int(pages[0]) * mmap.PAGESIZE if pages else 0
 
     def failed(self, result: GameResult) -> None:
         self.channel.say(Failed(result))
@@ -178,11 +183,9 @@ class _Reporter(Reporter):
         self.channel.say(Asking(pair, seat, asked, history))
 
 
-def _peak_memory() -> int:
-    """Return the most memory that this process has had, in bytes."""
-    import resource  # not on Windows
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
+def _open_memory() -> int:
+    """Return a descriptor from which the memory of this process can be read; not Linux: nothing."""
+    return os.open("/proc/self/statm" if sys.platform == "linux" else os.devnull, os.O_RDONLY)
 
 
 def _confine(limits: Limits, folder: str, output: Output) -> None:

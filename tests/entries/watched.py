@@ -7,8 +7,8 @@ process has compiled a source with the mark of `costly.py`, and the most MB that
 from __future__ import annotations
 
 import json
-import resource
 import sys
+from pathlib import Path
 from typing import Any
 
 from arena.__main__ import main
@@ -30,5 +30,6 @@ if __name__ == "__main__":
     try:
         main()
     finally:
-        megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        status = Path("/proc/self/status").read_text()  # ru_maxrss is inherited from the parent
+        megabytes = int(status.partition("VmHWM:")[2].split()[0]) >> 10
         print(json.dumps({"compiled": compiled, "megabytes": megabytes}), file=sys.stderr)

@@ -23,6 +23,7 @@ from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
+from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
 from arena.lanes.meter import Meter, Stopwatch, read_clock
 from arena.tournament.plan import Chunk, Played
@@ -42,7 +43,7 @@ _READ = 1 << 16
 class Member:
     """A worker process, and the chunks that it has been given.
 
-    `head` is what it is told first. `asking` is the last question of a game played apart; `words`
+    `head` is what it plays. `asking` is the last question of a game played apart; `words`
     are the worker's last ones, if it ended by itself; `status` is how it has ended, None as long
     as that is not known.
     """
@@ -61,19 +62,19 @@ class Member:
         folder.mkdir()
         self.log = log
         self.socket, theirs = socket.socketpair()
-        memory = _make_memory()
+        memory, told = _share(bytes(Progress.SIZE)), _share(head)
         try:
             self.progress = Progress(mmap.mmap(memory, Progress.SIZE))
-            self._program = process.start(theirs.fileno(), memory, folder)
+            self._program = process.start(theirs.fileno(), memory, told, folder)
         except BaseException:
             self.socket.close()
             raise
         finally:
             theirs.close()
-            os.close(memory)
+            for descriptor in (memory, told):
+                os.close(descriptor)
         self.pid = self._program.process.pid
         self.socket.settimeout(START)  # nobody waits for ever for a worker that does not read
-        self._send(process.HEAD, head)
         self._handle = psutil.Process(self.pid)
         self._beat = 0
         self._watch = Stopwatch(Meter(self.pid))
@@ -207,12 +208,12 @@ class Member:
         remove_folder(self.folder)
 
 
-def _make_memory() -> int:
-    """Return a descriptor of memory that two processes can share."""
+def _share(data: bytes) -> int:
+    """Return a descriptor of memory with this data, which two processes can share."""
     try:
-        memory = os.memfd_create("progress")
+        memory = os.memfd_create("arena")
     except (AttributeError, OSError):  # not Linux
         with tempfile.TemporaryFile() as file:
             memory = os.dup(file.fileno())
-    os.ftruncate(memory, Progress.SIZE)
+    write_all(memory, data)
     return memory

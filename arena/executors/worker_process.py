@@ -32,8 +32,8 @@ from arena.lanes.limits import Limits
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
-HEAD, CHUNK, END = 1, 2, 3
-"""Kinds of frames to a worker, all pickled: what it is to play, a chunk of it, and no more."""
+CHUNK, END = 1, 2
+"""Kinds of frames to a worker: a chunk to play, which is pickled, and no more."""
 
 _PACKAGES = (psutil, msgspec)  # no file in the working folder takes their places
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
@@ -43,18 +43,18 @@ _ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as 
 
 
 def write_head(tournament: Tournament) -> bytes:
-    """Return what a worker is told first: the tournament, and where bots are looked for."""
+    """Return what a worker has to know: the tournament, and where bots are looked for."""
     here = os.getcwd()
     return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
 
 
-def start(descriptor: int, memory: int, folder: Path) -> Program:
-    """Return a new worker process, with the two descriptors and the folder of `main`.
+def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
+    """Return a new worker process, with the descriptors and the folder of `main`.
 
     It depends on nothing in the program that calls the arena, and changes nothing there. The order
     of a set of texts is the same in all workers, and numpy has one thread, as in a bot's process.
     """
-    words = f"{descriptor}, {memory}, {os.fspath(folder)!r}, {os.getpid()}"
+    words = f"{descriptor}, {memory}, {head}, {os.fspath(folder)!r}, {os.getpid()}"
     return Program(
         f"from arena.executors.worker_process import main; main({words})",
         _search_path(),
@@ -62,7 +62,7 @@ def start(descriptor: int, memory: int, folder: Path) -> Program:
         stdout=subprocess.DEVNULL,
         cwd="/",
         env=_environment(),
-        pass_fds=[descriptor, memory],
+        pass_fds=[descriptor, memory, head],
     )
 
 
@@ -82,20 +82,26 @@ def _environment() -> dict[str, str]:
     return own | _ENVIRONMENT
 
 
-def main(descriptor: int, memory: int, folder: str, parent: int) -> None:
+def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> None:
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
-    The descriptors are a socket to its parent and a file with the memory of its Progress. Where it
-    ends early, it says why. It leads a session of its own: Ctrl-C does not reach it, and a bot that
-    kills its group does not reach the parent. It is killed when its parent ends.
+    The descriptors are a socket to its parent, and files with the memory of its Progress and with
+    what `write_head` has written. If it ends early, it says why. It leads a session of its own:
+    Ctrl-C does not reach it, and a bot that kills its group does not reach the parent. It is killed
+    when its parent ends.
     """
     die_with(parent)
     channel = _Channel(descriptor)
     log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
-    os.close(memory)
+    with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
+        tournament, here, path = pickle.loads(told)
+    for shared in (memory, head):
+        os.close(shared)
+    look_from(Path(here))
+    sys.path[:] = path
     try:
-        _serve(channel, progress, folder)
+        _serve(channel, progress, tournament, folder)
     except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
         pass
     except BaseException as error:
@@ -131,10 +137,7 @@ class _Channel:
         return False
 
 
-def _serve(channel: _Channel, progress: Progress, folder: str) -> None:
-    tournament, here, path = channel.hear()
-    look_from(Path(here))
-    sys.path[:] = path
+def _serve(channel: _Channel, progress: Progress, tournament: Tournament, folder: str) -> None:
     output = Output()
     _confine(tournament.limits, folder, output)
     reporter = _Reporter(channel, progress, tournament.limits)

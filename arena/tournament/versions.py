@@ -7,7 +7,6 @@ import platform
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +23,8 @@ _MOST_FORMAT: Final = 1_000
 
 def version_here() -> str:
     """Return the version of the arena that is installed."""
+    from importlib import metadata  # 16 ms, for which no worker waits
+
     return metadata.version(DISTRIBUTION)
 
 

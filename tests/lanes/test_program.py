@@ -45,10 +45,14 @@ assert Program(host.PROGRAM, stdin=subprocess.DEVNULL).process.wait() == 0
     "worker": """
 import os, socket
 from arena.executors import worker_process
+from arena.lanes.limits import Limits
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 ours, theirs = socket.socketpair()
-memory = os.memfd_create("progress")
+memory, head = os.memfd_create("progress"), os.memfd_create("head")
 os.ftruncate(memory, 4096)
-program = worker_process.start(theirs.fileno(), memory, Path("own"))
+os.write(head, worker_process.write_head(Tournament("own", 0, 1, [], STANDARD, Limits())))
+program = worker_process.start(theirs.fileno(), memory, head, Path("own"))
 theirs.close()
 ours.close()
 assert program.process.wait() == 0, program.last_words()

@@ -171,6 +171,8 @@ def test_a_request_that_does_not_come_whole_is_given_up(
     time.sleep(2 * server.WHOLE)
     client.ask(f"{game}/act", {"ply": frame["ply"], "action": frame["legal"][0]})
     assert next(stream)
+    client.ask(f"{game}/leave", {})
+    assert [*stream][-1]["phase"] == "left"
 
 
 def test_an_accept_that_fails_is_one_line(

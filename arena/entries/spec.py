@@ -26,6 +26,7 @@ PERSON = "human"
 _SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _MOST_LABEL = 60
 _MOST_SHOWN = 80
+_MOST_BRACKETS = 20  # of a file's name with parameters
 _MOST_SPEC = 4000  # longer parameters belong into a config
 
 
@@ -53,8 +54,26 @@ def parse(text: str) -> Spec:
     target = match["target"].strip()
     if _is_open(target):
         raise InputError(f"bot {text!r}: a bracket is not closed; parameters stand in (...)")
-    params = _parse_params(text, match["params"]) if match["params"] else {}
+    params: dict[str, Any] = {}
+    if match["params"]:
+        target, params = _split(text, target, match["params"])
     return Spec(match["label"], target, params)
+
+
+def _split(text: str, target: str, inner: str) -> tuple[str, dict[str, Any]]:
+    """Return the target of a spec and its parameters; a file's name may have a bracket, too."""
+    first: InputError | None = None
+    for _ in range(_MOST_BRACKETS):
+        try:
+            return target, _parse_params(text, inner)
+        except InputError as error:
+            first = first or error
+        more, bracket, inner = inner.partition("(")
+        if not bracket:
+            break
+        target = f"{target}({more}"
+    assert first is not None
+    raise first
 
 
 def write(target: str, params: dict[str, Any]) -> str:

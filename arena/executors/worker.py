@@ -143,7 +143,7 @@ class Worker:
         process = self.process(label, part)
         with suppress(Forfeit):  # the game itself will find it
             process.start()
-        return self.pace.most_games(label, min(process.games, process.has_room()))
+        return self.pace.most_games(label, min(process.games, process.room.games))
 
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
         """Play games side by side, or one by one if both bots are in this process."""

@@ -39,6 +39,7 @@ _PACKAGES = (psutil, msgspec)  # no file in the working folder takes their place
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
+_MEMORY = "/proc/self/statm"
 _ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as corrupted
 
 
@@ -159,7 +160,7 @@ class _Reporter(Reporter):
     def __init__(self, channel: _Channel, progress: Progress, limits: Limits) -> None:
         self.channel = channel
         self.progress = progress
-        self.memory = _open_memory()
+        self.memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
         self.most = self._read_memory() + _ALLOWED_SHARE * limits.memory * _MB
 
     def beat(self) -> None:
@@ -184,11 +185,6 @@ class _Reporter(Reporter):
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
         self.channel.say(Asking(pair, seat, asked, history))
-
-
-def _open_memory() -> int:
-    """Return a descriptor from which the memory of this process can be read; not Linux: nothing."""
-    return os.open("/proc/self/statm" if sys.platform == "linux" else os.devnull, os.O_RDONLY)
 
 
 def _confine(limits: Limits, folder: str, output: Output) -> None:

@@ -95,7 +95,7 @@ class BotProcess:
 
     def _reset(self) -> None:
         self.is_warm = False  # whether it has decided anything
-        self._room = Room(self.most_held)
+        self.room = Room(self.most_held)
         self._unseen = 0  # games since the last look at it
         self._asked = 0  # the id of the next message
         self._answered = 0  # the id of the next answer
@@ -173,18 +173,14 @@ class BotProcess:
         members = [self._process.pid, *find_below(self._process.pid)]
         return members[_ABOVE if self.launch.contained else 0 :]
 
-    def has_room(self) -> int:
-        """Return for about how many games more it has room, by what earlier ones have left."""
-        return self._room.games
-
     def count_games(self, games: int) -> None:
         """Take note of games that it has played; end it if they have left too much behind."""
         self._unseen += games
-        if self._process is None or _LOOKS * self._unseen < min(self._room.games, _MOST_UNSEEN):
+        if self._process is None or _LOOKS * self._unseen < min(self.room.games, _MOST_UNSEEN):
             return
-        self._room.add(self._unseen, self.held())
+        self.room.add(self._unseen, self.held())
         self._unseen = 0
-        if self._room.is_full:
+        if self.room.is_full:
             self.kill()
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:

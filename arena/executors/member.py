@@ -25,7 +25,7 @@ from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
 from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
-from arena.lanes.meter import Meter, Stopwatch, read_clock
+from arena.lanes.meter import Meter, Stopwatch, find_children, read_clock
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent
@@ -100,7 +100,7 @@ class Member:
     def _begin_chunk(self) -> None:
         self._watch.restart()
         self._begun = time.monotonic()
-        self._work_before = read_clock(self.pid) or 0.0
+        self._work_before = self._work()
         self._worked = self.progress.finished, self._work_before
 
     def _send(self, kind: int, data: bytes = b"") -> None:
@@ -167,11 +167,15 @@ class Member:
         if time.monotonic() - self._begun > games * self._longest_game + _GRACE:
             return True
         most = max(_MOST_JUDGING, self._most_work) if chunk.question else self._most_work
-        work, finished = read_clock(self.pid) or 0.0, self.progress.finished
+        work, finished = self._work(), self.progress.finished
         if finished != self._worked[0]:
             self._worked = finished, work
         in_play = games if chunk.question else len(self.progress.pairs_of(chunk))
         return work - self._worked[1] > in_play * most or work - self._work_before > games * most
+
+    def _work(self) -> float:
+        """Return the processor time of the process that plays, which is the program's child."""
+        return sum(read_clock(pid) or 0.0 for pid in find_children(self.pid))
 
     def kill(self) -> None:
         """Kill the worker and all it has started."""

@@ -132,7 +132,7 @@ class HostedSite:
             self.kill()
 
     def kill(self) -> None:
-        """Kill the site's program; its fork server ends the rest."""
+        """Kill the site's program; its workers die with it, and the next one removes its files."""
         self._program.kill()
 
 

@@ -87,11 +87,12 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     """Be a worker process: answer every chunk with what it came to, until there are no more.
 
     The descriptors are a socket to its parent, and files with the memory of its Progress and with
-    what `write_head` has written. If it ends early, it says why. It leads a session of its own:
-    Ctrl-C does not reach it, and a bot that kills its group does not reach the parent. It is killed
-    when its parent ends.
+    what `write_head` has written. If it ends early, it says why. It is in a session of its own:
+    Ctrl-C does not reach it, and a bot that kills its group or its parent does not reach the arena.
+    It is killed when the arena ends.
     """
     die_with(parent)
+    _go_on_in_child(descriptor)
     channel = _Channel(descriptor)
     log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
@@ -111,6 +112,18 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
         os._exit(1)
     finally:
         kill_orphans()
+
+
+def _go_on_in_child(descriptor: int) -> None:
+    """Return in a child of this process, which keeps no descriptor and ends as the child does."""
+    parent = os.getpid()
+    if child := os.fork():
+        os.close(descriptor)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status < 0:
+            os.kill(parent, -status)
+        os._exit(status)
+    die_with(parent)
 
 
 class _Channel:

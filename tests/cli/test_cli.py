@@ -83,10 +83,13 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
 
 
 @pytest.mark.slow
-def test_the_log_has_lines_of_the_parent_and_its_workers(arena: Arena, cup: Path) -> None:
+def test_the_log_has_lines_of_the_parent_and_its_workers(
+    arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Start and end come from the parent, a line from every worker; an earlier log is kept."""
+    monkeypatch.setattr("arena.executors.local._ALONE", 0.0)
     for _ in range(2):
-        arena("run", "cup.yaml", "--pairs", "20", "--workers", "2", "--fresh")
+        arena("run", "cup.yaml", "--pairs", "20", "--workers", "2", "--fresh", "--no-repeat")
     log = (cup / "run.log").read_text().splitlines()
     assert sum("MainProcess INFO run cup: 120 games, 2 workers" in line for line in log) == 2
     assert sum("MainProcess INFO run cup: played 120 games in" in line for line in log) == 2

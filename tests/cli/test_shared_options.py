@@ -133,6 +133,5 @@ def test_a_comparison_with_limits_has_its_command(arena: Arena, folder: Path) ->
     """It repeats them."""
     words = (*START["compare"], "--limits", '{"memory": 512}', "--out", "out")
     line = next(line for line in arena(*words).stdout.splitlines() if "repeat with" in line)
-    assert """--limits '{"decision": 10.0""" in line
-    assert '"memory": 512' in line
+    assert """--limits '{"memory": 512}'""" in line
     assert (folder / "out").exists()

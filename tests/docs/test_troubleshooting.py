@@ -33,7 +33,8 @@ FILES = {
     "unbound.py": f"class Bot:\n{INIT}{CHOOSE}",
     "lacks.py": "import torchh\n",
     "illegal.py": f"class Bot:\n{INIT}    def choose(self, view): return 99\nbot = Bot\n",
-    "slow.py": f"class Bot:\n{INIT}    def choose(self, view): any(iter(int, 1))\nbot = Bot\n",
+    "slow.py": f"class Bot:\n{INIT}    def choose(self, view):\n"
+    "        return view.legal[0] if len(view.history) < 2 else any(iter(int, 1))\nbot = Bot\n",
     "misspelt.yaml": "name: cup\npair: 3\nbots: [uniform, greedy]\n",
     "tab.yaml": "name: cup\nbots:\n\t- greedy\n",
 }

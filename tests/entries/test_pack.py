@@ -327,19 +327,3 @@ def test_weights_of_many_megabytes_arrive_whole(arena: Arena, tmp_path: Path) ->
     (tmp_path / "cup.yaml").write_text(config)
     done = arena("run", "cup.yaml")
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
-
-
-@pytest.mark.slow
-def test_too_little_memory_for_the_files_is_the_bots_fault(arena: Arena, tmp_path: Path) -> None:
-    """It is said at once, and costs no worker its life."""
-    (tmp_path / "large").mkdir()
-    (tmp_path / "large" / "bot.py").write_text("bot = 1")
-    with (tmp_path / "large" / "weights").open("wb") as file:
-        file.truncate(44 << 20)
-    (tmp_path / "cup.yaml").write_text(
-        "pairs: 1\nlimits: {memory: 64}\nbots: [./large/, uniform]\n"
-    )
-    done = arena("run", "cup.yaml")
-    assert done.returncode == 0
-    assert "does not start: MemoryError" in done.stderr
-    assert "is replaced" not in done.stderr

@@ -219,14 +219,15 @@ def test_a_site_that_is_killed_leaves_nothing(folder: Path, long_game: Game) -> 
 
 @pytest.mark.slow
 def test_a_site_that_says_nothing_is_killed(
-    long_game: Game, monkeypatch: pytest.MonkeyPatch
+    folder: Path, long_game: Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one that was stopped."""
+    """As one that was stopped; the next one removes its files."""
     thread, results = long_game
     host._sites["test"]._process.send_signal(signal.SIGSTOP)
     monkeypatch.setattr(host, "_SITE_PATIENCE", 0.5)
     thread.join()
     assert str(results[0]) == "its program was silent for 0.5 s"
+    assert_no_process_is_left(folder)
 
 
 @pytest.mark.slow

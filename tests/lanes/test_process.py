@@ -16,7 +16,7 @@ from arena.executors.worker import Worker
 from arena.games.match import GameResult
 from arena.games.players import RemotePlayer
 from arena.games.timing import Timing
-from arena.lanes.cleanup import FOLDER_VARIABLE, sweep
+from arena.lanes.cleanup import FOLDER_VARIABLE, remove_tree, sweep
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
@@ -87,6 +87,7 @@ def played(
         worker.single.add("bot")
     results = worker.play(Chunk(0, 0, PAIRS)).results
     worker.close()
+    remove_tree(folder)
     return results, [game.fault for game in results if game.fault]
 
 
@@ -128,8 +129,8 @@ def test_of_many_games_at_once_only_the_guilty_ones_are_lost(
     )
     path = write(tmp_path, "dies", body, init="self.lot = setup.rng.random()")
     limits = Limits(decision=0.3, backstop=0.3)
-    results, faults = played(path, tmp_path / "together", together=True, limits=limits)
-    assert (results, faults) == played(path, tmp_path / "singly", together=False, limits=limits)
+    results, faults = played(path, tmp_path / "own", together=True, limits=limits)
+    assert (results, faults) == played(path, tmp_path / "own", together=False, limits=limits)
     lost = [game for game in results if game.fault]
     assert {fault.kind for fault in faults} == {kind}
     assert 0 < len(lost) < len(results) / 2

@@ -21,7 +21,7 @@ PROCESS_TIME = time.process_time
 
 
 class Bends:
-    """`how` names where the work is done, in the first decision."""
+    """`how` names where the work is done, in the second decision."""
 
     def __init__(self, setup, how: str):
         self.how = how
@@ -29,8 +29,8 @@ class Bends:
         self.begun = False
 
     def choose(self, view, /):
-        """Answer, after the first work."""
-        if not self.begun:
+        """Answer, after the first work; a process's first decision has the limit of a start."""
+        if not self.begun and len(view.history) > 1:
             self.begun = True
             getattr(self, self.how)()
         return view.legal[0]

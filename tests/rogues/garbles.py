@@ -30,20 +30,29 @@ FRAMES = {
 }
 
 
-def write(kind, data):
-    """Write into every descriptor of a kind; return whether there is one."""
-    found = False
+def write_to_sockets(data):
+    """Write into every descriptor of a socket."""
     for link in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            if int(link.name) > 2 and kind in os.readlink(link):
+            if int(link.name) > 2 and "socket:" in os.readlink(link):
                 os.write(int(link.name), data)
-                found = True
-    return found
+
+
+def find_progress():
+    """Return the memory that a worker shares with its parent, in a list; nothing elsewhere."""
+    return [thing for thing in gc.get_objects() if type(thing).__name__ == "Progress"]
+
+
+def die_far_away():
+    """Say that other pairs are played, and end the worker; elsewhere do nothing."""
+    for progress in find_progress():
+        progress.set_pairs(1, 1 << 62)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def beat_for_ever():
     """Give the signs of life of a worker, and never answer; elsewhere do nothing."""
-    found = [thing for thing in gc.get_objects() if type(thing).__name__ == "Progress"]
+    found = find_progress()
     if not found:
         return
 
@@ -69,10 +78,9 @@ class Garbles:
             if self.how == "beats":
                 beat_for_ever()
             elif self.how == "progress":
-                if write("progress", struct.pack("<qqq", 1 << 62, 1, 1 << 62)):
-                    os.kill(os.getpid(), signal.SIGKILL)
+                die_far_away()
             else:
-                write("socket:", FRAMES[self.how])
+                write_to_sockets(FRAMES[self.how])
         return view.legal[0]
 
 

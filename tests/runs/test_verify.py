@@ -16,6 +16,7 @@ import pytest
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
@@ -62,9 +63,9 @@ def inproc(path: Path) -> Entry:
     return resolve(str(path), lane="inproc")
 
 
-def finished(folder: Path, bots: list[Entry], pairs: int = 8) -> Path:
+def finished(folder: Path, bots: list[Entry], pairs: int = 8, executor: Executor = HERE) -> Path:
     """Return the folder of a finished run."""
-    run(Tournament("out", 0, pairs, bots, STANDARD), HERE, RunFolder(folder), QUIET)
+    run(Tournament("out", 0, pairs, bots, STANDARD), executor, RunFolder(folder), QUIET)
     return folder
 
 
@@ -231,7 +232,8 @@ def test_a_bot_that_does_not_play_its_recorded_games_is_named(tmp_path: Path) ->
     assert FIRST.source is not None
     last = replace(FIRST, source=FIRST.source.replace(b"view.legal[0]", b"view.legal[-1]"))
     assert last.source != FIRST.source
-    out = finished(tmp_path / "out", [resolve("uniform"), last], pairs=4)
+    executor = LocalExecutor(1)  # this process would take one for the other
+    out = finished(tmp_path / "out", [resolve("uniform"), last], 4, executor)
     assert difference(out, sample=1).startswith("game uniform/first/0/0: played again: ")
     assert list(verify(out, 0, HERE))[-1] == "bots: 0 games played again"
 

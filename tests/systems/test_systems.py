@@ -22,8 +22,9 @@ from tests.waiting import PATIENCE
 REFUSED = "Linux or macOS is needed: on win32 no process can be forked"
 
 BEGIN = """
-import contextlib, io, json, sys
+import contextlib, io, json, subprocess, sys
 from tests.systems.without import LIBRARIES, hide
+subprocess.Popen.kill = subprocess.Popen.terminate  # as on Windows
 hide({system!r}, {libraries})
 """
 COMMANDS = """

@@ -35,8 +35,8 @@ class Game(Protocol):
     def begin(self) -> State:
         """Return the game at its beginning."""
 
-    def again(self) -> Finished:
-        """Return its end, played by itself in new processes."""
+    def again(self, guilty: Seat | None) -> Finished:
+        """Return its end, played by itself in new processes, after a fault of this seat."""
 
 
 class Repeats:
@@ -54,11 +54,11 @@ class Repeats:
 
         A bot that was idle for too long was so in the whole run: that game is not played again.
         """
-        end = end or game.again()
+        end = end or game.again(None)
         for _ in range(_MOST_GAMES):
             if end.fault is None or KINDS[end.fault.kind].is_final:
                 return end
-            second = game.again()
+            second = game.again(end.guilty)
             if second.guilty == end.guilty:
                 return second
             if not _same_moves(game, end, second):

@@ -38,6 +38,9 @@ from engine.play import Draw, setup
 from engine.state import Seat, State
 
 
+_AGAIN = -1  # the part of games that are played again
+
+
 class Worker:
     """Plays chunks of a tournament; `folder` is for the files of its bots.
 
@@ -134,6 +137,8 @@ class Worker:
         part = self.tournament.part(pairing, *chunk.seats)
         for label in self.repeats.renewed & {*remote}:
             self.process(label, part).kill()
+        for label in remote:
+            self.process(label, part).prepare()
         if not remote or chunk.apart or (self.repeats.renewed | self.single) & {*remote}:
             return 1
         return min(self._most_games(label, part) for label in remote)
@@ -237,11 +242,14 @@ class Worker:
 class OneGame:
     """A game of a chunk, which can be played again."""
 
-    def __init__(self, worker: Worker, chunk: Chunk, fixture: Fixture, draw: Draw) -> None:
+    def __init__(
+        self, worker: Worker, chunk: Chunk, fixture: Fixture, draw: Draw, part: int | None = None
+    ) -> None:
         self.worker = worker
         self.chunk = chunk
         self.fixture = fixture
         self.draw = draw
+        self.part = worker.part(fixture) if part is None else part
 
     def asking(self, slot: int = 0) -> Asking[Finished]:
         """Return the game with this number among those that are played side by side."""
@@ -252,21 +260,25 @@ class OneGame:
         rules = self.worker.tournament.rules
         return begin(self.draw.deal, rules, self.chunk.swaps.get(self.fixture[1:]))
 
-    def again(self) -> Finished:
-        """Return its end, played by itself in new processes: no bot remembers the first try."""
-        alone = OneGame(self.worker, self.chunk._replace(apart=True), self.fixture, self.draw)
-        alone.end_processes()
-        with self.worker.budgets_kept():
+    def again(self, guilty: Seat | None) -> Finished:
+        """Return its end, played by itself in new processes: no bot remembers the first try.
+
+        The one in which the guilty bot has failed is not used any more.
+        """
+        worker, chunk = self.worker, self.chunk._replace(apart=True)
+        labels = [label for label in self.fixture.labels if not worker.is_local(label, chunk)]
+        if guilty is not None and (label := self.fixture.labels[guilty]) in labels:
+            worker.process(label, self.part).kill()
+        processes = [worker.process(label, _AGAIN) for label in labels]
+        for process in processes:  # they start side by side
+            process.prepare()
+        with worker.budgets_kept():
+            alone = OneGame(worker, chunk, self.fixture, self.draw, _AGAIN)
             (finished,) = play_together([alone.asking()])
-        alone.end_processes()  # one in which a fault has happened is not used again
+        for process in processes:
+            process.kill()
         assert finished is not None
         return finished
-
-    def end_processes(self) -> None:
-        """End the processes that play this half of the pairing's games."""
-        for label in self.fixture.pairing:
-            if process := self.worker.processes.get((label, self.worker.part(self.fixture))):
-                process.kill()
 
     def carry_out(self) -> Finished:
         """Return the end of a game that its workers did not survive."""
@@ -281,7 +293,7 @@ class OneGame:
         if worker.is_local(label, self.chunk):
             return Inline(worker.inproc_player(self.fixture, self.draw, seat))
         player = RemotePlayer(
-            worker.process(label, worker.part(self.fixture)),
+            worker.process(label, self.part),
             slot,
             seat,
             self.draw.lucks[seat],

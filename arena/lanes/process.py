@@ -112,14 +112,25 @@ class BotProcess:
         """How much the bot has printed so far."""
         return self._printed_before + self._pipes.output_bytes
 
-    def start(self) -> None:
-        """Start the program if it is not running, and exchange `hello` with it."""
-        if self._process is not None:
-            return
-        self._reset()
+    def prepare(self) -> None:
+        """Start the program if it is not running, and do not wait for it."""
         try:
+            self._open()
+        except (OSError, Forfeit):  # `start` finds the same
+            self.kill()
+
+    def _open(self) -> None:
+        if self._process is None:
+            self._reset()
             self._process = self._popen()
             self._watch = Stopwatch(Meter(self._process.pid, used=self._group.used))
+
+    def start(self) -> None:
+        """Start the program if it is not running, and exchange `hello` with it."""
+        if self._process is not None and self._asked:
+            return
+        try:
+            self._open()
             (answer,), _ = self.ask([self.hello], self.limits.of_start)
             if isinstance(answer, Forfeit):
                 raise answer
@@ -130,7 +141,7 @@ class BotProcess:
         except Forfeit as forfeit:
             raise self._kill_for(self._failed_start(forfeit)) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
-        self._watch = Stopwatch(Meter(self._process.pid, self._main(), self._group.used))
+        self._watch = Stopwatch(Meter(self.pid or 0, self._main(), self._group.used))
 
     def _main(self) -> int:
         """Return the process that runs the bot's program, below those of the jail."""

@@ -28,7 +28,7 @@ from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, State
+from engine import STANDARD, Seat, State
 from tests.positions import at, dealt, quiet_game
 from tests.rogues import FOLDER, write
 from tests.tiers import few
@@ -58,7 +58,7 @@ class Scripted:
     def begin(self) -> State:
         return at(DEAL, "")
 
-    def again(self) -> Finished:
+    def again(self, guilty: Seat | None) -> Finished:  # noqa: ARG002 (a script knows)
         return next(self.ends)
 
 

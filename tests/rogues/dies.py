@@ -1,4 +1,4 @@
-"""Ends or stops its process, or its parent, in its first decision."""
+"""Ends or stops its process, or its parent, in its second decision."""
 
 import os
 import signal
@@ -12,7 +12,9 @@ class Dies:
         self.how = how
 
     def choose(self, view, /):
-        """End or stop the process."""
+        """End or stop the process; the first decision has the limit of a start."""
+        if len(view.history) < 2:
+            return view.legal[0]
         if self.how == "os_exit":
             os._exit(0)
         if self.how == "with_parent":

@@ -62,10 +62,18 @@ def later(message):
     answer(message, action=message["legal"][-1 if params["games"] >= 3 else 0])
 
 
+def silent(message, begin=""):
+    """Write the beginning of a line, and wait; the first decision has the limit of a start."""
+    if len(message["history"]) < 2:
+        answer(message, action=message["legal"][0])
+    else:
+        say(begin)
+        wait()
+
+
 def half(message):
     """Write an incomplete line, and wait."""
-    say(f'{{"id":{message["id"]},"acti')
-    wait()
+    silent(message, f'{{"id":{message["id"]},"acti')
 
 
 def twice(message):
@@ -90,7 +98,7 @@ IN_A_GAME = {
     "deep": lambda _: say("[" * 60_000 + "\n"),
     "half_a_line": half,
     "100_mb": lambda _: megabytes(1),
-    "nothing": lambda _: wait(),
+    "nothing": silent,
     "twice": twice,
     "wrong_id": lambda message: say(f'{{"id":{message["id"] + 1},"action":"T"}}\n'),
     "no_action": answer,

@@ -11,12 +11,14 @@ class Waits:
         self.limit = setup.clock.decision or 1.0
 
     def choose(self, view, /):
-        """Answer late or never."""
+        """Answer late or never, but not in the first decision, which has the limit of a start."""
+        if len(view.history) < 2:
+            return view.legal[0]
         return getattr(self, self.how)(view)
 
     def late(self, view):
-        """Work a little longer than the limit, but not in the first decision of a process."""
-        end = time.process_time() + (self.limit + 0.1) * (len(view.history) > 1)
+        """Work a little longer than the limit."""
+        end = time.process_time() + self.limit + 0.1
         while time.process_time() < end:
             pass
         return view.legal[0]

@@ -29,7 +29,7 @@ from arena.tournament.tournament import Tournament
 
 _CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
 _TICK = 0.1  # seconds between two looks at the workers
-_ALONE = 0.05  # seconds in which the first worker plays alone: a start takes 0.2 s of a processor
+_ALONE = 0.2  # seconds in which the first worker plays alone: as long as a start takes
 _LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
 _MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
 

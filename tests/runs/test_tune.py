@@ -156,6 +156,7 @@ def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> 
     assert any(failed[0].label in line and "arena show" in line for line in warnings)
 
 
+@pytest.mark.slow
 def test_settings_that_all_fail_end_the_search_with_one_line(tmp_path: Path) -> None:
     """It names the fault, and the command that shows the game."""
     parameters = ("patience=0..8", "mode=late,broken")

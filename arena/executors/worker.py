@@ -37,7 +37,6 @@ from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup
 from engine.state import Seat, State
 
-
 _AGAIN = -1  # the part of games that are played again
 
 

@@ -13,11 +13,13 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, WorkerDied
-from arena.executors.local import LocalExecutor
+from arena.executors import local
+from arena.executors.local import LocalExecutor, open_crew
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.plan import Plan
+from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -27,7 +29,8 @@ from tests.waiting import PATIENCE
 
 IMPORTS = """
 from arena.entries.resolve import resolve
-from arena.executors.local import LocalExecutor
+from arena.executors import local
+from arena.executors.local import LocalExecutor, open_crew
 from arena.runs.run import run
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -208,3 +211,19 @@ def test_a_run_that_fails_in_the_middle_leaves_no_worker(
 
 def fail(*_: object) -> None:
     raise ArenaError("no space")
+
+
+@pytest.mark.parametrize(("seconds", "hired"), [(1000.0, 1), (0.0, 3)])
+def test_the_first_worker_plays_alone_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, hired: int
+) -> None:
+    """What it finishes in that time costs no start of another one."""
+    monkeypatch.setattr(local, "_ALONE", seconds)
+    bots = [resolve(name, lane="inproc") for name in ("greedy", "uniform")]
+    plan = Plan([[range(400)]], Strikes([Pairing("greedy", "uniform")], 400, 1000))
+    tournament = Tournament("test", 0, 400, bots, STANDARD)
+    with open_crew(3, plan, tournament, RunLog([])) as crew:
+        for played in crew.play():
+            plan.learn(played)
+        assert crew.hired == hired
+    assert plan.is_finished

@@ -173,8 +173,8 @@ ALIKE_IN_JAIL = {
 
 QUICK = {
     "inproc": {
-        *("answers_99", "raises_boom", "raises_in_import", "sleeps", "exits_at_once", "allocates"),
-        *("varies", "reads_frames", "leaves_process"),
+        *("answers_99", "raises_boom", "raises_in_import", "kills_parent", "exits_at_once"),
+        *("allocates", "varies", "reads_frames", "leaves_process"),
     },
     "process": {
         *("answers_99", "says_error", "says_exits_at_once", "says_nothing", "forks", "allocates"),

@@ -9,18 +9,27 @@ from pathlib import Path
 
 _READING = ("pipe_read", "anon_pipe_read")  # by the version of the kernel
 _WAITING = (*_READING, "do_wait")  # for input, or for a process below
+_FLAGS = 6  # its place after the name in /proc/PID/stat
+_ENDING = 0x4  # the kernel's PF_EXITING
 
 
 def has_closed(pids: Sequence[int], pipe: int) -> bool:
     """Return whether none of these processes has a pipe open any more, by its inode.
 
-    False if their descriptors cannot be read, or change meanwhile.
+    False if their descriptors cannot be read, or change meanwhile, and while one of them ends:
+    it has closed its descriptors, and how it has ended is still to be told.
     """
     with suppress(OSError):
         folders = [f"/proc/{pid}/fd" for pid in pids]
         files = [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)]
-        return f"pipe:[{pipe}]" not in map(os.readlink, files)
+        return f"pipe:[{pipe}]" not in map(os.readlink, files) and not any(map(_ends, pids))
     return False
+
+
+def _ends(pid: int) -> bool:
+    """Return whether a process is ending, or has ended and was not waited for."""
+    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return bool(int(fields[_FLAGS]) & _ENDING)
 
 
 def wait_for_input(pids: Sequence[int]) -> bool:

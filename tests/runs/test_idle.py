@@ -39,7 +39,7 @@ def test_a_bot_that_naps_is_out_after_its_seconds(tmp_path: Path, lane: str) -> 
     outcome = run(tournament, LocalExecutor(1), RunFolder(tmp_path), QUIET)
     assert [*outcome.out] == ["naps"]
     first, *rest = (tmp_path / "faults.csv").read_text().splitlines()[1:]
-    assert ",idle,3," in first  # at its second decision
+    assert ",idle,5," in first  # at its second nap
     assert "its turns took much longer than it worked: 1.5 s of a run may be idle" in first
     assert len(rest) == 19
     assert all(",max_faults," in line for line in rest)

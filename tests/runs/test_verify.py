@@ -352,7 +352,7 @@ def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
         "games: 48 replayed",
         "files: 18 compared",
         "raises: not replayed: its source has changed",
-        "bots: 16 games played again",
+        "bots: 4 games played again",
     ]
     raises.unlink()
     message = list(verify(out, 20, HERE))[2]

@@ -146,14 +146,10 @@ class Crew:
     def _find(self, number: int) -> Member:
         """Return the worker with this number, hired if it is not there."""
         if number not in self.members:
-            self._hire(number)
+            self.hired += 1
+            folder = self.folder / f"worker-{self.hired}"
+            self.members[number] = Member(self.head, self.tournament, folder, self.log)
         return self.members[number]
-
-    def _hire(self, number: int) -> None:
-        """Add a worker."""
-        self.hired += 1
-        folder = self.folder / f"worker-{self.hired}"
-        self.members[number] = Member(self.head, self.tournament, folder, self.log)
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""

@@ -219,10 +219,6 @@ class Worker:
             self.budgets[label],
         )
 
-    def part(self, fixture: Fixture) -> int:
-        """Return the part of a bot's games that a game belongs to: each has its own process."""
-        return self.tournament.part(fixture.pairing, fixture.seat)
-
     def process(self, label: str, part: int) -> BotProcess:
         """Return the process of a bot for one part of the games; it starts when first asked."""
         if (label, part) not in self.processes:
@@ -248,7 +244,7 @@ class OneGame:
         self.chunk = chunk
         self.fixture = fixture
         self.draw = draw
-        self.part = worker.part(fixture) if part is None else part
+        self.part = worker.tournament.part(fixture.pairing, fixture.seat) if part is None else part
 
     def asking(self, slot: int = 0) -> Asking[Finished]:
         """Return the game with this number among those that are played side by side."""

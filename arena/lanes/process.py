@@ -18,13 +18,7 @@ from arena.lanes import host
 from arena.lanes.cgroup import Group, make_group
 from arena.lanes.cleanup import sweep
 from arena.lanes.confine import MOST_OPEN
-from arena.lanes.faults import (
-    KINDS,
-    Forfeit,
-    describe_exit,
-    idle_forfeit,
-    last_words,
-)
+from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds

@@ -9,8 +9,7 @@ from pathlib import Path
 
 _READING = ("pipe_read", "anon_pipe_read")  # by the version of the kernel
 _WAITING = (*_READING, "do_wait")  # for input, or for a process below
-_FLAGS = 6  # its place after the name in /proc/PID/stat
-_ENDING = 0x4  # the kernel's PF_EXITING
+_ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
 
 
 def has_closed(pids: Sequence[int], pipe: int) -> bool:
@@ -29,7 +28,7 @@ def has_closed(pids: Sequence[int], pipe: int) -> bool:
 def _ends(pid: int) -> bool:
     """Return whether a process is ending, or has ended and was not waited for."""
     fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    return bool(int(fields[_FLAGS]) & _ENDING)
+    return bool(int(fields[6]) & _ENDING)
 
 
 def wait_for_input(pids: Sequence[int]) -> bool:

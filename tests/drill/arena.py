@@ -35,6 +35,20 @@ ARENA = [
         "tests/lanes/test_scratch.py::test_a_name_that_is_taken_is_left_alone",
     ),
     Fault(
+        "a second try that is a second chance",
+        "arena/executors/repeat.py",
+        "            if not _same_moves(game, end, second):",
+        "            if False:",
+        "tests/executors/test_repeat.py::test_a_second_try_is_no_second_chance",
+    ),
+    Fault(
+        "a process that ends taken for one that has closed its output",
+        "arena/lanes/silence.py",
+        " and not any(map(_ends, pids))",
+        "",
+        "tests/lanes/test_silence.py::test_a_process_that_has_ended_has_not_closed_its_output",
+    ),
+    Fault(
         "a message of any length taken from a worker",
         "arena/executors/frames.py",
         "            if size > self.most:",

@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from arena.cli.records import game
@@ -127,7 +127,7 @@ def entry(label: str, target: str) -> Entry:
     return replace(resolve("greedy"), target=target, label=label, params={"mode": label})
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(words, words.map(lambda name: f"{name.replace('/', '')}.py"), st.sampled_from(["", "./"]))
 def test_a_command_names_every_bot_that_is_accepted(label: str, file: str, folder: str) -> None:
     """The command line of the arena reads its label, file and parameters as they were."""

@@ -69,9 +69,10 @@ def test_a_quiet_run_tells_no_fault(arena: Arena, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_fault_is_told_before_the_rest_of_its_chunk_is_played(tmp_path: Path) -> None:
-    """So an endless loop is told after its first decision, and the first fault only."""
+    """So an endless loop is told after one decision, and the first fault only."""
     loops = tmp_path / "loops.py"
-    loops.write_text(RAISES.replace("return {}[view.seat]", "while True: pass"))
+    late = "return view.legal[0] if len(view.history) < 2 else any(iter(int, 1))"
+    loops.write_text(RAISES.replace("return {}[view.seat]", late))
     bots = [resolve("uniform"), resolve(str(loops), lane="process")]
     limits = Limits(decision=0.2, backstop=1.0)
     tournament = Tournament("told", 3, 3, bots, STANDARD, limits)

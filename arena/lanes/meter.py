@@ -306,8 +306,12 @@ def read_clock(pid: int) -> float | None:
 def _of_ended_children(pid: int) -> float:
     """Return the processor time of children that have ended and were waited for."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        user, system = read_stat(pid)[13:15]
     except OSError:
         return 0.0
-    user, system = text.rpartition(")")[2].split()[13:15]
     return (int(user) + int(system)) / _TICKS
+
+
+def read_stat(pid: int) -> list[str]:
+    """Return the words after the name of a process in /proc/PID/stat; raises OSError."""
+    return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

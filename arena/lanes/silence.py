@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from arena.lanes.meter import read_stat
+
 _READING = ("pipe_read", "anon_pipe_read")  # by the version of the kernel
 _WAITING = (*_READING, "do_wait")  # for input, or for a process below
 _ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
@@ -21,14 +23,9 @@ def has_closed(pids: Sequence[int], pipe: int) -> bool:
     with suppress(OSError):
         folders = [f"/proc/{pid}/fd" for pid in pids]
         files = [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)]
-        return f"pipe:[{pipe}]" not in map(os.readlink, files) and not any(map(_ends, pids))
+        is_open = f"pipe:[{pipe}]" in map(os.readlink, files)
+        return not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))
     return False
-
-
-def _ends(pid: int) -> bool:
-    """Return whether a process is ending, or has ended and was not waited for."""
-    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    return bool(int(fields[6]) & _ENDING)
 
 
 def wait_for_input(pids: Sequence[int]) -> bool:

@@ -29,8 +29,7 @@ from tests.waiting import PATIENCE
 
 IMPORTS = """
 from arena.entries.resolve import resolve
-from arena.executors import local
-from arena.executors.local import LocalExecutor, open_crew
+from arena.executors.local import LocalExecutor
 from arena.runs.run import run
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

@@ -91,7 +91,7 @@ class BotProcess:
         self.is_warm = False  # whether it has decided anything
         self.room = Room(self.most_held)
         self._unseen = 0  # games since the last look at it
-        self._asked = 0  # the id of the next message
+        self._asked = 0  # the id of the next message; 0 while there is no process that has begun
         self._answered = 0  # the id of the next answer
         self._awaited = ""  # the type of the message that it answers
         self._looked = perf_counter()  # when the processes were last counted
@@ -113,18 +113,19 @@ class BotProcess:
         except (OSError, Forfeit):  # `start` finds the same
             self.kill()
 
-    def _open(self) -> None:
+    def _open(self) -> int:
         if self._process is None:
             self._reset()
             self._process = self._popen()
             self._watch = Stopwatch(Meter(self._process.pid, used=self._group.used))
+        return self._process.pid
 
     def start(self) -> None:
         """Start the program if it is not running, and exchange `hello` with it."""
-        if self._process is not None and self._asked:
+        if self._asked:
             return
         try:
-            self._open()
+            pid = self._open()
             (answer,), _ = self.ask([self.hello], self.limits.of_start)
             if isinstance(answer, Forfeit):
                 raise answer
@@ -135,7 +136,7 @@ class BotProcess:
         except Forfeit as forfeit:
             raise self._kill_for(self._failed_start(forfeit)) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
-        self._watch = Stopwatch(Meter(self.pid or 0, self._main(), self._group.used))
+        self._watch = Stopwatch(Meter(pid, self._main(), self._group.used))
 
     def _main(self) -> int:
         """Return the process that runs the bot's program, below those of the jail."""
@@ -181,7 +182,7 @@ class BotProcess:
     def count_games(self, games: int) -> None:
         """Take note of games that it has played; end it if they have left too much behind."""
         self._unseen += games
-        if self._process is None or _LOOKS * self._unseen < min(self.room.games, _MOST_UNSEEN):
+        if not self._asked or _LOOKS * self._unseen < min(self.room.games, _MOST_UNSEEN):
             return
         self.room.add(self._unseen, self.held())
         self._unseen = 0
@@ -333,7 +334,7 @@ class BotProcess:
 
     def kill(self) -> None:
         """Kill the process and its group, and read what it had printed."""
-        process, self._process = self._process, None
+        process, self._process, self._asked = self._process, None, 0
         if process is None:
             self._group.remove()  # it could not be started
             return

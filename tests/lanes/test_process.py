@@ -8,6 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 from random import Random
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,6 +23,8 @@ from arena.lanes.faults import Fault
 from arena.lanes.host import Host
 from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
+from arena.lanes.meter import Held
+from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Setup, State, View
@@ -174,3 +177,24 @@ def test_a_sweep_kills_only_the_folders_own_processes(tmp_path: Path) -> None:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_what_a_process_holds_is_read_once_it_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is only prepared is still importing; one that was killed begins again."""
+    held = Mock(return_value=Held())
+    monkeypatch.setattr(BotProcess, "held", held)
+    entry = resolve("uniform", lane="process")
+    with bot_process(entry, STANDARD, LIMITS, tmp_path) as process:
+        process.prepare()
+        first = process.pid
+        process.count_games(1)
+        assert not held.called
+        process.start()
+        assert process.pid == first
+        process.count_games(1)
+        assert held.called
+        process.kill()
+        process.start()
+        assert process.pid not in (None, first)

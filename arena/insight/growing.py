@@ -47,17 +47,18 @@ class GrowingTables:
 
     def finish(self, counts: Counts) -> WinTables | None:
         """Return the tables of the games that are counted, None where these are others."""
-        self._end()
+        self.end()
         if self.is_spoilt or self._sums is None or not self._sums.has_all(counts):
             return None
         return self._sums.tables(counts)
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread, and give the tables up."""
         self.spoil()
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Wait for the thread, which has had all games."""
         if self._thread.is_alive():
             self._queue.put(None)
             self._thread.join()

@@ -16,7 +16,7 @@ from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.games.timing import Timing
 from arena.insight.growing import GrowingTables
 from arena.insight.summary import HEAD, format_rows
-from arena.lanes.cleanup import exit_on_termination
+from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, Interim
 from arena.runs.progress_bar import is_terminal, show_progress
 from arena.runs.repeat_games import LEAST, find_varying
@@ -140,6 +140,7 @@ def _started(
             yield under_way, log
         except BaseException as error:
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
+            store.roll_back()
             if isinstance(error, KeyboardInterrupt):
                 raise Interrupted(store.count_games(), 2 * under_way.progress.scheduled) from None
             raise
@@ -185,12 +186,15 @@ class _Run:
             while goes_on:
                 with closing(executor.play(plan, self.tournament, log)) as games:
                     for played in games:
-                        self._keep(played, plan)
-                        shown.add(len(played.results))
-                        if plan.is_finished and self._go_on(plan):
-                            scheduled = 2 * self.progress.scheduled
-                            shown.plan(scheduled, self.kept, self.status)
+                        # Ctrl-C in an import may leave its lock taken, for which `growing` waits
+                        with signals_held():
+                            self._keep(played, plan)
+                            shown.add(len(played.results))
+                            if plan.is_finished and self._go_on(plan):
+                                scheduled = 2 * self.progress.scheduled
+                                shown.plan(scheduled, self.kept, self.status)
                 goes_on = self._go_on(plan)
+        self.growing.end()
         self.store.trim(self.pairings, self.progress.lengths)
 
     def _go_on(self, plan: Plan) -> bool:
@@ -307,17 +311,8 @@ class _Run:
 
     def outcome(self, files: Files, seconds: float) -> Outcome:
         """Return what it came to, with these files, in so many seconds."""
-        return Outcome(
-            files.standings,
-            files.findings,
-            self.progress,
-            self.played,
-            self.kept,
-            self.strikes.describe_out(),
-            seconds,
-            self.timings,
-            files.comparison,
-        )
+        games = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
+        return Outcome(files.standings, files.findings, *games, self.timings, files.comparison)
 
 
 @cache

@@ -160,6 +160,7 @@ class Database:
         self._begin()
         for statement in SCHEMA.split(";"):
             self.connection.execute(statement)
+        self.commit()
 
     def _begin(self) -> None:
         self.connection.execute("PRAGMA synchronous = NORMAL")
@@ -189,11 +190,16 @@ class Database:
             finally:
                 self.connection.execute("BEGIN")
 
-    def close(self) -> None:
-        """Commit and close; the database is then one file."""
+    def roll_back(self) -> None:
+        """Forget what was done since the last `commit`: it may be half of something."""
         with self.errors():
-            if self.connection.in_transaction:  # a full disk may have ended it
-                self.connection.execute("COMMIT")
+            self.connection.rollback()
+            self.connection.execute("BEGIN")
+
+    def close(self) -> None:
+        """Close with all that was committed; the database is then one file."""
+        with self.errors():
+            self.connection.rollback()
         self.connection.close()
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:

@@ -146,6 +146,10 @@ class Store:
         """Make sure that everything added so far survives a crash."""
         self._database.commit()
 
+    def roll_back(self) -> None:
+        """Forget what was added since the last `commit`."""
+        self._database.roll_back()
+
     def copy_to(self, path: Path) -> None:
         """Commit, and write all that is kept to a new file; the same content has the same bytes."""
         self._database.copy_to(path)
@@ -155,7 +159,7 @@ class Store:
         self._database.copy_from(path)
 
     def close(self) -> None:
-        """Commit and close; the store is then one file."""
+        """Close with all that was committed; the store is then one file."""
         self._database.close()
 
     def count(self, parts: int = 1) -> Counts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
+from arena.store.store import Store
 from arena.tournament.plan import Plan, Played
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
@@ -86,6 +88,23 @@ def test_a_page_of_the_run_says_so_first(cup: Path) -> None:
     assert lines[1] == "# cup: 4 bots, seed 1 (not finished)"
     page = (cup / "report.html").read_text()
     assert "<title>cup: 4 bots, seed 1 (not finished)</title>" in page
+
+
+def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is kept as a whole: an import of the main thread that is left halfway may lock others."""
+    add = Store.add
+
+    def add_at_ctrl_c(store: Store, played: Played) -> None:
+        signal.raise_signal(signal.SIGINT)
+        add(store, played)
+
+    monkeypatch.setattr(Store, "add", add_at_ctrl_c)
+    cup = Tournament("cup", 1, 40, [resolve("uniform"), resolve("greedy")], STANDARD)
+    with pytest.raises(Interrupted) as caught:
+        run(cup, HERE, RunFolder(tmp_path), QUIET)
+    assert 0 < caught.value.kept == arena.open(tmp_path).played < 80
 
 
 class StopsAfterARound:

@@ -96,7 +96,6 @@ def test_a_forfeit_by_rule_was_not_played(loser: int) -> None:
 def test_another_connection_sees_the_committed_games_only(tmp_path: Path) -> None:
     """What is added is there after a commit, and not before."""
     store = Store(tmp_path / "run.sqlite")
-    store.commit()  # creates the tables
     store.add(played(0, 0, 3))
     with closing(sqlite3.connect(tmp_path / "run.sqlite")) as database:
         assert database.execute("SELECT count(*) FROM games").fetchone() == (0,)
@@ -120,6 +119,25 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
     again = Store(path)
     assert again.manifest == manifest_text(MANIFEST)
     assert list(again.finished(0, 0, 999)) == [range(100)]
+    again.close()
+
+
+def test_half_a_chunk_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends it between its games and their checksum."""
+    path = tmp_path / "run.sqlite"
+    store = Store(path)
+    store.begin(MANIFEST)
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("arena.store.store.renew_blocks", end)
+    with pytest.raises(KeyboardInterrupt):
+        store.add(played(0, 0, 3))
+    store.close()
+    again = Store(path)
+    assert again.manifest == manifest_text(MANIFEST)
+    assert again.count_games() == 0
     again.close()
 
 
@@ -232,6 +250,7 @@ def test_a_damaged_store_is_refused_and_kept(tmp_path: Path, statement: str, dam
     store = Store(path)
     store.begin(MANIFEST)
     store.add(played(0, 0, 3))
+    store.commit()
     store.close()
     with sqlite3.connect(path) as database:
         database.execute(statement)

@@ -186,6 +186,7 @@ def test_a_game_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
     playout(state, Random(1))
     store = Store(out / "run.sqlite")
     store.add(Played(Chunk(1, 6, 1), [result_of(Finished(state), 6, 1)], {}, 0.0))
+    store.commit()
     store.close()
     assert difference(out).startswith("run.sqlite: game uniform/raises/6/1: winner is 1, and")
 

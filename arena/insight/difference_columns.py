@@ -1,7 +1,7 @@
 """Name and describe the columns of the CSV files of comparisons.
 
 These compare two versions of a bot, two runs, a tournament under two sets of rules, the settings
-of a bot, or each bot with the next one of the standings.
+of a bot, or every two bots of a run.
 """
 
 from __future__ import annotations
@@ -19,33 +19,32 @@ SIGNIFICANCE: Final = Column(
     "together (Benjamini and Hochberg 1995, at 5 %). Where both bots and the rules are the same, "
     "nothing but luck can differ, and nothing is tested.",
 )
-NEIGHBOURS: Final = TableColumns(
-    "neighbours.csv",
+VERDICTS: Final = TableColumns(
+    "verdicts.csv",
     (
-        Column("rank", "Rank", "count", "The place of the upper one of two neighbours by Elo."),
-        Column("bot", "Bot"),
-        Column("next", "Next", "text", "The bot below it in the standings."),
-        Column("lead", "Lead", "elo", "The Elo of the upper one less that of the lower one."),
+        Column("bot", "Bot", "text", "The one of the two bots that is ahead."),
+        Column("opponent", "Opponent", "text", "The other one."),
+        Column("lead", "Lead", "elo", "The Elo of the first one less that of the other one."),
         *interval(
             "lead",
             "Lead",
             "elo",
-            "The 95 % interval of the difference, which is narrower than what two intervals of "
-            "ratings suggest. It holds for two bots that were chosen beforehand. The games have "
-            "chosen the first two: of their lead it missed in up to 17 % of simulated runs, so "
-            "that of the headline is wider.",
+            "In 95 of 100 runs all these intervals of the run hold at once, so they also hold for "
+            "the first bot, which the games have chosen.",
         ),
         Column(
-            "superiority",
+            "likely",
             "Stronger",
             "chance",
-            "How likely the upper one is the stronger one, with the spread of the field as prior.",
+            "How likely the first one is the stronger one, in an equal round robin of these bots.",
         ),
         Column(
-            "apart",
-            "Told apart",
+            "verdict",
+            "Verdict",
             "text",
-            "Whether the upper one is surely the stronger one, as the letters say.",
+            "apart: the first one is surely the stronger one; in at most 5 of 100 runs any such "
+            "order is wrong. leans: it is likely, with a probability of at least 90 %. open: "
+            "neither.",
         ),
     ),
 )

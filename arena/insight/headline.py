@@ -1,15 +1,12 @@
 """Say what a run has found in a few sentences, the most important one first.
 
 They are data before they are words (`Headline`), so that simulations can hold them against the
-truth: `bench/STUDIES.md` has how often each kind is wrong. "Strongest" and "surely" mean told apart
-(`arena.statistics.apart`): in an equal round robin of these bots, and at any number of games. The
-interval of a lead is that of the difference, and allows for the choice of the two bots by the same
-games.
+truth: `bench/STUDIES.md` has how often each kind is wrong. What is said of two bots is their
+verdict (`arena.statistics.verdicts`): in an equal round robin of the bots of the run.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,43 +15,39 @@ from typing import TYPE_CHECKING, NamedTuple
 from arena.errors import counted
 from arena.insight.summary import describe_end
 from arena.insight.verdict import signed
-from arena.statistics.apart import FieldOrder
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, score_interval
+from arena.statistics.verdicts import Verdict
 from arena.tournament.rounds import make_rounds
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.insight.run_files import Tables
     from arena.store.counting import Counts
 
 _SURE = 0.999  # nothing is said to be likelier
-_EVEN = 0.5  # a first bot that is less likely the stronger one is first by its label
-_LEAST_TIMES, _MOST_TIMES = 1.1, 1000  # as many games: what is named
-_FEW_LOST = 3  # points: with fewer, 5.2 % of 1,000 intervals were wrong that had an upper end
-_FAR_AHEAD = 10  # times as many points were played as it has lost
+_MOST_TIMES = 100  # as many games: what is named
+_RIVAL = 0.05  # how likely a bot is the strongest that is named beside the first one
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
 _MOST_PLACES = 2
 
 
 class Top(NamedTuple):
-    """The first one of the rated bots, and the next one.
+    """The first one of the rated bots, and the next one, with the `verdict` on both in Elo points.
 
-    `lead` is in Elo points. `likely` is how likely the first one is the stronger of the two. Each
-    of the `rivals` may be the strongest, too: the first one was not told apart from them. So many
-    times as many games (`growth`) would tell it from the next one, if the lead stays what it
-    seems; None if no number of games does.
+    `chance` is how likely the first one is the strongest, and each of the `rivals` may well be. It
+    is `apart` if that is sure. `times` is how many times as many games tell both bots apart, as a
+    range; None where they are apart, or nothing tells.
     """
 
     bot: str
     second: str
-    lead: Estimate
-    likely: float
+    verdict: Verdict
+    chance: float
     rivals: Sequence[str]
-    growth: float | None
+    apart: bool
+    times: tuple[float, float] | None
 
 
 class Share(NamedTuple):
@@ -92,7 +85,7 @@ class Headline:
             yield _say_share(self.share)
         yield from self._say_top()
         if self.top and len(self.order) > 2:
-            yield f"Surely told apart: {self._count_apart()}."
+            yield f"Apart: {self._count_apart()}."
         if self.goal:
             yield _join_goal(self.goal)
         if self.misfits:
@@ -110,7 +103,7 @@ class Headline:
         elif not self.top:
             who = f"Only {self.order[0]}" if self.order else "No bot"
             yield f"{who} can be judged, so nobody is called the stronger one."
-        elif not self.top.rivals:
+        elif self.top.apart:
             yield _say_strongest(self.top, len(self.order))
         else:
             yield from _say_leader(self.top, len(self.order), is_costed=not self.goal)
@@ -123,35 +116,51 @@ class Headline:
 
 
 def _say_strongest(top: Top, bots: int) -> str:
-    lead, likely = write_lead(top.lead), _write_likely(top)
     if bots == 2:
-        return f"{top.bot} is stronger than {top.second}: {lead}{likely}."
-    return f"{top.bot} is the strongest: {lead} over {top.second}{likely}."
+        return f"{top.bot} is stronger than {top.second}: {_write_verdict(top.verdict)}."
+    return f"{top.bot} is the strongest: {_write_verdict(top.verdict)} over {top.second}."
 
 
 def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
     """Yield that the first bot is not surely the strongest, and what would tell."""
-    likely = _write_likely(top)
-    if bots == 2:
-        yield f"{top.bot} and {top.second} are not told apart."
-        yield f"The lead of {top.bot} is {write_lead(top.lead)}{likely}."
+    lead, leans = _write_verdict(top.verdict), top.verdict.word == "leans"
+    if bots == 2 and leans:
+        yield f"{top.bot} is probably stronger than {top.second}: {lead}."
+    elif bots == 2:
+        yield f"{top.bot} and {top.second} are not told apart: the first one leads by {lead}."
     else:
-        others = f"any of the {bots:,} may be"
-        if len(top.rivals) < bots - 1:
-            others = f"{name_some(top.rivals)} may be, too"
-        yield f"{top.bot} is first, but not surely the strongest: {others}."
-        yield f"Its lead over {top.second} is {write_lead(top.lead)}{likely}."
-    if is_costed:
-        yield _say_growth(top.growth)
+        chance = _write_chance(top.chance)
+        rivals = f": {name_some(top.rivals)} may be, too" if top.rivals else ""
+        yield f"{top.bot} is first, and the strongest with a probability of {chance}{rivals}."
+        yield f"Its lead over {top.second} is {lead}."
+    if is_costed and top.times:
+        yield _say_times(top.times)
 
 
-def _say_growth(growth: float | None) -> str:
-    if growth is None:
-        return "No number of games would tell these two apart, if the lead stays what it seems."
-    times = f"about {float(f'{max(_LEAST_TIMES, growth):.2g}'):,g}"
-    if growth > _MOST_TIMES:
-        times = f"more than {_MOST_TIMES:,}"
-    return f"If the lead stays what it seems, {times} times as many games tell these two apart."
+def _say_times(times: tuple[float, float]) -> str:
+    """Return what a forecast says, as a range.
+
+    >>> _say_times((1.234, 17.8))
+    'With 90 % probability 1.2 to 18 times as many games tell these two apart.'
+    """
+    low, high = (f"{float(f'{one:.2g}'):g}" for one in times)
+    named = f"{low} to {high}"
+    if times[1] > _MOST_TIMES:
+        named = f"{low} to more than {_MOST_TIMES}"
+    if times[0] > _MOST_TIMES:
+        named = f"more than {_MOST_TIMES}"
+    return f"With 90 % probability {named} times as many games tell these two apart."
+
+
+def _write_chance(chance: float) -> str:
+    """Return a probability in per cent; nothing is said to be surer than what was tried."""
+    if chance > _SURE:
+        return f"above {100 * _SURE:.1f} %"
+    return f"{100 * round(chance, 3):.1f} %"
+
+
+def _write_verdict(verdict: Verdict) -> str:
+    return f"{write_lead(Estimate(*verdict[:3]))}, probability {_write_chance(verdict.likely)}"
 
 
 def _say_share(found: Share) -> str:
@@ -203,22 +212,8 @@ def write_lead(lead: Estimate) -> str:
     return f"{value:+.{places}f} Elo ({ends})"
 
 
-def _write_likely(top: Top) -> str:
-    """Return the probability as the end of a sentence; nothing if there is none.
-
-    Nor is there one of a lead without an upper end, by which the field's prior is not told, and
-    of a first bot that is not the likelier one: its Elo is equal, and its label comes first.
-    """
-    if math.isnan(top.likely) or math.isinf(top.lead.high) or top.likely < _EVEN:
-        return ""
-    if top.likely > _SURE:
-        return f", probability above {100 * _SURE:.1f} %"
-    return f", probability {100 * round(top.likely, 3):.1f} %"
-
-
 def find_headline(
     field: Field,
-    superiority: pd.DataFrame,
     misfits: tuple[int, int] = (0, 0),
     challenger: str | None = None,
     goal: Sequence[str] = (),
@@ -230,16 +225,12 @@ def find_headline(
     the only one of a gauntlet.
     """
     order = field.in_order()
-    evidence = FieldOrder(field.fit, field.met)
-
-    def is_apart(upper: str, lower: str) -> bool:
-        return evidence.is_apart(field.numbers[upper], field.numbers[lower])
-
+    words = [field.verdict(*two) for two in pairwise(order)]
     groups = field.groups
     return Headline(
         order,
-        _find_top(field, evidence, order, superiority) if len(order) > 1 == len(groups) else None,
-        [is_apart(*two) for two in pairwise(order)],
+        _find_top(field, order) if len(order) > 1 == len(groups) else None,
+        [verdict is not None and verdict.word == "apart" for verdict in words],
         *misfits,
         [min(group, key=order.index) for group in groups] if len(groups) > 1 else [],
         _find_share(field, challenger) if challenger in field.numbers else None,
@@ -248,27 +239,17 @@ def find_headline(
     )
 
 
-def _find_top(
-    field: Field, evidence: FieldOrder, order: Sequence[str], superiority: pd.DataFrame
-) -> Top:
+def _find_top(field: Field, order: Sequence[str]) -> Top:
     bot, second = order[:2]
-    first, next_one = field.numbers[bot], field.numbers[second]
-    lead = field.lead(bot, second)
-    assert lead is not None  # all are of one group
-    rivals = [one for one in order[1:] if not evidence.is_apart(first, field.numbers[one])]
-    if _is_seldom_beaten(field, first):
-        lead = lead._replace(high=math.inf)
-    likely = float(superiority[second][bot])
-    growth = evidence.growth(first, next_one)
-    return Top(bot, second, lead.widened(len(order) + 1), likely, rivals, growth)
-
-
-def _is_seldom_beaten(field: Field, bot: int) -> bool:
-    """Return whether a bot has lost so few points that they do not say how strong it is at most."""
-    own = [one for one in field.scores if bot in one[:2]]
-    played = sum(2 * one.pairs for one in own)
-    lost = sum(2 * one.pairs - one.total if one.bot == bot else one.total for one in own)
-    return lost < min(_FEW_LOST, played / _FAR_AHEAD)
+    verdict = field.verdict(bot, second)
+    assert verdict is not None  # all are of one group
+    chances = dict(zip(field.labels, field.verdicts.first().tolist(), strict=True))
+    apart = field.verdicts.apart[field.numbers[bot]]
+    rivals = [one for one in order[1:] if chances[one] >= _RIVAL and not apart[field.numbers[one]]]
+    times = field.verdicts.forecast(field.numbers[bot], field.numbers[second])
+    return Top(
+        bot, second, verdict, chances[bot], rivals, int(apart.sum()) == len(order) - 1, times
+    )
 
 
 def _find_share(field: Field, label: str | None) -> Share | None:
@@ -300,7 +281,6 @@ def describe_run(
     challengers = tournament.labels[: -tournament.panel] if tournament.panel else []
     yield from find_headline(
         field,
-        tables.superiority,
         (len(found.misfits), found.tested),
         challengers[0] if len(challengers) == 1 and not tournament.stop else None,
         _describe_goal(tournament, counts, out, unrated) if finished else (),

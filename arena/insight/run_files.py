@@ -14,7 +14,7 @@ from arena.insight import tables
 from arena.insight.findings import Findings, Misfit, Unbounded
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.cycles import describe_cycle, make_rankings
-from arena.statistics.field import Field, find_misfits, make_residuals, make_superiority
+from arena.statistics.field import Field, find_misfits, make_residuals
 from arena.statistics.intervals import seat_advantage
 from arena.statistics.spread import is_equal
 from arena.store import csv_files as rows
@@ -44,8 +44,7 @@ class Tables:
     standings: pd.DataFrame
     head_to_head: pd.DataFrame
     win_types: pd.DataFrame
-    superiority: pd.DataFrame
-    neighbours: pd.DataFrame
+    verdicts: pd.DataFrame
     rankings: pd.DataFrame
     findings: Findings
     judged: Field
@@ -102,8 +101,7 @@ def make_files(
         "standings.csv": csv_writer(made.standings),
         "head_to_head.csv": csv_writer(made.head_to_head),
         "win_types.csv": csv_writer(made.win_types),
-        "superiority.csv": csv_writer(made.superiority, index=True),
-        "neighbours.csv": csv_writer(made.neighbours),
+        "verdicts.csv": csv_writer(made.verdicts),
         "rankings.csv": csv_writer(made.rankings),
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
@@ -157,13 +155,11 @@ def make_tables(
     judged = Field(pairings, played, labels, unrated | out, even=even) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
-    superiority = make_superiority(judged, [*standings["bot"]])
     return Tables(
         standings,
         tables.make_head_to_head(sides, scores, residuals),
         tables.make_win_types(sides),
-        superiority,
-        tables.make_neighbours(judged, standings, superiority),
+        tables.make_verdicts(judged),
         make_rankings(field, [*standings["bot"]]),
         replace(_find(field, residuals, counts, anchor), idle=idle),
         judged,

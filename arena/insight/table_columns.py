@@ -91,20 +91,19 @@ _ELO: Final = (
     "each other; the mean is 1500 unless the run has an anchor."
 )
 _ELO_END: Final = (
-    "The 95 % interval of the Elo, from pairs of games: of 100 such intervals, about 95 hold what "
-    "endless play of every two bots would show. A bot that has won every game has no upper end, "
-    "one that has lost every game no lower: its Elo is a guess, and does not count for the mean."
+    "The interval of the Elo, from pairs of games: in 95 of 100 runs all of them hold what endless "
+    "play of every two bots would show. A bot that has won every game has no upper end, one that "
+    "has lost every game no lower: its Elo is a guess, and does not count for the mean."
 )
 _GROUP: Final = (
-    "Two bots that share a letter were not told apart by these games. Of two bots that share "
-    "none the upper one is the stronger one: in at most 5 of 100 runs is any such order of the "
-    "table wrong, however often one looks."
+    "Two bots that share a letter are not apart by these games. Of two bots that share none the "
+    "upper one is the stronger one: in at most 5 of 100 runs is any such order of the table wrong."
 )
 
 STANDINGS: Final = TableColumns(
     "standings.csv",
     (
-        Column("rank", "Rank", "count", "The place by Elo."),
+        Column("rank", "Rank", "count", "The place by Elo; equal ones share it."),
         Column("bot", "Bot", "text", "The bot's label in this run."),
         Column("elo", "Elo", "elo", _ELO),
         *interval("elo", "Elo", "elo", _ELO_END),

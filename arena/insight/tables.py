@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Bools, Ints
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.difference_columns import NEIGHBOURS
+from arena.insight.difference_columns import VERDICTS
 from arena.insight.run_games import CITY_WIN, FORFEIT
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
@@ -23,7 +23,6 @@ from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, Moments, score_intervals
-from arena.statistics.letters import share_letter
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
@@ -84,7 +83,7 @@ def make_standings(
 
     Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has
     no upper end, and that of a winless one no lower. `group` has letters, and two bots
-    share one if they were not told apart (`arena.statistics.apart`); bots that are not in
+    share one if they are not apart (`arena.statistics.verdicts`); bots that are not in
     `judged`, the field or less of it, have none.
 
     Bots whose Elo is equal when rounded are in the order of their labels, because the last
@@ -100,26 +99,42 @@ def make_standings(
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
-    table.insert(0, "rank", range(1, len(table) + 1))
+    table.insert(0, "rank", _ranks(table["elo"].tolist()))
     letters = (judged or field).give_letters([*table["bot"]])
     table["group"] = pd.Series(letters, table.index, object).fillna(float("nan"))
     return table[STANDINGS.names]
 
 
-def make_neighbours(
-    judged: Field, standings: pd.DataFrame, superiority: pd.DataFrame
-) -> pd.DataFrame:
-    """Return one row for each bot that is judged and the next one of them: by how much it leads.
+def _ranks(elos: Sequence[float]) -> list[int]:
+    """Return the ranks of ratings that fall; equal ones share a rank, and the unrated do not.
+
+    >>> _ranks([1510.0, 1510.0, 1480.0, math.nan, math.nan])
+    [1, 1, 3, 4, 5]
+    """
+    ranks: list[int] = []
+    for place, elo in enumerate(elos, 1):
+        is_equal = place > 1 and elo == elos[place - 2]
+        ranks.append(ranks[-1] if is_equal else place)
+    return ranks
+
+
+def make_verdicts(judged: Field) -> pd.DataFrame:
+    """Return one row for every two bots that are judged, the stronger ones first.
 
     The lead is empty where no games lead from one to the other.
     """
-    ranks, letters = (standings.set_index("bot")[name] for name in ("rank", "group"))
     rows = []
-    for bot, below in pairwise(judged.in_order()):
-        lead = (judged.lead(bot, below) or Estimate()).scaled(1, 1)
-        apart = "no" if share_letter(letters[bot], letters[below]) else "yes"
-        rows.append((ranks[bot], bot, below, *lead.cells, superiority.loc[bot, below], apart))
-    return pd.DataFrame(rows, columns=NEIGHBOURS.names)
+    for bot, opponent in combinations(judged.in_order(), 2):
+        found = judged.verdict(bot, opponent)
+        if found is None:
+            rows.append((bot, opponent, None, None, None, None, "open"))
+        else:
+            lead, *ends = Estimate(*found[:3]).scaled(1, 1).cells
+            rows.append((bot, opponent, lead, *ends, round(found.likely, 4), found.word))
+    table = pd.DataFrame(rows, columns=VERDICTS.names)
+    numbers = VERDICTS.names[2:6]
+    table[numbers] = table[numbers].astype(float)
+    return table
 
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:

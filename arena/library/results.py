@@ -112,22 +112,15 @@ class Results:
         return self._tables.win_types
 
     @property
-    def superiority(self) -> pd.DataFrame:
-        """How likely each bot (row) is stronger than each other one (superiority.csv).
-
-        The prior is normal, with a spread that the field itself tells.
+    def verdicts(self) -> pd.DataFrame:
+        """Of every two bots by how much which one leads, and how surely (verdicts.csv).
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=20, seed=7, progress=False)
-        >>> bool(results.superiority.loc["greedy", "uniform"] > 0.99)
-        True
+        >>> results.verdicts[["bot", "opponent", "verdict"]].values.tolist()
+        [['greedy', 'uniform', 'apart']]
         """
-        return self._tables.superiority
-
-    @property
-    def neighbours(self) -> pd.DataFrame:
-        """By how much each bot leads the next one of the standings (neighbours.csv)."""
-        return self._tables.neighbours
+        return self._tables.verdicts
 
     @property
     def rankings(self) -> pd.DataFrame:

@@ -68,10 +68,8 @@ def with_glossary(report: Report) -> Report:
         "An interval holds what endless play would show in about 95 of 100 cases. Its unit is the "
         "pair: one deal, played twice with the seats swapped, because both games share their luck. "
         "Whether two bots differ is not said by whether their intervals overlap: the interval of a "
-        "difference is narrower than two intervals side by side, so bots whose intervals overlap "
-        "may well have been told apart. The letters of the standings (Group) say which were, for "
-        "all of them together; superiority.csv says of each two, taken by themselves, how likely "
-        "which one is the stronger."
+        "difference is narrower than two intervals side by side. The verdict on two bots says it: "
+        "apart, leans or open; the letters of the standings (Group) follow from it."
     )
     caption = "What every figure says"
     glossary = Table("glossary", caption, _GLOSSARY_COLUMNS, [*rows.values()])

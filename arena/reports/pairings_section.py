@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import counted
+from arena.insight.difference_columns import VERDICTS
 from arena.insight.findings import Findings
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
     WIN_TYPE_TABLE,
     Column,
-    TableColumns,
 )
 from arena.reports.blocks import Block, Chart, Section, Text, write_cell
 from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, tips
@@ -43,35 +43,22 @@ _TIPS = [
     *tips(("games", "Games"), ("city", "City wins"), ("points", "Points wins"), form=","),
     *tips(("elo", "Beyond Elo")),
 ]
-_SUPERIORITY = TableColumns(
-    "superiority.csv",
-    (
-        Column("bot", "Bot"),
-        Column("opponent", "Opponent", "text", "The other one of the two bots."),
-        Column(
-            "superiority",
-            "Stronger",
-            "chance",
-            "How likely the first one is the stronger one, with the spread of the field as prior; "
-            "each for itself.",
-        ),
-    ),
-)
-"""Of every two bots, as a report has them; the file is a matrix."""
-
-_CHANCES = {"bot": "bot", "opponent": "opponent", "superiority": "chance"}
-_CHANCE_TIPS = tips(("bot", "Bot"), ("opponent", "Opponent"), ("text", "Probability"))
+_CHANCES = {"bot": "bot", "opponent": "opponent", "likely": "chance", "verdict": "verdict"}
+_CHANCE_TIPS = [
+    *tips(("bot", "Bot"), ("opponent", "Opponent"), ("text", "Probability")),
+    *tips(("verdict", "Verdict")),
+]
 
 
 def pairings_section(
-    table: pd.DataFrame, superiority: pd.DataFrame, labels: Sequence[str], findings: Findings
+    table: pd.DataFrame, verdicts: pd.DataFrame, labels: Sequence[str], findings: Findings
 ) -> Section:
     """Return the scores of all pairings and who is the stronger one, as heat maps and tables.
 
     `labels` are those of the bots in the order of the standings; a table has each pairing once,
     with the bot first that is higher there.
     """
-    blocks = [*_scores(table, labels, findings), *_superiority(superiority, labels)]
+    blocks = [*_scores(table, labels, findings), *_verdicts(verdicts, labels)]
     return Section("pairings", "Head to head", blocks)
 
 
@@ -133,28 +120,30 @@ def _complete(row: dict[str, Any]) -> None:
         row["elo"] = f"{100 * abs(beyond):.1f} percentage points {row['mark']} than the Elo says"
 
 
-def _superiority(matrix: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def _verdicts(verdicts: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
     """Yield how likely each bot is stronger than each other one, as a map and a table."""
-    frame = matrix.melt(var_name="opponent", value_name="superiority", ignore_index=False)
-    frame = frame.rename_axis("bot").reset_index().dropna()
-    if not len(frame):
+    known = verdicts[verdicts["likely"].notna()]
+    if not len(known):
         return
-    places = {label: place for place, label in enumerate(labels)}
-    order = [frame[name].map(places) for name in ("bot", "opponent")]
-    rows = plain_dicts(frame[(order[0] < MOST_BOTS) & (order[1] < MOST_BOTS)], _CHANCES)
-    for row in rows:
+    first = {*labels[:MOST_BOTS]}
+    rows = plain_dicts(known[known["bot"].isin(first) & known["opponent"].isin(first)], _CHANCES)
+    turned = [
+        row | {"bot": row["opponent"], "opponent": row["bot"], "chance": 1 - row["chance"]}
+        for row in rows
+    ]
+    for row in (rows := rows + turned):
         row["text"] = write_cell(row["chance"], "chance")
         row["cell"] = _write_percent(row["chance"])
     colours = two_sided("chance", "Probability that the bot of the row is stronger")
     description = (
         f"How likely each of {len(labels[:MOST_BOTS])} bots (rows) is stronger than each other one "
-        "(columns) in an equal round robin, with the spread of the field as prior: blue where it "
-        "is, orange where the other one is. Each cell is for itself: of many, some are wrong."
+        "(columns) in an equal round robin: blue where it is, orange where the other one is. Each "
+        "cell is for itself: of many, some are wrong; of verdicts that say apart, hardly any."
     )
     spec = heat_map(rows, labels[:MOST_BOTS], colours, _CHANCE_TIPS)
     title = "Who is the stronger one"
-    yield Chart("superiority-map", title, description, spec, "superiority")
-    yield frame_table(_SUPERIORITY, title, frame[order[0] < order[1]], folded=True)
+    yield Chart("verdict-map", title, description, spec, "verdicts")
+    yield frame_table(VERDICTS, title, verdicts, folded=True)
 
 
 def _write_percent(chance: float) -> str:

@@ -153,10 +153,8 @@ class _Sections:
         games, ids = games_section(self.tournament, self.store, [*picks, *telling.picks])
         if comparison := self.files.comparison:
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
-        yield standings_section(tables.standings, tables.neighbours, tables.findings, self.timings)
-        yield pairings_section(
-            tables.head_to_head, tables.superiority, self.labels, tables.findings
-        )
+        yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
+        yield pairings_section(tables.head_to_head, tables.verdicts, self.labels, tables.findings)
         of_bots = telling.games(ids)
         pairings = self.tournament.pairings
         yield profiles_section(pairings, self.files, self.judged, of_bots)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from arena.insight.difference_columns import NEIGHBOURS
+from arena.insight.difference_columns import VERDICTS
 from arena.insight.findings import Findings, describe_spread
 from arena.insight.table_columns import STANDINGS, TIMINGS
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
@@ -37,10 +37,9 @@ _TIMES = ("cpu_mean", "cpu_p99")
 _FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
 _AFTER_ELO = 5  # columns: rank, bot, Elo and its ends
 _CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
-_LEADS = ("bot", "next", "lead", "lead_low", "lead_high", "superiority", "apart")
+_LEADS = ("bot", "opponent", "lead", "lead_low", "lead_high", "likely", "verdict")
 _AXIS = {"format": "d", "tickMinStep": 1}
-_APART = {"yes": "told apart", "no": "not told apart"}
-_SHAPES = {"told apart": "circle", "not told apart": "diamond"}
+_SHAPES = {"apart": "circle", "leans": "triangle-right", "open": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
 _ROOM = 18, 56  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
@@ -49,12 +48,12 @@ _NAMED = 6  # bots that are named; of more their ranks are said
 
 def standings_section(
     standings: pd.DataFrame,
-    neighbours: pd.DataFrame,
+    verdicts: pd.DataFrame,
     findings: Findings,
     timings: pd.DataFrame | None,
 ) -> Section:
     """Return the standings as a chart of intervals and as a table, and the leads beside them."""
-    blocks = [*_blocks(standings, neighbours, findings, timings)]
+    blocks = [*_blocks(standings, _of_neighbours(verdicts), findings, timings)]
     return Section("standings", "Standings", blocks)
 
 
@@ -73,9 +72,14 @@ def _blocks(
     yield _table(standings, timings)
     if len(neighbours):
         caption = "How far each bot leads the next one"
-        yield frame_table(NEIGHBOURS, caption, neighbours, folded=True)
+        yield frame_table(VERDICTS, caption, neighbours, folded=True)
     if notes := [*_notes(standings, findings)]:
         yield Text(notes)
+
+
+def _of_neighbours(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts on each bot and the next one, which come first of those on a bot."""
+    return verdicts.drop_duplicates("bot")
 
 
 def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
@@ -101,7 +105,7 @@ def _describe_place(order: Sequence[_Place], place: int) -> str:
 
     >>> order = [(1, "a", "a"), (2, "b", "ab"), (3, "c", "b"), (4, "d", None)]
     >>> print(_describe_place(order, 0))
-    a is surely above c. Not told apart from b.
+    a is surely above c. Not apart from b.
     """
     _, bot, letters = order[place]
     if letters is None:
@@ -119,8 +123,8 @@ def _describe_place(order: Sequence[_Place], place: int) -> str:
         if bots
     ]
     if not said:
-        return f"{bot} is told apart from no bot."
-    rest = f" Not told apart from {_name_bots(near)}." if near else ""
+        return f"{bot} is apart from no bot."
+    rest = f" Not apart from {_name_bots(near)}." if near else ""
     return f"{bot} is {', and '.join(said)}.{rest}"
 
 
@@ -192,7 +196,7 @@ def _chart(standings: pd.DataFrame) -> Chart:
     description = (
         f"Elo ratings with their 95 % intervals, the strongest bot first: {best['bot']} has "
         f"{write_cell(best['elo'], 'elo')} ({best['interval']}). Bots that share a letter, on "
-        f"the right, were not told apart; whether intervals overlap does not say that."
+        f"the right, are not apart; whether intervals overlap does not say that."
         f"{window.describe('bot')}"
     )
     return Chart("ratings", "Elo with its interval", description, spec, "standings")
@@ -204,32 +208,31 @@ def _lead_chart(neighbours: pd.DataFrame) -> Chart:
     It has the rows of the chart of ratings, with the last one empty.
     """
     shown = neighbours.head(MOST_BOTS - 1)
-    labels = [*shown["bot"], shown["next"].iloc[-1]]
+    labels = [*shown["bot"], shown["opponent"].iloc[-1]]
     rows: list[dict[str, Any]] = []
-    for bot, below, lead, low, high, chance, apart in plain_rows(
+    for bot, below, lead, low, high, chance, verdict in plain_rows(
         shown[shown["lead"].notna()], _LEADS
     ):
         row = {"bot": bot, "next": below, **_place(lead, low, high), "lead": lead}
-        rows.append(row | {"chance": write_cell(chance, "chance"), "apart": _APART[apart]})
+        rows.append(row | {"chance": write_cell(chance, "chance"), "verdict": verdict})
     window = find_window(rows)
     scale = window.scale | {"padding": _ROOM[1]}
     x = quantity("value", "Elo points ahead of the next bot", scale=scale, axis=_AXIS)
     place = {"y": row_of_bots(labels) | {"scale": {"domain": labels}}, "tooltip": _LEAD_TIPS}
     layers = [*interval_layers(x), *window.layers(x), _at_the_end("chance")]
-    seen = [name for name in _SHAPES if any(row["apart"] == name for row in rows)]
+    seen = [name for name in _SHAPES if any(row["verdict"] == name for row in rows)]
     shapes = {"domain": seen, "range": [_SHAPES[name] for name in seen]}
-    layers[1]["encoding"]["shape"] = nominal("apart", title=None, scale=shapes, legend=_LEGEND)
+    layers[1]["encoding"]["shape"] = nominal("verdict", title=None, scale=shapes, legend=_LEGEND)
     for layer in layers:
         layer["encoding"] |= place
     spec = chart(rows, height=STEP * len(labels), layer=[zero_line(), *layers])
-    apart = sum(row["apart"] == _APART["yes"] for row in rows)
+    apart = sum(row["verdict"] == "apart" for row in rows)
     description = (
-        "By how many Elo points each bot leads the next one, with the 95 % interval of that "
-        "difference, which holds for itself: that of the headline is wider, as it allows for the "
-        "choice of its two bots. On the right, how likely it is the stronger one. Told apart, all "
-        f"bots looked at together: {apart} of {len(rows)}.{window.describe('bot')}"
+        "By how many Elo points each bot leads the next one, with an interval: in 95 of 100 runs "
+        "all intervals of leads hold at once. On the right, how likely it is the stronger one. "
+        f"Apart: {apart} of {len(rows)}.{window.describe('bot')}"
     )
-    return Chart("leads", "The lead over the next bot", description, spec, "neighbours")
+    return Chart("leads", "The lead over the next bot", description, spec, "verdicts")
 
 
 def _at_the_end(field: str) -> Spec:
@@ -244,5 +247,5 @@ _LEAD_TIPS = [
     *tips(("bot", "Bot"), ("next", "Next bot")),
     *tips(("lead", "Elo points"), form=".0f"),
     *tips(("interval", "95 % interval"), ("chance", "Probability to be stronger")),
-    *tips(("apart", "By the letters")),
+    *tips(("verdict", "Verdict")),
 ]

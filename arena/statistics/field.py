@@ -14,19 +14,18 @@ Sources: Efron and Morris 1973 for the prior from the field; Lindley and Smith 1
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from arena.statistics.apart import FieldOrder
 from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
-from arena.statistics.intervals import LEVEL, Z95, Estimate, correct
+from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
+from arena.statistics.verdicts import Verdict, Verdicts
 
 _UNTESTED = 1e-6  # the part of a pairing's error that the fit has not followed: none
 _COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q"]
@@ -36,7 +35,8 @@ class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
     `pairings` are two labels each, and `anchor` a label and its Elo. An anchor that is not rated
-    is not used. With `even` every pairing weighs the same (`Fit`).
+    is not used. With `even` every pairing weighs the same (`Fit`), and with `looks` verdicts hold
+    however often one looks.
     """
 
     def __init__(
@@ -48,7 +48,9 @@ class Field:
         anchor: tuple[str, float] | None = None,
         *,
         even: bool = False,
+        looks: bool = False,
     ) -> None:
+        self.looks = looks
         self.labels = [label for label in labels if label not in unrated]
         self.numbers: Mapping[str, int] = {label: n for n, label in enumerate(self.labels)}
         self.scores: list[PairScores] = []
@@ -64,16 +66,28 @@ class Field:
         if anchor and anchor[0] in self.numbers:
             self.anchor = self.numbers[anchor[0]], anchor[1]
 
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What is said of every two bots."""
+        return Verdicts(self.fit, self.met, looks=self.looks)
+
+    def verdict(self, bot: str, opponent: str) -> Verdict | None:
+        """Return the verdict on two bots, the one ahead first, in Elo points; None for groups."""
+        found = self.verdicts.of(self.numbers[bot], self.numbers[opponent])
+        if found is None:
+            return None
+        return found._replace(lead=ELO * found.lead, low=ELO * found.low, high=ELO * found.high)
+
     def give_letters(self, order: Sequence[str]) -> list[str | None]:
-        """Return the letters of each bot: two bots share one if they were not told apart.
+        """Return the letters of each bot: two bots share one if they are not apart.
 
         `order` are labels, the strongest first; a bot that is not in the field has none.
         """
         rated = [label for label in order if label in self.numbers]
-        evidence = FieldOrder(self.fit, self.met)
 
         def is_apart(upper: int, lower: int) -> bool:
-            return evidence.is_apart(self.numbers[rated[upper]], self.numbers[rated[lower]])
+            two = self.numbers[rated[upper]], self.numbers[rated[lower]]
+            return bool(self.verdicts.apart[two])
 
         by_label = dict(zip(rated, give_letters(len(rated), is_apart), strict=True))
         return [by_label.get(label) for label in order]
@@ -87,36 +101,16 @@ class Field:
         return list(groups.values())
 
     def ratings(self) -> dict[str, Estimate]:
-        """Return the rating of each bot."""
-        return dict(zip(self.labels, self.fit.ratings(self.anchor), strict=True))
+        """Return the rating of each bot, with intervals that all hold at once."""
+        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
+        zero = self.fit.zero(self.anchor)
+        ends = [(zero + ELO * part).tolist() for part in self.verdicts.ratings(scale)]
+        return {label: Estimate(*row) for label, *row in zip(self.labels, *ends, strict=True)}
 
     def in_order(self) -> list[str]:
         """Return the labels, the strongest bot first; equal ratings, when rounded, by label."""
         ratings = self.ratings()
         return sorted(self.labels, key=lambda label: (-round(ratings[label].value, 1), label))
-
-    def lead(self, bot: str, opponent: str) -> Estimate | None:
-        """Return by how many Elo points one bot is ahead of another, with the interval of that.
-
-        An end is infinite where nothing says how far one is ahead at most, or at least: one of
-        them is unbeaten, or winless. None if no games lead from one to the other.
-        """
-        upper, lower = self.numbers[bot], self.numbers[opponent]
-        error = ELO * float(self.fit.full_errors[upper, lower])
-        if math.isnan(error):
-            return None
-        lead = ELO * float(self.fit.strengths[upper] - self.fit.strengths[lower])
-        low, high = lead - Z95 * error, lead + Z95 * error
-        if self._has_unbounded:
-            scale = self.fit.scale(lower)
-            low = -math.inf if scale.no_low[upper] else low
-            high = math.inf if scale.no_high[upper] else high
-        return Estimate(lead, low, high, error)
-
-    @cached_property
-    def _has_unbounded(self) -> bool:
-        scale = self.fit.scale()
-        return bool(scale.no_high.any() or scale.no_low.any())
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
@@ -135,71 +129,6 @@ class Field:
             else:
                 continue
             yield label, record, *rating.cells[1:]
-
-
-def make_superiority(field: Field, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the likelihood that the bot of a row is stronger than that of a column, 0 to 1.
-
-    Rows and columns have the order of `labels`. It is empty for a bot and itself, for bots
-    without a rating, and for two that no chain of games connects.
-    """
-    likely = find_superiority(field.fit)
-    table = pd.DataFrame(likely, index=field.labels, columns=field.labels)
-    table = table.round(4).reindex(index=[*labels], columns=[*labels])
-    table.index.name = "bot"
-    return table
-
-
-SPREADS = 10.0 * 2 ** (np.arange(15) / 2)
-"""Elo points: standard deviations of a field's strengths, all as likely before its games.
-
-They go from 10 to 1,280, each as many times the one before.
-"""
-
-
-def find_superiority(fit: Fit) -> Floats:
-    """Return how likely the bot of a row is stronger than that of a column.
-
-    It is nan for a bot and itself, and where no games lead from one to the other.
-
-    >>> from arena.statistics.ratings import PairScores
-    >>> few, many = (
-    ...     Fit(2, [PairScores(0, 1, pairs, 1.2 * pairs, 1.8 * pairs)]) for pairs in (5, 500)
-    ... )
-    >>> [round(float(find_superiority(fit)[0, 1]), 2) for fit in (few, many)]
-    [0.62, 1.0]
-    """
-    values, vectors = _luck(fit)
-    seen = vectors.T @ fit.strengths
-    likely = np.zeros((len(fit.strengths),) * 2)
-    for square, weight in zip((SPREADS / ELO) ** 2, _weights(values, seen), strict=True):
-        kept = square / (square + values)
-        strengths = vectors @ (kept * seen)
-        covariance = (vectors * (kept * values)) @ vectors.T
-        own = np.diag(covariance)
-        variances = own[:, None] + own[None, :] - 2 * covariance
-        errors = np.sqrt(np.where(variances > 0, variances, np.inf))
-        likely += weight * normal_below((strengths[:, None] - strengths[None, :]) / errors)
-    met = fit.groups[:, None] == fit.groups[None, :]
-    np.fill_diagonal(met, False)
-    return np.where(met, likely, np.nan)
-
-
-def _luck(fit: Fit) -> tuple[Floats, Floats]:
-    """Return the variances of the fit and their directions, without the means of the groups."""
-    values, vectors = np.linalg.eigh(fit.full_covariance)
-    first = int(fit.groups.max(initial=-1)) + 1
-    return np.maximum(values[first:], 1e-12), vectors[:, first:]
-
-
-def _weights(values: Floats, seen: Floats) -> Floats:
-    """Return how likely each spread of the field is."""
-    logs = []
-    for square in ((SPREADS / ELO) ** 2).tolist():
-        variances = values + square
-        logs.append(-float(np.sum(np.log(variances) + seen**2 / variances)) / 2)
-    weights = np.exp(np.array(logs) - max(logs))
-    return np.asarray(weights / weights.sum())
 
 
 def make_residuals(field: Field) -> pd.DataFrame:
@@ -232,8 +161,8 @@ def _in_errors(field: Field) -> Floats:
     variance is spread x (1 - 2 leverage) + weight squared x the variance of the fitted gap.
     """
     model, strengths = field.fit.model, field.fit.strengths
-    weights, spreads = model.weights(strengths), model.spreads(strengths)
-    information = model.information(strengths)
+    weights, information = model.weights(strengths), model.information(strengths)
+    spreads = model.effects(strengths) * information
     first, second = model.first, model.second
     inverse = model.inverse(strengths)
     own = np.diag(inverse)

@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from arena.statistics.distributions import Floats as Floats
 from arena.statistics.distributions import expit
-from arena.statistics.intervals import least_variance
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
 _LONGEST_STEP = 0.75  # in log odds; two bots then part by 1.5, and every step lowers the loss
 _SHORTEST_STEP = 1e-10
 _MOST_STEPS = 1000
+_LENT = 10.0  # pairs of the mean variance that are added to each pairing's own
+_LEAST_EFFECT = 0.25
 
 
 class PairScores(NamedTuple):
@@ -75,15 +76,23 @@ class Model:
         """Return the weight of each pairing's gap in the fit: its information times its factor."""
         return np.asarray(self.factors * self.information(strengths))
 
-    def spreads(self, strengths: Floats) -> Floats:
-        """Return the sum of squares of each pairing's scores about the expected ones.
+    def effects(self, strengths: Floats) -> Floats:
+        """Return the variance of each pairing's pair scores over that of two independent games.
 
-        It is at least what a pair whose games are not drawn must have: pairs that were all
-        lost do not tell how much their scores vary.
+        It is that about the pairing's own mean, which lends from the fitted one, and drawn towards
+        that of all pairings: few pairs do not tell how much their scores vary.
         """
-        share = self.shares(strengths)
-        spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs
-        return np.maximum(spread, 4 * self.pairs * least_variance(share))
+        share, information = self.shares(strengths), self.information(strengths)
+        lent = 2 * _LENT
+        own = (self.total + 2 * lent * share) / (2 * (self.pairs + lent))
+        rest = np.maximum(self.squares - 4 * own * (self.total - own * self.pairs), 0)
+        follows = 1 - (lent / (self.pairs + lent)) ** 2  # the own mean goes with its pairs
+        rest /= 1 - follows / np.maximum(self.pairs, 2)
+        played = float((self.pairs - self.credit).sum())
+        all_of_them = max(float(rest.sum() / information.sum()), _LEAST_EFFECT)
+        all_of_them *= played / max(1.0, played - self.bots + 1)
+        lent_now = _LENT * information / self.pairs
+        return np.asarray((rest + lent_now * all_of_them) / (information + lent_now))
 
     def matrix(self, weights: Floats) -> Floats:
         """Return the Laplacian of the graph of pairings with these weights."""
@@ -102,7 +111,7 @@ class Model:
     def covariance(self, strengths: Floats) -> Floats:
         """Return the sandwich covariance, a pair of games being a cluster."""
         inverse = self.inverse(strengths)
-        spreads = self.factors**2 * self.spreads(strengths)
+        spreads = self.factors * self.weights(strengths) * self.effects(strengths)
         return np.asarray(inverse @ self.matrix(spreads) @ inverse)
 
     def fit(self, start: Floats | None = None) -> Floats:

@@ -100,6 +100,14 @@ class Fit:
         return np.asarray(self.covariance + variance * lack)
 
     @cached_property
+    def covariances(self) -> list[Floats]:
+        """What the full covariance may be, each as likely: the spread is not known for sure."""
+        if self.known_spread is not None or is_equal(self.model):
+            return [self.full_covariance]
+        lack = unequal_part(self.model, self.strengths)
+        return [self.covariance + third * lack for third in self.spread.thirds]
+
+    @cached_property
     def gap_errors(self) -> Floats:
         """The error of the gap between every two bots by luck, nan where no games lead."""
         return self._errors_of_gaps(self.covariance)
@@ -124,14 +132,18 @@ class Fit:
         is that of the difference to the anchor, which itself has no error.
         """
         scale = self.scale(anchor[0] if anchor else None)
-        zero = np.full(len(self.strengths), MEAN)
-        if anchor:
-            zero[self.groups == self.groups[anchor[0]]] = anchor[1]
-        elo = zero + ELO * scale.move(self.strengths)
+        elo = self.zero(anchor) + ELO * scale.move(self.strengths)
         half = Z95 * ELO * np.sqrt(np.clip(scale.variances(self.full_covariance), 0, None))
         low = np.where(scale.no_low, -np.inf, elo - half)
         high = np.where(scale.no_high, np.inf, elo + half)
         return list(map(Estimate, elo.tolist(), low.tolist(), high.tolist()))
+
+    def zero(self, anchor: tuple[int, float] | None = None) -> Floats:
+        """Return the Elo of what the rating of each bot is counted from."""
+        zero = np.full(len(self.strengths), MEAN)
+        if anchor:
+            zero[self.groups == self.groups[anchor[0]]] = anchor[1]
+        return zero
 
     def scale(self, anchor: int | None = None) -> Scale:
         """Return what the ratings are counted from; `anchor` is a bot's number."""
@@ -185,7 +197,7 @@ def fit_one(
 
     best = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
     weights = model.weights(at(best))
-    luck = max(0.0, float(model.spreads(strengths).sum()))
+    luck = float((model.effects(strengths) * model.information(strengths)).sum())
     beyond = (spread / ELO) ** 2 * float((weights**2).sum())
     error = Z95 * math.sqrt(luck + beyond) / float(weights.sum())
     return Estimate(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))

@@ -28,14 +28,14 @@ _GRID = np.linspace(0.0, 5 * USUAL, 51)
 _MANY, _COARSE = 40, 5  # bots; which part of the grid is enough to find the place
 _LEAST_FREEDOM = 3
 _LITTLE, _MUCH = 0.15, 1.5  # of the usual spread: the interval of the prior is 0.03 to 2.2 of it
-_POOLED = 10  # pairs: so many of the mean variance are added to each pairing's own
 
 
 class Spread(NamedTuple):
     """The standard deviation of pairings about the Elo, in Elo points, with its 95 % interval.
 
-    `variance` is its expected square, in log odds. `freedom` is how many pairings there are
-    beyond those that the ratings need: with 0 nothing was measured.
+    `variance` is its expected square, in log odds, and `thirds` are those of the lower, middle and
+    upper third of what it may be. `freedom` is how many pairings there are beyond those that the
+    ratings need: with 0 nothing was measured.
     """
 
     elo: float
@@ -43,6 +43,7 @@ class Spread(NamedTuple):
     high: float
     variance: float
     freedom: int
+    thirds: tuple[float, ...] = ()
 
     @property
     def is_measured(self) -> bool:
@@ -74,14 +75,26 @@ def estimate_spread(model: Model, strengths: Floats) -> Spread:
     below = np.cumsum(posterior)
     low, high = (float(grid[np.searchsorted(below, level)]) for level in (0.025, 0.975))
     freedom = len(model.pairs) - model.bots + int(model.groups.max(initial=-1)) + 1
-    return Spread(math.sqrt(square), low, high, square / _ELO**2, freedom)
+    thirds = tuple((_thirds(posterior, grid**2) / _ELO**2).tolist())
+    return Spread(math.sqrt(square), low, high, square / _ELO**2, freedom, thirds)
+
+
+def _thirds(shares: Floats, values: Floats) -> Floats:
+    """Return the means of the lower, middle and upper third of a distribution.
+
+    >>> _thirds(np.array([0.5, 0.5]), np.array([0.0, 1.0])).round(3).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    ends = np.minimum(np.cumsum(shares), 1.0)[:, None]
+    part = np.diff(np.clip(3 * ends - np.arange(3), 0, 1), axis=0, prepend=0)
+    return np.asarray(values @ part)
 
 
 def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:
     """Return the logarithm of how likely each spread is, in Elo points: likelihood and prior."""
     information = model.information(strengths)
     beyond = (model.total - 2 * model.pairs * model.shares(strengths)) / information
-    luck, means = _luck(model, strengths, information), model.means()
+    luck, means = model.effects(strengths) / information, model.means()
     logs = -((grid / USUAL) ** 2) / 2
     if not len(beyond):
         return logs
@@ -94,17 +107,6 @@ def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:
         size = float(np.linalg.slogdet(whole)[1])
         logs[number] -= (float(np.log(variance).sum()) + size + quadratic) / 2
     return logs
-
-
-def _luck(model: Model, strengths: Floats, information: Floats) -> Floats:
-    """Return the variance of each pairing's gap by the luck of its pairs, in log odds.
-
-    It is the pairing's own one, drawn towards the mean where there are few pairs.
-    """
-    spreads = model.spreads(strengths)
-    pooled = _POOLED * information / model.pairs
-    effect = float(spreads.sum() / information.sum()) if len(spreads) else 1.0
-    return np.asarray((spreads + effect * pooled) / (information + pooled) / information)
 
 
 def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
@@ -123,7 +125,7 @@ def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
     5.6
     """
     information = model.information(strengths)
-    effect = float(model.spreads(strengths).sum() / information.sum())
+    effect = float((model.effects(strengths) * information).sum() / information.sum())
     return np.asarray(1 / (effect + (spread / _ELO) ** 2 * information))
 
 

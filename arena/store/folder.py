@@ -31,7 +31,7 @@ WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.insight.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("superiority.csv", "neighbours.csv", "rankings.csv", "faults.csv"),
+    *("verdicts.csv", "rankings.csv", "faults.csv"),
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"

@@ -1,0 +1,48 @@
+"""Make fixed points of a normal distribution, to find chances in many dimensions without luck."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from arena.statistics.distributions import Floats
+
+
+@cache
+def normal_points(count: int, dimensions: int) -> Floats:
+    """Return so many points of the standard normal distribution (count, dimensions).
+
+    They are those of a Kronecker lattice, moved by Box and Muller's rule. Source: Niederreiter
+    1992.
+
+    >>> points = normal_points(4096, 5)
+    >>> np.abs(points.mean(axis=0)).max() < 0.01, np.abs(np.cov(points.T) - np.eye(5)).max() < 0.02
+    (True, True)
+    """
+    primes = _primes(dimensions + dimensions % 2)
+    uniform = (np.outer(np.arange(1, count + 1), np.sqrt(primes)) + 0.5) % 1
+    size = np.sqrt(-2 * np.log(1 - np.minimum(uniform[:, ::2], 1 - 1e-12)))
+    turn = 2 * np.pi * uniform[:, 1::2]
+    return np.hstack([size * np.cos(turn), size * np.sin(turn)])[:, :dimensions]
+
+
+def _primes(count: int) -> list[int]:
+    found: list[int] = []
+    number = 2
+    while len(found) < count:
+        if all(number % prime for prime in found if prime * prime <= number):
+            found.append(number)
+        number += 1
+    return found
+
+
+def root_of(covariance: Floats, means: Floats) -> Floats:
+    """Return a root of a covariance of which nothing is known along `means`.
+
+    These are the means of groups, which it gets a variance of its own: differences within a group
+    keep theirs. A Cholesky root is the only one of its kind, where eigenvectors could turn.
+    """
+    scale = float(np.trace(covariance)) / len(covariance) or 1.0
+    tiny = 1e-12 * scale * np.eye(len(covariance))
+    return np.asarray(np.linalg.cholesky(covariance + scale * means + tiny))

@@ -1,0 +1,100 @@
+"""Compare two bots that met nobody else: all that is known is in their own pairs, exactly."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.statistics.counts import ScoreCounts
+from arena.statistics.distributions import Floats
+from arena.statistics.field_prior import make_priors
+
+GRID = np.linspace(-14, 14, 2801)
+"""Differences of two bots, in log odds."""
+
+_LENT = 10.0  # pairs of which the variance is taken to be that of two games
+_MOST_COUNTED = 4000  # pairs that were not even; of more the normal distribution is as good
+
+
+class Duel(NamedTuple):
+    """What the pairs of two bots say of their difference, in log odds, and of who is stronger.
+
+    `below` is how likely the difference is below each one of the grid. `chance` is how likely such
+    a result is if both are equal, or one that is as far from even.
+    """
+
+    below: Floats
+    low: float
+    high: float
+    likely: float
+    chance: float
+
+
+def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
+    """Return what the pairs of two bots say; `level` is how often the interval may be wrong.
+
+    >>> ten, four = (weigh_duel((0, 0, 0, 0, pairs), 0.05) for pairs in (10, 4))
+    >>> round(ten.likely, 3), round(ten.chance, 3), round(four.likely, 3), round(four.chance, 3)
+    (1.0, 0.002, 0.989, 0.125)
+    """
+    pairs = sum(counts)
+    total, squares = (
+        sum(count * (score / 2) ** power for score, count in enumerate(counts)) for power in (1, 2)
+    )
+    share = (total + 1) / (2 * pairs + 2)
+    rest, one = max(0.0, squares - 4 * share * (total - share * pairs)), 2 * share * (1 - share)
+    effect = (rest + _LENT * one) / (pairs * one + _LENT * one)
+    if len({score for score, count in enumerate(counts) if count}) == 1:  # nothing varies
+        effect = 1.0
+    logs = (total * GRID - 2 * pairs * np.logaddexp(0, GRID)) / effect
+    likely = _prior() * np.exp(logs - logs.max())
+    likely /= likely.sum()
+    below = np.cumsum(likely) - likely / 2
+    low, high = np.interp([level / 2, 1 - level / 2], below, GRID)
+    return Duel(
+        below, float(low), float(high), 1 - float(np.interp(0, GRID, below)), sign_chance(counts)
+    )
+
+
+@cache
+def _prior() -> Floats:
+    """Return how likely each difference of the grid is before the games."""
+    prior = make_priors()
+    density = np.zeros(len(GRID))
+    for weight, parts, variances in zip(
+        np.exp(prior.logs), prior.parts, prior.variances, strict=True
+    ):
+        both = variances[:, None] + variances
+        shares = weight * parts[:, None] * parts
+        for share, variance in zip(shares.ravel(), both.ravel(), strict=True):
+            if share:
+                density += share / math.sqrt(variance) * np.exp(-(GRID**2) / (2 * variance))
+    return density
+
+
+def sign_chance(counts: ScoreCounts) -> float:
+    """Return how likely two equal bots differ as much in their pairs: a sign-flip test, two-sided.
+
+    Each pair could as well have gone the other way. Source: Fisher 1935.
+
+    >>> sign_chance((0, 0, 0, 0, 6)), sign_chance((1, 0, 5, 0, 1)), sign_chance((0, 0, 9, 2, 4))
+    (0.03125, 1.0, 0.03125)
+    """
+    lost, less, _, more, won = counts
+    ones, twos = less + more, lost + won
+    seen = abs(more - less + 2 * (won - lost))
+    if ones + twos > _MOST_COUNTED:
+        return math.erfc((seen - 0.5) / math.sqrt(2 * (ones + 4 * twos)))
+    of_ones, of_twos = _flips(ones), _flips(twos)
+    sums = np.abs(2 * (2 * np.arange(twos + 1) - twos)[:, None] + 2 * np.arange(ones + 1) - ones)
+    return min(1.0, float((np.outer(of_twos, of_ones) * (sums >= seen)).sum()))
+
+
+def _flips(pairs: int) -> Floats:
+    """Return how likely each number of so many pairs goes one way."""
+    logs = np.cumsum(np.log(np.arange(1, pairs + 1)))
+    logs = np.concatenate([[0.0], logs])
+    return np.asarray(np.exp(logs[-1] - logs - logs[::-1] - pairs * math.log(2)))

@@ -1,0 +1,333 @@
+"""Say of every two bots who is ahead, by how much, and how surely: one verdict for all pages.
+
+A lead is the difference of two ratings as fitted. Its ends hold for all leads of the run at once,
+in 95 of 100 runs, so they hold for the first bot, too, which is first because its games went well.
+They follow the likelihood ratio, so that records of which nothing was lost stay sane.
+
+Two bots are `apart` if the one ahead is surely the stronger one: a step-down test of all leads, of
+which 5 % of runs have one that is wrong. So a lead may be apart whose low end is 0. They are not
+apart, but the order `leans`, if the bot ahead is the stronger one with a probability of at least
+0.9, by the posterior of the field. Any other two are `open`. Of two bots alone a test of signs
+decides. Where one looks again and again (`looks`) the bounds hold at every number of pairs.
+
+Sources: Romano and Wolf 2005 for steps down; Bretz, Hothorn and Westfall 2010 for the largest of
+many correlated estimates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.statistics.apart import ALPHA, boundary, log_capital
+from arena.statistics.counts import ScoreCounts
+from arena.statistics.distributions import Floats
+from arena.statistics.intervals import Z95, Ints
+from arena.statistics.points import normal_points, root_of
+from arena.statistics.posterior import Posterior
+from arena.statistics.ratings import Fit, Scale
+from arena.statistics.two_bots import GRID, Duel, weigh_duel
+
+Word: TypeAlias = Literal["apart", "leans", "open"]
+
+LEANS = 0.9
+"""How likely the bot ahead is the stronger one, at least, where the order leans."""
+
+_FEW = 60  # bots up to which the likelihood ratio is used, and more points
+_POINTS, _FEWER_POINTS = 8192, 2048
+_STEPS, _FEWER_STEPS = 8, 3
+_LENT = 20.0  # games of which the variance is known
+_LEAST = 1e-9
+_CORRECTIONS = 4  # of an end: it is then right to the last digit that is shown
+_FORECAST = 0.9  # of the forecasts hold what is needed
+
+
+class Verdict(NamedTuple):
+    """Of two bots, the one ahead first: its lead with simultaneous ends, in log odds.
+
+    An end is infinite where nothing bounds it. `likely` is how likely it is the stronger one.
+    """
+
+    lead: float
+    low: float
+    high: float
+    likely: float
+    word: Word
+
+
+class Verdicts:
+    """The verdicts on bots that are numbers from 0; `met` are the pairs of every two that met."""
+
+    def __init__(
+        self, fit: Fit, met: Mapping[tuple[int, int], ScoreCounts], *, looks: bool = False
+    ) -> None:
+        self.fit = fit
+        self.met = met
+        self.looks = looks
+        self.bots = len(fit.strengths)
+        self.leads: Floats = fit.strengths[:, None] - fit.strengths
+        self.errors: Floats = np.where(fit.full_errors > 0, fit.full_errors, np.nan)
+        two = np.triu(np.isfinite(self.errors), 1)
+        self.known = np.nonzero(two)  # every two that games connect
+        self.level = ALPHA / max(2, int(two.sum()))  # of each test where one looks again
+
+    def of(self, bot: int, opponent: int) -> Verdict | None:
+        """Return the verdict on two bots, the one ahead first; None if no games connect them."""
+        if math.isnan(self.errors[bot, opponent]):
+            return None
+        lead = float(self.leads[bot, opponent])
+        low, high = float(-self.ends[opponent, bot]), float(self.ends[bot, opponent])
+        likely = float(self.likely[bot, opponent])
+        if self.apart[bot, opponent]:
+            return Verdict(lead, max(low, 0.0), high, likely, "apart")
+        return Verdict(lead, low, high, likely, "leans" if likely >= LEANS else "open")
+
+    @cached_property
+    def apart(self) -> Floats:
+        """Whether the bot of a row is surely stronger than that of a column (n, n)."""
+        if self.looks:
+            return self._apart_at_any_time()
+        if self.duel:
+            is_sure = self.duel.chance <= ALPHA
+            return np.asarray((self.leads > 0) & is_sure)
+        return np.asarray(self._roots > self._bounds[-1])
+
+    def _apart_at_any_time(self) -> Floats:
+        found = self._roots > self._bounds_at_any_time
+        if self.duel:
+            ((first, second), counts), *_ = self.met.items()
+            threshold = math.log(2 / self.level)
+            found[first, second] |= float(log_capital(counts, 0.5)) >= threshold
+            found[second, first] |= float(log_capital(counts[::-1], 0.5)) >= threshold
+        return np.asarray(found)
+
+    @cached_property
+    def duel(self) -> Duel | None:
+        """What the pairs of the only two bots say, from the first one; None for other runs."""
+        if self.bots != 2 or len(self.met) != 1:
+            return None
+        ((first, _), counts), *_ = self.met.items()
+        return weigh_duel(counts if first == 0 else counts[::-1], ALPHA)
+
+    @cached_property
+    def likely(self) -> Floats:
+        """How likely the bot of a row is stronger than that of a column (n, n)."""
+        if self.duel:
+            chance = self.duel.likely
+            return np.array([[0.5, chance], [1 - chance, 0.5]])
+        return self.posterior.likely
+
+    def first(self) -> Floats:
+        """Return how likely each bot is the strongest one."""
+        return self.likely[:, ::-1].diagonal().copy() if self.duel else self.posterior.first()
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """What is likely of the strengths; near the edge errors follow the likelihood ratio."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = self.leads / self.errors / self._roots
+        size = np.nanmedian(np.where(abs(self.leads) > 2, ratio, 1.0), axis=1)
+        centred = np.eye(self.bots) - self.fit.model.means()
+        scaled = [np.outer(size, size) * covariance for covariance in self.fit.covariances]
+        return Posterior(
+            self.fit.strengths, [(1 / len(scaled), covariance) for covariance in scaled], centred
+        )
+
+    @cached_property
+    def ends(self) -> Floats:
+        """The upper end of every lead (n, n), which all hold at once; inf where nothing bounds it.
+
+        The lower end is that of the other bot's lead with its sign turned.
+        """
+        if self.duel:
+            high = np.array([[0.0, self.duel.high], [-self.duel.low, 0.0]])
+            if not self.apart.any():
+                high = np.maximum(high, 0.0)
+        else:
+            high = self._fitted_ends()
+        for bot, opponent in zip(*np.nonzero(~np.eye(self.bots, dtype=bool)), strict=True):
+            scale = self._scales[opponent]
+            if scale.no_high[bot]:
+                high[bot, opponent] = np.inf
+        return high
+
+    @cached_property
+    def _scales(self) -> list[Scale]:
+        plain = self.fit.scale()
+        if not (plain.no_high.any() or plain.no_low.any()):
+            return [plain] * self.bots
+        return [self.fit.scale(bot) for bot in range(self.bots)]
+
+    def _fitted_ends(self) -> Floats:
+        bound = np.full_like(self.leads, self._bounds[0])
+        if self.looks:
+            bound = self._bounds_at_any_time
+        x, y = np.nonzero(np.isfinite(self.errors))
+        high = self.leads.copy()
+        gaps = self._gaps(x, y) if self.bots <= _FEW else None
+        high[x, y] += self._reach(gaps, self.errors[x, y], bound[x, y])
+        return high
+
+    def _gaps(self, x: Ints, y: Ints) -> Floats:
+        """Return the weights of the strengths in the leads of x over y."""
+        gaps = np.zeros((len(x), self.bots))
+        rows = np.arange(len(x))
+        gaps[rows, x], gaps[rows, y] = 1.0, -1.0
+        return gaps
+
+    def _reach(self, contrasts: Floats | None, errors: Floats, bounds: Floats) -> Floats:
+        """Return by how much differences of strengths can be more, at so many errors.
+
+        With the contrasts, which are their weights, errors are those of the likelihood ratio.
+        """
+        move = bounds * errors
+        for _ in range(_CORRECTIONS if contrasts is not None else 0):
+            assert contrasts is not None
+            found = np.maximum(self._root_at(contrasts, errors, move), _LEAST)
+            move = move * np.clip(bounds / found, 0.3, 3)
+        return np.asarray(move)
+
+    @cached_property
+    def _bounds_at_any_time(self) -> Floats:
+        squares = np.vectorize(boundary)(1 / self.errors**2, self.level)
+        return np.asarray(np.sqrt(squares))
+
+    @cached_property
+    def _roots(self) -> Floats:
+        """How many errors every lead is off 0, with its sign (n, n)."""
+        roots = self.leads / self.errors
+        if self.bots <= _FEW:
+            x, y = np.nonzero(np.isfinite(self.errors) & (self.leads != 0))
+            found = self._root_at(self._gaps(x, y), self.errors[x, y], -self.leads[x, y])
+            roots[x, y] = np.sign(self.leads[x, y]) * found
+        return np.asarray(roots)
+
+    def _root_at(self, contrasts: Floats, errors: Floats, moves: Floats) -> Floats:
+        """Return how many errors off it is if differences of strengths move by so much.
+
+        It is the root of the likelihood ratio, with the other strengths as they then fit best, to
+        the first order, and in units of the whole error.
+        """
+        model = self.fit.model
+        ways = contrasts @ self._inverse
+        curvature = np.maximum((ways * contrasts).sum(axis=1), _LEAST)
+        ways *= (moves / curvature)[:, None]
+        at = self.fit.strengths[model.first] - self.fit.strengths[model.second]
+        to = at + ways[:, model.first] - ways[:, model.second]
+        totals, games = model.factors * model.total, 2 * model.factors * model.pairs
+        loss = (at - to) @ totals + (np.logaddexp(0, to) - np.logaddexp(0, at)) @ games
+        return np.asarray(np.sqrt(np.maximum(2 * loss * curvature, 0)) / errors)
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        return self.fit.model.inverse(self.fit.strengths)
+
+    @cached_property
+    def _points(self) -> Floats:
+        """Points of what the luck of the run may add to all strengths (points, n)."""
+        count = _POINTS if self.bots <= _FEW else _FEWER_POINTS
+        points = normal_points(count, self.bots)
+        means = self.fit.model.means()
+        parts = np.array_split(points, len(self.fit.covariances))
+        return np.concatenate(
+            [
+                part @ root_of(covariance, means).T
+                for part, covariance in zip(parts, self.fit.covariances, strict=True)
+            ]
+        )
+
+    @cached_property
+    def _bounds(self) -> tuple[float, float]:
+        """The bounds of all leads, and of those that are left after the steps down."""
+        sizes = np.abs(self._roots)
+        left = np.zeros(sizes.shape, dtype=bool)
+        left[self.known] = True
+        found: list[float] = []
+        for _ in range(_STEPS if self.bots <= _FEW else _FEWER_STEPS):
+            most = np.zeros(len(self._points))
+            for bot in np.flatnonzero(left.any(axis=1)):
+                others = np.flatnonzero(left[bot])
+                gaps = self._points[:, bot, None] - self._points[:, others]
+                np.maximum(most, (abs(gaps) / self.errors[bot, others]).max(axis=1), out=most)
+            found.append(self._widen(float(np.quantile(most, 1 - ALPHA))))
+            before, left = int(left.sum()), left & (sizes <= found[-1])
+            if left.sum() == before or not left.any():
+                break
+        return found[0], found[-1]
+
+    def forecast(self, bot: int, opponent: int) -> tuple[float, float] | None:
+        """Return from how many to how many times as many games would tell two bots apart.
+
+        It is the number with which the expected lead is at the bound; only luck shrinks with games,
+        what pairings deviate by stays. An end is infinite where no number tells. None for bots that
+        are apart, or never met. Nine of ten ranges hold what is needed.
+        """
+        if (
+            math.isnan(self.errors[bot, opponent])
+            or self.apart[[bot, opponent], [opponent, bot]].any()
+        ):
+            return None
+        ends = [self._lead_at(bot, opponent, (1 + side * _FORECAST) / 2) for side in (-1, 1)]
+        near, far = max(ends[0], -ends[1], 0.0), max(-ends[0], ends[1])
+        return self._times(bot, opponent, far), self._times(bot, opponent, near)
+
+    def _lead_at(self, bot: int, opponent: int, level: float) -> float:
+        if self.duel:
+            low, high = (float(np.interp(one, self.duel.below, GRID)) for one in (level, 1 - level))
+            return low if bot < opponent else -high
+        return self.posterior.lead_at(bot, opponent, level)
+
+    def _times(self, bot: int, opponent: int, lead: float) -> float:
+        """Return how many times as many games tell a lead of this size."""
+        luck = float(self.fit.gap_errors[bot, opponent]) ** 2
+        rest = float(self.errors[bot, opponent]) ** 2 - luck
+        bound = Z95 if self.duel else self._bounds[-1]
+        if self.looks:
+            bound = float(self._bounds_at_any_time[bot, opponent])
+        told = (lead / bound) ** 2 - rest
+        return max(1.0, luck / told) if told > 0 else math.inf
+
+    def ratings(self, scale: Scale) -> tuple[Floats, Floats, Floats]:
+        """Return all strengths, counted from the scale, and their ends, which all hold at once.
+
+        An end is infinite where nothing bounds it.
+        """
+        strengths = scale.move(self.fit.strengths)
+        errors = np.sqrt(np.clip(scale.variances(self.fit.full_covariance), 0, None))
+        known = np.flatnonzero(errors > 0)
+        bounds = np.full(len(known), self._rating_bound(scale, errors, known))
+        contrasts = (np.eye(self.bots) - scale.weights)[known] if self.bots <= _FEW else None
+        ends = []
+        for side, is_open in ((-1, scale.no_low), (1, scale.no_high)):
+            end = strengths.copy()
+            if self.duel and len(known) == 2:
+                end = np.diag(side * self.ends[:, ::-1] if side > 0 else -self.ends.T[:, ::-1]) / 2
+            else:
+                turned = None if contrasts is None else side * contrasts
+                end[known] += side * self._reach(turned, errors[known], bounds)
+            ends.append(np.where(is_open, side * np.inf, end))
+        return strengths, ends[0], ends[1]
+
+    def _rating_bound(self, scale: Scale, errors: Floats, known: Ints) -> float:
+        """Return how many errors any rating is off at most, in 95 % of runs."""
+        if not len(known):
+            return 0.0
+        moved = self._points @ (np.eye(self.bots) - scale.weights)[known].T
+        most = (abs(moved) / errors[known]).max(axis=1)
+        return self._widen(float(np.quantile(most, 1 - ALPHA)))
+
+    def _widen(self, bound: float) -> float:
+        """Return a bound as of Student's t: variances are from the games themselves.
+
+        Source: Fisher 1925, the first term of the expansion.
+        """
+        model = self.fit.model
+        pairs = np.zeros(self.bots)
+        np.add.at(pairs, model.first, model.pairs - model.credit)
+        np.add.at(pairs, model.second, model.pairs - model.credit)
+        freedom = 2 * float(pairs.min()) + _LENT
+        return bound * (1 + (bound**2 + 1) / (4 * freedom))

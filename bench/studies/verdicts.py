@@ -1,0 +1,92 @@
+"""How often the verdicts, intervals and probabilities of a run are wrong, under hostile truths."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from zlib import crc32
+
+import numpy as np
+
+from arena.statistics.verdicts import LEANS, Verdicts
+from bench.studies.truths import CASES, Case, play
+
+SEED = 46
+RUNS = 400
+_CLOSE = 1e-9  # log odds: equal bots
+
+
+def simulate(name: str, case: Case, runs: int, seed: int = SEED) -> Counter[str]:
+    """Return how often each thing happened in so many runs."""
+    rng = np.random.default_rng([seed, crc32(name.encode())])
+    found: Counter[str] = Counter()
+    for _ in range(runs):
+        truth = case.truth(rng)
+        played = play(truth, case.pairs, rng, case.panel)
+        count(Verdicts(played.fit(), played.met), truth.strengths(), found)
+    return found
+
+
+def count(verdicts: Verdicts, strengths: np.ndarray, found: Counter[str]) -> None:
+    """Count what a run said, and what of it was wrong."""
+    bots = len(strengths)
+    true = strengths[:, None] - strengths
+    is_equal = abs(true) < _CLOSE
+    apart, likely = verdicts.apart, verdicts.likely
+    found["runs"] += 1
+    found["wrong"] += bool((apart & (is_equal | (true < 0))).any())
+    upper = np.triu(np.ones((bots, bots), dtype=bool), 1)
+    unequal = upper & ~is_equal
+    found["pairs"] += int(unequal.sum())
+    found["told"] += int(((apart & (true > 0)) & ~is_equal).sum())
+    ends = verdicts.ends
+    found["missed"] += bool(((true > ends + _CLOSE) & ~np.eye(bots, dtype=bool)).any())
+    scale = verdicts.fit.scale()
+    _, low, high = verdicts.ratings(scale)
+    at = scale.move(strengths)
+    outside = (at < low) | (at > high)
+    found["ratings missed"] += bool(outside.any())
+    found["leader missed"] += bool(outside[verdicts.fit.strengths.argmax()])
+    said = np.where(likely > 0.5, likely, likely.T)
+    right = np.where(likely > 0.5, true > 0, true < 0)
+    sure = unequal & (said >= LEANS)
+    found["likely"] += int(sure.sum())
+    found["likely said"] += float(said[sure].sum())
+    found["likely right"] += int(right[sure].sum())
+    first = verdicts.first()
+    best = int(first.argmax())
+    if not is_equal[best].sum() > 1:
+        found["first"] += 1
+        found["first said"] += float(first[best])
+        found["first right"] += bool(strengths.argmax() == best)
+
+
+def lines(runs: int = RUNS, names: Iterable[str] = tuple(CASES)) -> Iterator[str]:
+    """Yield the table of the section, each row as soon as it has been simulated."""
+    yield "| truth | wrong order | lead missed | rating missed | leader's missed | told apart | likely: said / right | first: said / right |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in names:
+        yield row(name, simulate(name, CASES[name], runs))
+
+
+def row(name: str, found: Counter[str]) -> str:
+    """Return the row of a truth."""
+    of_runs = [
+        f"{found[what] / found['runs']:.1%}"
+        for what in ("wrong", "missed", "ratings missed", "leader missed")
+    ]
+    told = f"{found['told'] / found['pairs']:.0%}" if found["pairs"] else "-"
+    chances = [
+        f"{found[f'{what} said'] / found[what]:.3f} / {found[f'{what} right'] / found[what]:.3f}"
+        if found[what]
+        else "-"
+        for what in ("likely", "first")
+    ]
+    return f"| {name} | {' | '.join([*of_runs, told, *chances])} |"
+
+
+if __name__ == "__main__":
+    import sys
+
+    for line in lines(int(sys.argv[1]), sys.argv[2:] or [*CASES]):
+        print(line, flush=True)

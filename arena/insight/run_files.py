@@ -126,7 +126,10 @@ def tables_of(tournament: Tournament, counts: Counts) -> Tables:
     """Return the tables of a tournament's games that are counted."""
     settings = tournament.anchor, tournament.max_faults
     even = tournament.chooses_pairings
-    return make_tables(tournament.pairings, tournament.labels, counts, *settings, even=even)
+    looks = bool(tournament.stop) or counts.total < tournament.games
+    return make_tables(
+        tournament.pairings, tournament.labels, counts, *settings, even=even, looks=looks
+    )
 
 
 def make_tables(
@@ -137,10 +140,12 @@ def make_tables(
     max_faults: int = MAX_FAULTS,
     *,
     even: bool = False,
+    looks: bool = False,
 ) -> Tables:
     """Return the tables of the games that are counted; bots that have not played are left out.
 
-    With `even` every pairing weighs the same in the Elo.
+    With `even` every pairing weighs the same in the Elo; with `looks` verdicts hold however often
+    one looks.
     """
     met = {label for number in counts.met for label in pairings[number]}
     idle = [label for label in labels if met and label not in met]
@@ -150,9 +155,10 @@ def make_tables(
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
     fixed = (anchor.bot, anchor.elo) if anchor else None
     played = counts.played.pair_totals
-    field = Field(pairings, played, labels, unrated, fixed, even=even)
+    how = {"even": even, "looks": looks}
+    field = Field(pairings, played, labels, unrated, fixed, **how)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = Field(pairings, played, labels, unrated | out, even=even) if out else field
+    judged = Field(pairings, played, labels, unrated | out, **how) if out else field
     standings = tables.make_standings(sides, field, labels, judged)
     residuals = make_residuals(field)
     return Tables(

@@ -123,7 +123,7 @@ def make_verdicts(judged: Field) -> pd.DataFrame:
 
     The lead is empty where no games lead from one to the other.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for bot, opponent in combinations(judged.in_order(), 2):
         found = judged.verdict(bot, opponent)
         if found is None:

@@ -16,12 +16,13 @@ import numpy as np
 
 from arena.entries.catalogue import ELO as LADDER
 from arena.leagues.ledger import Pairs, RatingRow, Version
-from arena.statistics.apart import FieldOrder, pair_scores
+from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, MEAN, Fit
 from arena.statistics.spread import USUAL
+from arena.statistics.verdicts import Verdicts
 
 
 class Rated(NamedTuple):
@@ -129,12 +130,12 @@ def _letters(
     active: Collection[int],
 ) -> dict[int, str]:
     """Return the letters of the active versions: two share one if they were not told apart."""
-    order = FieldOrder(fit, {two: tuple(by) for two, by in counts.items()})
+    verdicts = Verdicts(fit, {two: tuple(by) for two, by in counts.items()}, looks=True)
     ranked = [number for number, version in enumerate(rated) if version.id in active]
     ranked.sort(key=lambda number: (-round(float(elo[number]), 1), rated[number].name))
 
     def is_apart(upper: int, lower: int) -> bool:
-        return order.is_apart(ranked[upper], ranked[lower])
+        return bool(verdicts.apart[ranked[upper], ranked[lower]])
 
     letters = give_letters(len(ranked), is_apart)
     return {rated[number].id: text for number, text in zip(ranked, letters, strict=True)}

@@ -1,38 +1,26 @@
-"""Decide which bots of the standings differ significantly, however often one has looked.
-
-This is what "told apart" means everywhere: the upper one of two bots is significantly stronger, by
-the difference of their Elo and its error, or, where there are no other bots, by the confidence
-sequence of their own pairs. Both hold at every number of pairs at once, and for all pairings of the
-field together. (Whether two intervals overlap says less: the error of a difference is smaller than
-the sum of both.) A bot that beats another one need not be the stronger one among others: so in a
-larger field their own pairs say nothing by themselves. The letters of the table, a run with `until`
-and what it says of its end follow from it.
+"""Bound what luck does at every number of pairs at once, so that a run may stop because of it.
 
 A 95 % interval misses the truth in one run of twenty if it is read once, and far more often if it
 is read until it shows what one hopes for. A confidence sequence misses the truth at any time at all
-in at most one run of twenty, so a run may stop because of it.
+in at most one run of twenty.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
-from arena.statistics.intervals import Estimate
-from arena.statistics.ratings import Fit, PairScores
+from arena.statistics.model import PairScores
 
 ALPHA = 0.05
 """The probability, for a whole run, that any two bots are told apart in the wrong order."""
 
 _EXPECTED = 0.2  # the typical difference between neighbours, in log odds: 35 Elo points
-_MOST_GROWTH = 1e6
-_BISECTIONS = 60
-_LEAST = 1e-12  # of a variance
 
 
 def pair_scores(bot: int, opponent: int, by_score: ScoreCounts) -> PairScores:
@@ -47,88 +35,18 @@ def pair_scores(bot: int, opponent: int, by_score: ScoreCounts) -> PairScores:
     return PairScores(bot, opponent, sum(by_score), total / 2, squares / 4)
 
 
-class FieldOrder:
-    """What the pairs of a field say of the order of its bots, which are numbers from 0.
-
-    The order is that of their Elo in an equal round robin of all of them. `met` are the pairs of
-    every two bots that met, and `fit` is that of all of them. Where there are only two bots, their
-    own pairs say the order, too.
-    """
-
-    def __init__(self, fit: Fit, met: Mapping[tuple[int, int], ScoreCounts]) -> None:
-        self.fit = fit
-        self.met = met
-        bots = len(fit.strengths)
-        self.level = ALPHA / max(2, bots * (bots - 1) // 2)  # of each test; two bots have two
-
-    def lead(self, bot: int, opponent: int) -> Estimate | None:
-        """Return by how much one bot is stronger than another, in log odds, with its error.
-
-        None if no games lead from one to the other.
-        """
-        error = float(self.fit.full_errors[bot, opponent])
-        if math.isnan(error):
-            return None
-        lead = float(self.fit.strengths[bot] - self.fit.strengths[opponent])
-        return Estimate(lead, error=error)
-
-    def is_apart(self, upper: int, lower: int) -> bool:
-        """Return whether the first bot is surely the stronger one of the two."""
-        lead = self.lead(upper, lower)
-        if lead is None:
-            return False
-        if _tells(lead.value, max(_LEAST, lead.error**2), self.level):
-            return True
-        if len(self.fit.strengths) > 2:
-            return False
-        return float(log_capital(self._direct(upper, lower), 0.5)) >= math.log(2 / self.level)
-
-    def growth(self, upper: int, lower: int, *, hope: float = 0.0) -> float | None:
-        """Return how many times as many pairs would tell two bots apart, all of them in all.
-
-        It supposes that the difference stays what it seems to be, or so many errors more as
-        there is `hope`. None if no number of pairs tells, or more than a million times as many.
-        """
-        found = self.lead(upper, lower)
-        if found is None:
-            return None
-        luck = max(_LEAST, float(self.fit.gap_errors[upper, lower]) ** 2)
-        rest = max(0.0, max(_LEAST, found.error**2) - luck)
-        lead = found.value + hope * math.sqrt(luck)
-        if not _tells(lead, rest + luck / _MOST_GROWTH, self.level):
-            return None
-        few, many = math.log(1 / _MOST_GROWTH), math.log(_MOST_GROWTH)
-        for _ in range(_BISECTIONS):
-            middle = (few + many) / 2
-            tells = _tells(lead, rest + luck / math.exp(middle), self.level)
-            few, many = (few, middle) if tells else (middle, many)
-        return max(1.0, math.exp(many))
-
-    def _direct(self, bot: int, opponent: int) -> ScoreCounts:
-        """Return the pairs of two bots, as the first of them sees them."""
-        if (opponent, bot) in self.met:
-            lost, less, even, more, won = self.met[opponent, bot]
-            return won, more, even, less, lost
-        return self.met.get((bot, opponent), (0, 0, 0, 0, 0))
-
-
-def _tells(lead: float, variance: float, level: float) -> bool:
-    """Return whether a lead with this variance is surely above 0."""
-    return lead > 0 and lead**2 / variance >= boundary(1 / variance, level)
-
-
-def boundary(information: float, alpha: float) -> float:
+def boundary(information: Floats | float, alpha: float) -> Floats:
     """Return what the square of an estimate over its error must reach to differ from 0.
 
     `information` is 1 / variance. A true 0 reaches it at any time in at most `alpha` of all
     runs, on one side or the other, where the estimate is nearly normal. Sources: Robbins 1970
     for the mixture; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2021 for estimates.
 
-    >>> round(boundary(100.0, 0.05) ** 0.5, 2)
+    >>> round(float(boundary(100.0, 0.05)) ** 0.5, 2)
     3.08
     """
     relative = information * _EXPECTED**2
-    return (1 + 1 / relative) * (math.log1p(relative) + 2 * math.log(1 / alpha))
+    return np.asarray((1 + 1 / relative) * (np.log1p(relative) + 2 * math.log(1 / alpha)))
 
 
 SHARES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.statistics.distributions import Floats
 from arena.statistics.ratings import ELO
@@ -44,7 +45,7 @@ class FieldPrior(NamedTuple):
     means: Floats
     variances: Floats
 
-    def take(self, kept: Floats) -> FieldPrior:
+    def take(self, kept: npt.NDArray[Any]) -> FieldPrior:
         """Return those whose places are True, or these places."""
         return FieldPrior(*(column[kept] for column in self))
 

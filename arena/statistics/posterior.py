@@ -18,6 +18,7 @@ import numpy as np
 
 from arena.statistics.distributions import Floats, normal_below
 from arena.statistics.field_prior import FieldPrior, make_priors
+from arena.statistics.model import Numbers
 from arena.statistics.points import normal_points, root_of
 
 _SWEEPS = 13
@@ -109,7 +110,7 @@ def _invert(covariance: Floats, centred: Floats, mean: Floats) -> Floats:
 
 
 def _propagate(
-    strengths: Floats, known: Floats, number: Floats, prior: FieldPrior
+    strengths: Floats, known: Floats, number: Numbers, prior: FieldPrior
 ) -> tuple[Floats, Floats, Floats]:
     """Return log evidence, means and covariances of the posterior of each prior that is left.
 

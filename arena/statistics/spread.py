@@ -86,8 +86,8 @@ def _thirds(shares: Floats, values: Floats) -> Floats:
     [0.0, 0.5, 1.0]
     """
     ends = np.minimum(np.cumsum(shares), 1.0)[:, None]
-    part = np.diff(np.clip(3 * ends - np.arange(3), 0, 1), axis=0, prepend=0)
-    return np.asarray(values @ part)
+    filled = np.clip(3 * ends - np.arange(3), 0, 1)
+    return np.asarray(values @ filled - values[1:] @ filled[:-1])
 
 
 def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:

@@ -25,7 +25,7 @@ import numpy as np
 
 from arena.statistics.apart import ALPHA, boundary, log_capital
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats
+from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.points import normal_points, root_of
 from arena.statistics.posterior import Posterior
@@ -41,8 +41,9 @@ _FEW = 60  # bots up to which the likelihood ratio is used, and more points
 _POINTS, _FEWER_POINTS = 8192, 2048
 _STEPS, _FEWER_STEPS = 8, 3
 _LENT = 20.0  # games of which the variance is known
-_LEAST = 1e-9
-_CORRECTIONS = 4  # of an end: it is then right to the last digit that is shown
+_LEAST, _MOST = 1e-9, 700.0
+_MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # of the logarithm of how many times as many games
+_CORRECTIONS = 3  # of an end: it is then right to the last digit that is shown
 _FORECAST = 0.9  # of the forecasts hold what is needed
 
 
@@ -73,7 +74,9 @@ class Verdicts:
         self.errors: Floats = np.where(fit.full_errors > 0, fit.full_errors, np.nan)
         two = np.triu(np.isfinite(self.errors), 1)
         self.known = np.nonzero(two)  # every two that games connect
-        self.level = ALPHA / max(2, int(two.sum()))  # of each test where one looks again
+        # of each test where one looks again; two bots have two tests
+        self._level = ALPHA / max(2, int(two.sum()))
+        self._level_of_neighbours = 2 * ALPHA / (self.bots - 1) if self.bots > 2 else self._level
 
     def of(self, bot: int, opponent: int) -> Verdict | None:
         """Return the verdict on two bots, the one ahead first; None if no games connect them."""
@@ -97,10 +100,21 @@ class Verdicts:
         return np.asarray(self._roots > self._bounds[-1])
 
     def _apart_at_any_time(self) -> Floats:
+        """Return the same, at every number of pairs at once.
+
+        A gap between two neighbours of the order, of which there are few, splits the field at a
+        lower bound; those above it are apart from those below that are as far from them.
+        """
         found = self._roots > self._bounds_at_any_time
+        order = np.argsort(-self.fit.strengths, kind="stable")
+        lower = self._roots > self._bounds_of_neighbours
+        for place in range(1, self.bots):
+            if lower[order[place - 1], order[place]]:
+                split = np.ix_(order[:place], order[place:])
+                found[split] |= lower[split]
         if self.duel:
             ((first, second), counts), *_ = self.met.items()
-            threshold = math.log(2 / self.level)
+            threshold = math.log(2 / self._level)
             found[first, second] |= float(log_capital(counts, 0.5)) >= threshold
             found[second, first] |= float(log_capital(counts[::-1], 0.5)) >= threshold
         return np.asarray(found)
@@ -185,16 +199,28 @@ class Verdicts:
         With the contrasts, which are their weights, errors are those of the likelihood ratio.
         """
         move = bounds * errors
-        for _ in range(_CORRECTIONS if contrasts is not None else 0):
-            assert contrasts is not None
-            found = np.maximum(self._root_at(contrasts, errors, move), _LEAST)
-            move = move * np.clip(bounds / found, 0.3, 3)
+        if contrasts is None:
+            return move
+        slope, step, before = np.ones_like(move), np.zeros_like(move), np.zeros_like(move)
+        for _ in range(_CORRECTIONS):
+            missing = np.log(bounds / np.maximum(self._root_at(contrasts, errors, move), _LEAST))
+            moved = step != 0
+            slope[moved] = np.clip(((before - missing)[moved] / step[moved]), 0.3, 3.0)
+            step, before = np.clip(missing / slope, -1.0, 1.0), missing  # secants, in logarithms
+            move = move * np.exp(step)
         return np.asarray(move)
 
     @cached_property
     def _bounds_at_any_time(self) -> Floats:
-        squares = np.vectorize(boundary)(1 / self.errors**2, self.level)
-        return np.asarray(np.sqrt(squares))
+        return self._bounds_of(self._level)
+
+    @cached_property
+    def _bounds_of_neighbours(self) -> Floats:
+        return self._bounds_of(self._level_of_neighbours)
+
+    def _bounds_of(self, level: float) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.sqrt(boundary(1 / self.errors**2, level)))
 
     @cached_property
     def _roots(self) -> Floats:
@@ -217,9 +243,11 @@ class Verdicts:
         curvature = np.maximum((ways * contrasts).sum(axis=1), _LEAST)
         ways *= (moves / curvature)[:, None]
         at = self.fit.strengths[model.first] - self.fit.strengths[model.second]
-        to = at + ways[:, model.first] - ways[:, model.second]
+        to = ways[:, model.first] - ways[:, model.second]
         totals, games = model.factors * model.total, 2 * model.factors * model.pairs
-        loss = (at - to) @ totals + (np.logaddexp(0, to) - np.logaddexp(0, at)) @ games
+        loss = -(to @ totals) - np.logaddexp(0, at) @ games
+        to += at
+        loss += np.log1p(np.exp(np.minimum(to, _MOST, out=to), out=to), out=to) @ games
         return np.asarray(np.sqrt(np.maximum(2 * loss * curvature, 0)) / errors)
 
     @cached_property
@@ -273,7 +301,7 @@ class Verdicts:
             return None
         ends = [self._lead_at(bot, opponent, (1 + side * _FORECAST) / 2) for side in (-1, 1)]
         near, far = max(ends[0], -ends[1], 0.0), max(-ends[0], ends[1])
-        return self._times(bot, opponent, far), self._times(bot, opponent, near)
+        return self.times(bot, opponent, far), self.times(bot, opponent, near)
 
     def _lead_at(self, bot: int, opponent: int, level: float) -> float:
         if self.duel:
@@ -281,15 +309,30 @@ class Verdicts:
             return low if bot < opponent else -high
         return self.posterior.lead_at(bot, opponent, level)
 
-    def _times(self, bot: int, opponent: int, lead: float) -> float:
-        """Return how many times as many games tell a lead of this size."""
+    def times(self, bot: int, opponent: int, lead: float) -> float:
+        """Return how many times as many games tell a lead of this size; inf if none do."""
         luck = float(self.fit.gap_errors[bot, opponent]) ** 2
-        rest = float(self.errors[bot, opponent]) ** 2 - luck
-        bound = Z95 if self.duel else self._bounds[-1]
-        if self.looks:
-            bound = float(self._bounds_at_any_time[bot, opponent])
-        told = (lead / bound) ** 2 - rest
-        return max(1.0, luck / told) if told > 0 else math.inf
+        rest = max(0.0, float(self.errors[bot, opponent]) ** 2 - luck)
+
+        def excess(growth: float) -> float:
+            variance = max(rest + luck / math.exp(growth), _LEAST**2)
+            return lead**2 - variance * self._bound_with(bot, opponent, variance) ** 2
+
+        if excess(0.0) >= 0:
+            return 1.0
+        if excess(_MOST_GROWTH) <= 0:
+            return math.inf
+        return math.exp(find_root(excess, 0.0, _MOST_GROWTH, _CLOSE))
+
+    def _bound_with(self, bot: int, opponent: int, variance: float) -> float:
+        """Return the bound of a lead that has this variance."""
+        if not self.looks:
+            return Z95 if self.duel else self._bounds[-1]
+        strengths = self.fit.strengths
+        ends = sorted((strengths[bot], strengths[opponent]))
+        between = (strengths > ends[0]) & (strengths < ends[1])
+        level = self._level if between.any() else self._level_of_neighbours
+        return math.sqrt(boundary(1 / variance, level))
 
     def ratings(self, scale: Scale) -> tuple[Floats, Floats, Floats]:
         """Return all strengths, counted from the scale, and their ends, which all hold at once.

@@ -6,15 +6,17 @@ gives pairs to the pairings that say most about a difference.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from arena.statistics.apart import FieldOrder, pair_scores
+from arena.statistics.apart import pair_scores
 from arena.statistics.intervals import Z95
 from arena.statistics.model import Floats
 from arena.statistics.ratings import ELO, Fit
+from arena.statistics.verdicts import Verdicts
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 
@@ -50,7 +52,7 @@ class Standings:
         scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
         self.fit = Fit(len(self.labels), scores, even=True)
         self.scale = self.fit.scale(self.anchor)
-        self.evidence = FieldOrder(self.fit, met)
+        self.verdicts = Verdicts(self.fit, met, looks=True)
         self._inverse = self.fit.model.inverse(self.fit.strengths)
         elos = (ELO * self.fit.strengths).round(1).tolist()
         self.order = sorted(range(len(self.labels)), key=lambda bot: (-elos[bot], self.labels[bot]))
@@ -58,8 +60,19 @@ class Standings:
     def doubtful(self) -> Iterator[tuple[int, int]]:
         """Yield every two neighbours that are not told apart, the upper one first."""
         for upper, lower in zip(self.order, self.order[1:], strict=False):
-            if not self.evidence.is_apart(upper, lower):
+            if not self.verdicts.apart[upper, lower]:
                 yield upper, lower
+
+    def growth(self, upper: int, lower: int, *, hope: float = 0.0) -> float | None:
+        """Return how many times as many pairs would tell two bots apart, all of them in all.
+
+        It supposes that the lead stays what it seems to be, or so many errors more as there is
+        `hope`. None if no number of pairs tells, or no games lead from one to the other.
+        """
+        error = float(self.fit.gap_errors[upper, lower])
+        lead = float(self.verdicts.leads[upper, lower]) + hope * error
+        times = self.verdicts.times(upper, lower, lead) if lead > 0 else math.inf
+        return None if math.isnan(error) or math.isinf(times) else times
 
     def half_widths(self, *, luck: bool = False) -> Floats:
         """Return half the width of each bot's interval of 95 %, in Elo points.

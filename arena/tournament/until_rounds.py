@@ -89,7 +89,7 @@ class UntilRounds(Rounds):
     ) -> int | None:
         """Return about how many further pairs would tell what is open, None if that is unknown."""
         if opponent is not None:
-            growth = standings.evidence.growth(bot, opponent)
+            growth = standings.growth(bot, opponent)
             contrast, bots = standings.contrast(bot, opponent), [bot, opponent]
         else:
             growth = standings.growth_of_one(bot, self.width or math.inf)
@@ -134,13 +134,12 @@ class UntilRounds(Rounds):
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
         """Give pairs to the pairings of neighbours that are not told apart, where that can help."""
-        evidence = standings.evidence
         for upper, lower in standings.doubtful():
-            if evidence.growth(upper, lower, hope=_HOPE) is None:
+            if standings.growth(upper, lower, hope=_HOPE) is None:
                 continue
             contrast = standings.contrast(upper, lower)
             pairings = standings.pairings_of(upper, lower)
-            self._give(narrowing, contrast, pairings, evidence.growth(upper, lower))
+            self._give(narrowing, contrast, pairings, standings.growth(upper, lower))
 
     def _narrow(self, standings: Standings, narrowing: Narrowing, width: float) -> None:
         """Give pairs to the bots whose intervals are too wide, the widest first."""

@@ -63,7 +63,10 @@ def count(verdicts: Verdicts, strengths: np.ndarray, found: Counter[str]) -> Non
 
 def lines(runs: int = RUNS, names: Iterable[str] = tuple(CASES)) -> Iterator[str]:
     """Yield the table of the section, each row as soon as it has been simulated."""
-    yield "| truth | wrong order | lead missed | rating missed | leader's missed | told apart | likely: said / right | first: said / right |"
+    yield (
+        "| truth | wrong order | lead missed | rating missed | leader's missed | told apart "
+        "| likely: said / right | first: said / right |"
+    )
     yield "|---|---|---|---|---|---|---|---|"
     for name in names:
         yield row(name, simulate(name, CASES[name], runs))

@@ -89,7 +89,7 @@ class Model:
         follows = 1 - (lent / (self.pairs + lent)) ** 2  # the own mean goes with its pairs
         rest /= 1 - follows / np.maximum(self.pairs, 2)
         played = float((self.pairs - self.credit).sum())
-        all_of_them = max(float(rest.sum() / information.sum()), _LEAST_EFFECT)
+        all_of_them = max(float(rest.sum()) / (float(information.sum()) or 1.0), _LEAST_EFFECT)
         all_of_them *= played / max(1.0, played - self.bots + 1)
         lent_now = _LENT * information / self.pairs
         return np.asarray((rest + lent_now * all_of_them) / (information + lent_now))

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from arena.statistics.distributions import Floats
+from arena.statistics.model import Numbers
 
 
 @cache
@@ -37,12 +38,16 @@ def _primes(count: int) -> list[int]:
     return found
 
 
-def root_of(covariance: Floats, means: Floats) -> Floats:
-    """Return a root of a covariance of which nothing is known along `means`.
+def draw(count: int, covariance: Floats, means: Floats, order: Numbers) -> Floats:
+    """Return points of a normal distribution (count, n) of which nothing is known along `means`.
 
     These are the means of groups, which it gets a variance of its own: differences within a group
-    keep theirs. A Cholesky root is the only one of its kind, where eigenvectors could turn.
+    keep theirs. The points do not depend on how the places are numbered, but on their `order`. A
+    Cholesky root is the only one of its kind, where eigenvectors could turn.
     """
     scale = float(np.trace(covariance)) / len(covariance) or 1.0
-    tiny = 1e-12 * scale * np.eye(len(covariance))
-    return np.asarray(np.linalg.cholesky(covariance + scale * means + tiny))
+    whole = covariance + scale * means + 1e-12 * scale * np.eye(len(covariance))
+    points = np.empty((count, len(covariance)))
+    root = np.linalg.cholesky(whole[np.ix_(order, order)])
+    points[:, order] = normal_points(count, len(covariance)) @ root.T
+    return points

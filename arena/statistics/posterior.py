@@ -19,7 +19,7 @@ import numpy as np
 from arena.statistics.distributions import Floats, normal_below
 from arena.statistics.field_prior import FieldPrior, make_priors
 from arena.statistics.model import Numbers
-from arena.statistics.points import normal_points, root_of
+from arena.statistics.points import draw
 
 _SWEEPS = 13
 _KEPT = {1: 30.0, 2: 20.0, 4: 12.0}
@@ -73,12 +73,12 @@ class Posterior:
 
     def first(self) -> Floats:
         """Return how likely each bot is the strongest."""
-        points = normal_points(_POINTS, self.means.shape[1])
+        order = np.argsort(-(self.weights @ self.means), kind="stable")
         chances = np.zeros(self.means.shape[1])
         for weight, mean, covariance in zip(
             self.weights, self.means, self.covariances, strict=True
         ):
-            best = (mean + points @ root_of(covariance, self._mean).T).argmax(axis=1)
+            best = (mean + draw(_POINTS, covariance, self._mean, order)).argmax(axis=1)
             chances += weight * np.bincount(best, minlength=len(chances)) / _POINTS
         return chances
 

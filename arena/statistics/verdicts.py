@@ -27,7 +27,8 @@ from arena.statistics.apart import ALPHA, boundary, log_capital
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
-from arena.statistics.points import normal_points, root_of
+from arena.statistics.model import Numbers
+from arena.statistics.points import draw
 from arena.statistics.posterior import Posterior
 from arena.statistics.ratings import Fit, Scale
 from arena.statistics.two_bots import GRID, Duel, weigh_duel
@@ -106,7 +107,7 @@ class Verdicts:
         lower bound; those above it are apart from those below that are as far from them.
         """
         found = self._roots > self._bounds_at_any_time
-        order = np.argsort(-self.fit.strengths, kind="stable")
+        order = self._order
         lower = self._roots > self._bounds_of_neighbours
         for place in range(1, self.bots):
             if lower[order[place - 1], order[place]]:
@@ -257,16 +258,15 @@ class Verdicts:
     @cached_property
     def _points(self) -> Floats:
         """Points of what the luck of the run may add to all strengths (points, n)."""
-        count = _POINTS if self.bots <= _FEW else _FEWER_POINTS
-        points = normal_points(count, self.bots)
+        covariances = self.fit.covariances
+        count = (_POINTS if self.bots <= _FEW else _FEWER_POINTS) // len(covariances)
         means = self.fit.model.means()
-        parts = np.array_split(points, len(self.fit.covariances))
-        return np.concatenate(
-            [
-                part @ root_of(covariance, means).T
-                for part, covariance in zip(parts, self.fit.covariances, strict=True)
-            ]
-        )
+        return np.concatenate([draw(count, one, means, self._order) for one in covariances])
+
+    @cached_property
+    def _order(self) -> Numbers:
+        """The bots, the strongest first."""
+        return np.argsort(-self.fit.strengths, kind="stable")
 
     @cached_property
     def _bounds(self) -> tuple[float, float]:

@@ -65,9 +65,8 @@ def ever_wrong(case: Case, runs: int) -> Rates:
         ever = False
         for counts in Simulated(elos, SEED, run).rounds(rounds, pairings):
             standings = Standings(pairings, counts, ())
-            for upper, lower in zip(standings.order, standings.order[1:], strict=False):
-                ordered = elos[standings.labels[upper]] > elos[standings.labels[lower]]
-                ever |= not ordered and standings.evidence.is_apart(upper, lower)
+            for upper, lower in zip(*standings.verdicts.apart.nonzero(), strict=True):
+                ever |= elos[standings.labels[upper]] <= elos[standings.labels[lower]]
         wrong += ever
         pairs += sum(standings.played.values())
     return Rates(wrong / runs, pairs / runs)

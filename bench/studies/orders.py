@@ -103,7 +103,7 @@ def _judge(standings: Standings, truth: dict[str, float]) -> tuple[bool, bool]:
     """Return whether two neighbours are told apart wrongly, and whether all are told apart."""
     wrong, resolved = False, True
     for upper, lower in zip(standings.order, standings.order[1:], strict=False):
-        apart = standings.evidence.is_apart(upper, lower)
+        apart = bool(standings.verdicts.apart[upper, lower])
         right = truth[standings.labels[upper]] > truth[standings.labels[lower]]
         wrong |= apart and not right
         resolved &= apart

@@ -47,10 +47,9 @@ class Played(NamedTuple):
     bots: int
     met: Mapping[tuple[int, int], ScoreCounts]
 
-    def fit(self, **how: float) -> Fit:
+    def fit(self) -> Fit:
         """Return the fit of these pairs."""
-        scores = [pair_scores(*two, counts) for two, counts in self.met.items()]
-        return Fit(self.bots, scores, **how)
+        return Fit(self.bots, [pair_scores(*two, counts) for two, counts in self.met.items()])
 
 
 def play(truth: Truth, pairs: int, rng: Random, panel: Collection[int] | None = None) -> Played:

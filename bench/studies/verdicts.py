@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
@@ -16,10 +16,10 @@ RUNS = 400
 _CLOSE = 1e-9  # log odds: equal bots
 
 
-def simulate(name: str, case: Case, runs: int, seed: int = SEED) -> Counter[str]:
+def simulate(name: str, case: Case, runs: int, seed: int = SEED) -> dict[str, float]:
     """Return how often each thing happened in so many runs."""
     rng = np.random.default_rng([seed, crc32(name.encode())])
-    found: Counter[str] = Counter()
+    found: dict[str, float] = defaultdict(float)
     for _ in range(runs):
         truth = case.truth(rng)
         played = play(truth, case.pairs, rng, case.panel)
@@ -27,7 +27,7 @@ def simulate(name: str, case: Case, runs: int, seed: int = SEED) -> Counter[str]
     return found
 
 
-def count(verdicts: Verdicts, strengths: np.ndarray, found: Counter[str]) -> None:
+def count(verdicts: Verdicts, strengths: np.ndarray, found: dict[str, float]) -> None:
     """Count what a run said, and what of it was wrong."""
     bots = len(strengths)
     true = strengths[:, None] - strengths
@@ -72,7 +72,7 @@ def lines(runs: int = RUNS, names: Iterable[str] = tuple(CASES)) -> Iterator[str
         yield row(name, simulate(name, CASES[name], runs))
 
 
-def row(name: str, found: Counter[str]) -> str:
+def row(name: str, found: dict[str, float]) -> str:
     """Return the row of a truth."""
     of_runs = [
         f"{found[what] / found['runs']:.1%}"

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from arena.statistics.apart import FieldOrder, boundary, pair_scores, sequence_interval
+from arena.statistics.apart import ALPHA, boundary, pair_scores, sequence_interval
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit
+from arena.statistics.verdicts import Verdicts
 from bench.studies import apart, orders
 from bench.studies.apart import CASES, Case, ever_wrong
 from tests import ROOT
@@ -20,9 +21,12 @@ EVEN: ScoreCounts = (10, 20, 40, 20, 10)
 AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
 
 
-def evidence(bots: int, met: Mapping[tuple[int, int], ScoreCounts]) -> FieldOrder:
-    """Return what these pairs say."""
-    return FieldOrder(Fit(bots, [pair_scores(*two, by) for two, by in met.items()]), met)
+def evidence(
+    bots: int, met: Mapping[tuple[int, int], ScoreCounts], *, even: bool = False
+) -> Verdicts:
+    """Return what these pairs say where one looks again and again."""
+    scores = [pair_scores(*two, by) for two, by in met.items()]
+    return Verdicts(Fit(bots, scores, even=even), met, looks=True)
 
 
 def test_the_price_is_as_the_page_says() -> None:
@@ -31,7 +35,8 @@ def test_the_price_is_as_the_page_says() -> None:
     information = (ELO / 20) ** 2
     found = []
     for bots in (2, 4, 12):
-        squared = boundary(information, FieldOrder(Fit(bots, []), {}).level)
+        level = 2 * ALPHA / (bots - 1) if bots > 2 else ALPHA / 2
+        squared = float(boundary(information, level))
         found += [f"{math.sqrt(squared):.1f}", f"{squared / Z95**2:.1f}"]
     errors, pairs = found[::2], found[1::2]
     assert "from {} errors on, four from {}, and twelve from {}.".format(*errors) in text
@@ -60,27 +65,27 @@ def test_the_boundary_is_where_the_mixture_reaches_one_over_alpha() -> None:
 def test_a_clear_lead_tells_two_bots_apart_in_one_direction() -> None:
     """The stronger one is above; an even score tells nothing."""
     told = evidence(2, {(0, 1): AHEAD})
-    assert told.is_apart(0, 1)
-    assert not told.is_apart(1, 0)
-    assert not evidence(2, {(0, 1): EVEN}).is_apart(0, 1)
+    assert told.apart[0, 1]
+    assert not told.apart[1, 0]
+    assert not evidence(2, {(0, 1): EVEN}).apart[0, 1]
     turned = evidence(2, {(1, 0): AHEAD[::-1]})
-    assert turned.is_apart(0, 1)
-    assert not turned.is_apart(1, 0)
+    assert turned.apart[0, 1]
+    assert not turned.apart[1, 0]
 
 
 def test_two_bots_that_never_met_are_told_apart_by_others() -> None:
     """Both met a third one, often, and one did far better."""
     better: ScoreCounts = (0, 50, 150, 400, 400)
     told = evidence(3, {(0, 2): better, (1, 2): better[::-1]})
-    assert told.is_apart(0, 1)
-    assert not told.is_apart(1, 0)
+    assert told.apart[0, 1]
+    assert not told.apart[1, 0]
 
 
 def test_their_own_pairs_alone_tell_only_two_bots_apart() -> None:
     """A cycle of three bots that beat each other: in a round robin they are equal."""
     told = evidence(3, {(0, 1): AHEAD, (1, 2): AHEAD, (0, 2): AHEAD[::-1]})
     assert max(abs(told.fit.strengths)) < 1e-9
-    assert not any(told.is_apart(one, two) for one in range(3) for two in range(3) if one != two)
+    assert not told.apart.any()
 
 
 def test_many_pairs_of_two_bots_do_not_outweigh_the_others() -> None:
@@ -95,9 +100,9 @@ def test_many_pairs_of_two_bots_do_not_outweigh_the_others() -> None:
     for times in (1, 1000):  # of the pairs that 0 and 1 have
         met[0, 1] = tuple(times * count for count in (50, 90, 180, 100, 80))
         scores = [pair_scores(*two, by) for two, by in met.items()]
-        told = FieldOrder(Fit(3, scores, even=True), met)
-        assert told.is_apart(1, 0)
-        assert not told.is_apart(0, 1)
+        told = evidence(3, met, even=True)
+        assert told.apart[1, 0]
+        assert not told.apart[0, 1]
     assert Fit(3, scores).strengths[0] > Fit(3, scores).strengths[1]  # by all pairs alike
 
 
@@ -107,29 +112,42 @@ def test_what_was_not_played_is_a_part_of_the_error() -> None:
     even: ScoreCounts = (0, 0, 5_000_000, 0, 0)
     told = evidence(4, {(0, 2): ahead, (1, 3): even, (2, 3): even})
     assert told.fit.gap_errors[0, 1] < 0.01 < 0.1 < told.fit.full_errors[0, 1]
-    assert not told.is_apart(0, 1)
-    assert told.growth(0, 1) is None
+    assert not told.apart[0, 1]
+    assert math.isinf(told.times(0, 1, float(told.leads[0, 1])))
 
 
 def test_the_level_is_corrected_for_all_tests() -> None:
-    """6 bots have 15 pairings with a test each; two have two, of which one suffices."""
-    assert evidence(6, {}).level == pytest.approx(0.05 / 15)
+    """6 bots have 15 leads, 5 of them of neighbours; two have two tests, of which one suffices."""
+    met = {(one, two): EVEN for one in range(6) for two in range(one)}
+    assert evidence(6, met)._level == pytest.approx(0.05 / 15)
+    assert evidence(6, met)._level_of_neighbours == pytest.approx(2 * 0.05 / 5)
     found = []
     for won in range(100, 260, 5):
         counts: ScoreCounts = (100, 0, 0, 0, won)
         told = evidence(2, {(0, 1): counts})
-        assert told.level == pytest.approx(0.05 / 2)
-        found.append(told.is_apart(0, 1))
-        assert found[-1] >= (sequence_interval(counts, told.level)[0] > 0.5)
+        assert told._level == pytest.approx(0.05 / 2)
+        found.append(bool(told.apart[0, 1]))
+        assert found[-1] >= (sequence_interval(counts, told._level)[0] > 0.5)
     assert {*found} == {False, True}
+
+
+def test_a_gap_between_neighbours_splits_the_field_at_a_lower_bound() -> None:
+    """Of three bots 1 and 2 are level, and 0 is ahead of both by less than all leads would need."""
+    for won in range(40):
+        ahead: ScoreCounts = (10, 20, 40, 20 + won, 10)
+        told = evidence(3, {(0, 1): ahead, (0, 2): ahead, (1, 2): EVEN})
+        if told.apart[0, 1]:
+            break
+    assert told._roots[0, 1] < told._bounds_at_any_time[0, 1]
+    assert told.apart.tolist() == [[False, True, True], 3 * [False], 3 * [False]]
 
 
 def test_groups_that_never_met_are_not_told_apart() -> None:
     """Nothing leads from 0 and 1 to 2 and 3."""
     told = evidence(4, {(0, 1): AHEAD, (2, 3): AHEAD})
-    assert told.lead(0, 2) is None
-    assert told.growth(0, 2) is None
-    groups = [{*group} for group in give_letters(4, told.is_apart)]
+    assert told.of(0, 2) is None
+    assert told.forecast(0, 2) is None
+    groups = [{*group} for group in give_letters(4, lambda *two: bool(told.apart[two]))]
     assert not groups[0] & groups[1]
     assert not groups[2] & groups[3]
     assert all(groups[one] & groups[two] for one in (0, 1) for two in (2, 3))
@@ -138,25 +156,25 @@ def test_groups_that_never_met_are_not_told_apart() -> None:
 def test_the_estimate_of_further_pairs_is_about_right() -> None:
     """With so many times the same pairs again they are told apart, and not with far fewer."""
     few: ScoreCounts = (9, 20, 40, 24, 14)
-    times = evidence(2, {(0, 1): few}).growth(0, 1)
-    assert times is not None
+    seen = evidence(2, {(0, 1): few})
+    times = seen.times(0, 1, float(seen.leads[0, 1]))
 
     def told(part: float) -> bool:
         first, second, third, fourth, fifth = (round(times * part * count) for count in few)
-        return evidence(2, {(0, 1): (first, second, third, fourth, fifth)}).is_apart(0, 1)
+        return bool(evidence(2, {(0, 1): (first, second, third, fourth, fifth)}).apart[0, 1])
 
     assert told(1.1)
     assert not told(0.8)
-    assert evidence(2, {(0, 1): EVEN}).growth(0, 1) is None
+    assert math.isinf(seen.times(0, 1, 0.0))
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 10**6])
 def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
     """All won is told apart if there are enough pairs."""
-    assert give_letters(1, evidence(1, {}).is_apart) == ["a"]
+    assert evidence(1, {}).apart.tolist() == [[False]]
     told = evidence(2, {(0, 1): (0, 0, 0, 0, pairs)} if pairs else {})
-    assert told.is_apart(0, 1) == (pairs > 1)
-    assert not told.is_apart(1, 0)
+    assert told.apart[0, 1] == (pairs > 1)
+    assert not told.apart[1, 0]
 
 
 @pytest.mark.slow
@@ -171,7 +189,7 @@ def test_equal_bots_are_rarely_ever_told_apart(case: Case) -> None:
 def test_without_correction_equal_bots_are_told_apart() -> None:
     """The simulation sees it where a run is wrong: a level of 1 tells bots apart at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.statistics.apart.ALPHA", 20.0)
+        patch.setattr("arena.statistics.verdicts.ALPHA", 20.0)
         assert ever_wrong(CASES[0]._replace(max_pairs=60), 20).wrong > 0.3
 
 

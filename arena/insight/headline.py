@@ -118,7 +118,8 @@ class Headline:
 def _say_strongest(top: Top, bots: int) -> str:
     if bots == 2:
         return f"{top.bot} is stronger than {top.second}: {_write_verdict(top.verdict)}."
-    return f"{top.bot} is the strongest: {_write_verdict(top.verdict)} over {top.second}."
+    lead = _write_verdict(top.verdict, f" over {top.second}")
+    return f"{top.bot} is the strongest: {lead}."
 
 
 def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
@@ -159,8 +160,10 @@ def _write_chance(chance: float) -> str:
     return f"{100 * round(chance, 3):.1f} %"
 
 
-def _write_verdict(verdict: Verdict) -> str:
-    return f"{write_lead(Estimate(*verdict[:3]))}, probability {_write_chance(verdict.likely)}"
+def _write_verdict(verdict: Verdict, over: str = "") -> str:
+    return (
+        f"{write_lead(Estimate(*verdict[:3]))}{over}, probability {_write_chance(verdict.likely)}"
+    )
 
 
 def _say_share(found: Share) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from arena.statistics.distributions import Floats as Floats
 from arena.statistics.distributions import expit
+from arena.statistics.intervals import least_variance
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
@@ -80,12 +81,14 @@ class Model:
         """Return the variance of each pairing's pair scores over that of two independent games.
 
         It is that about the pairing's own mean, which lends from the fitted one, and drawn towards
-        that of all pairings: few pairs do not tell how much their scores vary.
+        that of all pairings: few pairs do not tell how much their scores vary. Nor do those that
+        were all lost: it is at least that of pairs whose games are not drawn.
         """
         share, information = self.shares(strengths), self.information(strengths)
         lent = 2 * _LENT
         own = (self.total + 2 * lent * share) / (2 * (self.pairs + lent))
-        rest = np.maximum(self.squares - 4 * own * (self.total - own * self.pairs), 0)
+        rest = self.squares - 4 * own * (self.total - own * self.pairs)
+        rest = np.maximum(rest, 4 * self.pairs * least_variance(share))
         follows = 1 - (lent / (self.pairs + lent)) ** 2  # the own mean goes with its pairs
         rest /= 1 - follows / np.maximum(self.pairs, 2)
         played = float((self.pairs - self.credit).sum())

@@ -123,7 +123,7 @@ class Verdicts:
     @cached_property
     def duel(self) -> Duel | None:
         """What the pairs of the only two bots say, from the first one; None for other runs."""
-        if self.bots != 2 or len(self.met) != 1:
+        if self.bots != 2 or not any(sum(counts) for counts in self.met.values()):
             return None
         ((first, _), counts), *_ = self.met.items()
         return weigh_duel(counts if first == 0 else counts[::-1], ALPHA)
@@ -343,14 +343,15 @@ class Verdicts:
         errors = np.sqrt(np.clip(scale.variances(self.fit.full_covariance), 0, None))
         known = np.flatnonzero(errors > 0)
         bounds = np.full(len(known), self._rating_bound(scale, errors, known))
-        contrasts = (np.eye(self.bots) - scale.weights)[known] if self.bots <= _FEW else None
+        contrasts = (np.eye(self.bots) - scale.weights)[known]
         ends = []
         for side, is_open in ((-1, scale.no_low), (1, scale.no_high)):
             end = strengths.copy()
-            if self.duel and len(known) == 2:
-                end = np.diag(side * self.ends[:, ::-1] if side > 0 else -self.ends.T[:, ::-1]) / 2
+            if self.duel:  # a part of the lead, which is the whole of it with an anchor
+                leads = self.ends if side > 0 else -self.ends.T
+                end[known] = contrasts[range(len(known)), known] * leads[known, 1 - known]
             else:
-                turned = None if contrasts is None else side * contrasts
+                turned = side * contrasts if self.bots <= _FEW else None
                 end[known] += side * self._reach(turned, errors[known], bounds)
             ends.append(np.where(is_open, side * np.inf, end))
         return strengths, ends[0], ends[1]

@@ -25,7 +25,6 @@ from bench.studies import (
     ratings,
     sequences,
     sprt,
-    superiority,
     swaps,
     swiss,
     swiss_field,
@@ -33,6 +32,7 @@ from bench.studies import (
     tune,
     unbeaten,
     unmet,
+    verdicts,
 )
 
 HEAD = """# What the statistics get right
@@ -56,7 +56,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ratings": ("Ratings: intervals and misfits", ratings.lines),
     "unbeaten": ("Ratings: unbeaten and winless bots", unbeaten.lines),
     "letters": ("Letters: wrong orders, and what overlaps say", letters.lines),
-    "superiority": ("Ratings: which bot is the stronger one", superiority.lines),
+    "verdicts": ("Verdicts: under hostile truths", verdicts.lines),
     "headlines": ("The headline of a run", headlines.lines),
     "effect_headlines": ("The headline of an ablation", effect_headlines.lines),
     "move_headlines": ("The headline of several runs", move_headlines.lines),

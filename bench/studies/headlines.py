@@ -21,8 +21,7 @@ from arena.insight.headline import Headline, find_headline
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import expit
-from arena.statistics.field import Field, find_misfits, make_residuals, make_superiority
-from arena.statistics.intervals import Estimate
+from arena.statistics.field import Field, find_misfits, make_residuals
 from arena.statistics.ratings import ELO
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, gauntlet, round_robin
@@ -117,11 +116,8 @@ CASES = (
     Case("stopped, 8 bots 60 apart", _far(8), 100, USUAL, stopped=True),
 )
 
-KINDS = ("strongest", "first", "lead", "apart", "misfits", "share")
-"""The first bot is the strongest, or one of some is, leads by so much; order; pairings; score."""
-
-PLAIN = "plain"
-"""The lead, by an interval that does not allow for the choice of the two bots."""
+KINDS = ("strongest", "lead", "apart", "misfits", "share")
+"""The first bot is the strongest, and leads by so much; the order; pairings; a score."""
 
 
 class Said(NamedTuple):
@@ -185,12 +181,13 @@ def _headline(case: Case, counts: Mapping[int, Counts]) -> Headline:
         PairTotals(number, *pair_scores(0, 1, five)[2:], five) for number, five in counts.items()
     ]
     labels = case.labels()
-    field = Field(case.pairings(), totals, labels, even=bool(case.max_pairs))
+    looks = bool(case.max_pairs) or case.stopped
+    field = Field(case.pairings(), totals, labels, even=bool(case.max_pairs), looks=looks)
     residuals = make_residuals(field)
     tested = int(residuals["residual_q"].count()) // 2
     misfits = len(find_misfits(residuals, labels)), tested
     challenger = labels[0] if case.panel == len(labels) - 1 else None
-    return find_headline(field, make_superiority(field, labels), misfits, challenger)
+    return find_headline(field, misfits, challenger)
 
 
 def judge(case: Case, run: Run) -> dict[str, bool]:
@@ -202,27 +199,16 @@ def judge(case: Case, run: Run) -> dict[str, bool]:
         orders = zip(found.apart, gaps, strict=True)
         wrong["apart"] = any(apart and gap <= _EQUAL for apart, gap in orders)
     if top := found.top:
-        best = max(elos.values()) - _EQUAL
-        if top.rivals:
-            wrong["first"] = all(elos[label] < best for label in (top.bot, *top.rivals))
-        else:
+        if top.apart:
             others = [elo for label, elo in elos.items() if label != top.bot]
             wrong["strongest"] = elos[top.bot] - max(others) <= _EQUAL
-        wrong["lead"] = not round(top.lead.low, 0) <= gaps[0] <= round(top.lead.high, 0)
-        wrong[PLAIN] = not _is_plainly_in(top.lead, gaps[0], len(elos))
+        _, low, high, *_ = top.verdict
+        wrong["lead"] = not round(low, 0) <= gaps[0] <= round(high, 0)
     if found.misfits:
         wrong["misfits"] = not case.spread
     if found.share:
         wrong["share"] = not found.share.share.low <= run.share <= found.share.share.high
     return wrong
-
-
-def _is_plainly_in(lead: Estimate, gap: float, bots: int) -> bool:
-    """Return whether the interval has the true lead that does not allow for the choice."""
-    factor = Estimate(0.0, -1.0, 1.0).widened(bots + 1).high
-    half = (lead.value - lead.low) / factor
-    high = lead.value + (lead.high - lead.value) / factor
-    return lead.value - half <= gap <= high
 
 
 def _play_and_judge(case: Case, run: int) -> tuple[dict[str, bool], float, bool, float]:
@@ -233,7 +219,7 @@ def _play_and_judge(case: Case, run: int) -> tuple[dict[str, bool], float, bool,
     if not top:
         return judge(case, made), 0.0, False, apart
     is_right = made.elos[top.bot] > made.elos[top.second]
-    return judge(case, made), top.likely, is_right, apart
+    return judge(case, made), top.verdict.likely, is_right, apart
 
 
 def simulate(case: Case, runs: int = RUNS, workers: int = 1) -> Said:
@@ -258,17 +244,16 @@ def lines(runs: int = RUNS, cases: Sequence[Case] = CASES) -> Iterator[str]:
     yield (
         f"{runs:,} runs a row. `spread` is by how much Elo results lie around the ratings. Of\n"
         "each kind of sentence: in how many of 100 runs it was said, and in how many it was\n"
-        "wrong, of which there may be 5. `strongest`: the first bot is. `first`: it is, or one\n"
-        "of those that are named. `lead`: its lead over the next one is in the interval, as it\n"
-        "is shown (in brackets: wrong by the plain 95 % interval). `apart`: neighbours that are\n"
-        "told apart are in the right order; said is the share of neighbours. `misfits`: pairings\n"
+        "wrong, of which there may be 5. `strongest`: the first bot is. `lead`: its lead over the\n"
+        "next one is in the interval, as it is shown. `apart`: neighbours that are apart are in\n"
+        "the right order; said is the share of neighbours. `misfits`: pairings\n"
         "are not as Elo says. `share`: that of a challenger is in its interval. `likely`: how\n"
         "likely the first bot is said to be stronger than the next one, on average, and how\n"
         "often it is.\n"
     )
     yield (
-        "| run | pairs | spread | strongest | first | lead | apart | misfits | share | likely |\n"
-        "|---|---|---|---|---|---|---|---|---|---|"
+        "| run | pairs | spread | strongest | lead | apart | misfits | share | likely |\n"
+        "|---|---|---|---|---|---|---|---|---|"
     )
     for case in cases:
         found = simulate(case, runs, os.cpu_count() or 1)
@@ -283,7 +268,4 @@ def _cell(found: Said, kind: str) -> str:
     if not found.said[kind]:
         return "-"
     said = found.apart if kind == "apart" else found.said[kind] / found.runs
-    cell = f"{100 * said:.1f} / {100 * found.wrong[kind] / found.runs:.1f}"
-    if kind == "lead":
-        cell += f" ({100 * found.wrong[PLAIN] / found.runs:.1f})"
-    return cell
+    return f"{100 * said:.1f} / {100 * found.wrong[kind] / found.runs:.1f}"

@@ -15,8 +15,8 @@ _INTRODUCTION = """\
 # Columns of the CSV files
 
 [Results](../results.md) says which file answers what. An empty cell is a number that is not known,
-and `NAME_low` and `NAME_high` are the ends of a 95 % interval. `superiority.csv` has a row and a
-column for each bot."""
+and `NAME_low` and `NAME_high` are the ends of a 95 % interval. Those of the Elo and of the leads in
+`verdicts.csv` hold all at once, any other one by itself."""
 
 
 def pages() -> dict[str, str]:

@@ -1,15 +1,14 @@
-"""The field of rated bots: anchors, groups that never met, the likelihood of superiority."""
+"""The field of rated bots: anchors, groups that never met, verdicts."""
 
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from arena.statistics.counts import PairTotals
-from arena.statistics.field import Field, make_superiority
+from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import ELO, PairScores, fit
 from arena.tournament.schedule import Pairing
@@ -33,10 +32,13 @@ def field(
 
 def test_an_anchor_shifts_the_whole_scale() -> None:
     """It has its Elo and no error; the other bot has the error of the whole gap."""
-    ratings = field((AB, NINE), anchor=("b", 1239.0)).ratings()
+    anchored = field((AB, NINE), anchor=("b", 1239.0))
+    ratings = anchored.ratings()
     assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
-    a = 1239 + GAP
-    assert ratings["a"][:3] == pytest.approx((a, a - Z * ERROR, a + Z * ERROR))
+    lead = anchored.verdict("a", "b")
+    assert lead is not None
+    assert ratings["a"][:3] == pytest.approx([1239 + one for one in lead[:3]])
+    assert ratings["a"].value == pytest.approx(1239 + GAP)
 
 
 def test_an_anchor_changes_no_difference() -> None:
@@ -47,7 +49,7 @@ def test_an_anchor_changes_no_difference() -> None:
     shift = 2000 - before["c"].value
     for label in "abc":
         assert after[label].value == pytest.approx(before[label].value + shift)
-    assert make_superiority(free, [*"abc"]).equals(make_superiority(fixed, [*"abc"]))
+    assert free.verdict("a", "b") == fixed.verdict("a", "b")
 
 
 def test_an_anchor_that_is_not_rated_is_not_used() -> None:
@@ -58,12 +60,12 @@ def test_an_anchor_that_is_not_rated_is_not_used() -> None:
 
 
 def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
-    """Each has the mean 1500, or the anchor's scale, and the numbers that it has without others."""
+    """Each has the mean 1500, or the anchor's scale, and the Elo that it has without others."""
     whole = field((AB, NINE), (DE, (40, 30.0, 40.0)), anchor=("e", 1700.0))
     assert whole.groups == [["a", "b"], ["d", "e"]]
     ratings = whole.ratings()
     alone = field((AB, NINE)).ratings()
-    assert all(ratings[label][:3] == pytest.approx(alone[label][:3]) for label in "ab")
+    assert all(ratings[label].value == pytest.approx(alone[label].value) for label in "ab")
     assert ratings["e"] == Estimate(1700.0, 1700.0, 1700.0)
     assert ratings["d"].value < 1700
     assert all(math.isfinite(number) for rating in ratings.values() for number in rating[:3])
@@ -77,29 +79,14 @@ def test_bots_that_met_only_through_others_are_one_group() -> None:
     assert errors[0, 2] ** 2 == pytest.approx(errors[0, 1] ** 2 + errors[1, 2] ** 2)
 
 
-def test_superiority_is_the_share_of_likely_gaps_above_0() -> None:
-    """Of two bots, one is 70.4 Elo ahead, with an error of 93 Elo; summed over spreads and gaps."""
-    table = make_superiority(field((AB, NINE)), ["b", "a"])
-    above = below = 0.0
-    for step in range(15):
-        prior = NormalDist(0, math.sqrt(2) * 10 * 2 ** (step / 2))
-        for half in range(-4000, 4000):
-            gap = half + 0.5
-            likely = prior.pdf(gap) * NormalDist(gap, 93.0).pdf(70.4)
-            above, below = above + likely * (gap > 0), below + likely * (gap < 0)
-    assert table.loc["a", "b"] == pytest.approx(above / (above + below), abs=2e-3)
-    assert table.loc["a", "b"] < NormalDist().cdf(GAP / ERROR) - 0.03
-    assert table.loc["a", "b"] + table.loc["b", "a"] == pytest.approx(1)
-    assert [*table.index] == [*table.columns] == ["b", "a"]
-
-
-def test_superiority_is_empty_where_it_cannot_be_said() -> None:
-    """For a bot and itself, an unrated one, and two that no chain of games connects."""
+def test_nothing_is_said_of_bots_that_never_met() -> None:
+    """No chain of games connects them; of the others the verdict is in Elo points."""
     made = field((AB, NINE), (DE, NINE))
-    table = make_superiority(made, [*"abdex"])
-    cells = table.notna().stack()
-    said = {*cells[cells].index}
-    assert said == {("a", "b"), ("b", "a"), ("d", "e"), ("e", "d")}
+    assert made.verdict("a", "d") is None
+    found = made.verdict("a", "b")
+    assert found is not None
+    assert found.lead == pytest.approx(GAP)
+    assert found.low < 0 < GAP < found.high
 
 
 def test_no_odd_scores_break_a_fit() -> None:

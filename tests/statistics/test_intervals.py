@@ -14,15 +14,35 @@ ELO = 400 / math.log(10)
 NINE = PairScores(0, 1, 9, 11.0, 19.0)
 """Nine pairs with 11 of 18 points; with the prior's pair 12 of 20, and the squares sum to 21.
 
-The share is 0.6. The weight is 20 x 0.6 x 0.4 = 4.8, and the spread of the gradient is
+The share is 0.6. The weight is 20 x 0.6 x 0.4 = 4.8, and the spread of the gradient
 21 - 4 x 0.6 x 12 + 4 x 0.36 x 10 = 6.6.
 """
 
 
+def effect(
+    pairs: int, credit: float, spread: float, weight: float, pairings: int, bots: int
+) -> float:
+    """Return the variance of a pair over that of two games, where all pairings are alike.
+
+    The pairing's mean lends 20 pairs, so it follows its own pairs by less than one degree of
+    freedom; ten pairs of the variance of all pairings are added, which have so many pairs less the
+    strengths that were fitted.
+    """
+    counted = pairs + credit
+    own = spread / (1 - (1 - (20 / (counted + 20)) ** 2) / counted)
+    played = pairings * pairs
+    pooled = own / weight * played / (played - bots + 1)
+    return (own + 10 * weight / counted * pooled) / (weight + 10 * weight / counted)
+
+
+GAP_ERROR = math.sqrt(effect(9, 1, 6.6, 4.8, 1, 2) / 4.8)
+"""That of two bots with these pairs, in log odds."""
+
+
 def test_two_bots_are_rated_as_worked_out_by_hand() -> None:
-    """The gap is 400 log10(0.6 / 0.4), half of it for each; the error is sqrt(6.6) / (2 x 4.8)."""
+    """The gap is 400 log10(0.6 / 0.4), half of it and of its error for each."""
     best, worst = fit(2, [NINE])
-    gap, error = 400 * math.log10(1.5), Z * ELO * math.sqrt(6.6) / 9.6
+    gap, error = 400 * math.log10(1.5), Z * ELO * GAP_ERROR / 2
     assert best[:3] == pytest.approx((1500 + gap / 2, *span(1500 + gap / 2, error)))
     assert worst[:3] == pytest.approx((1500 - gap / 2, *span(1500 - gap / 2, error)))
 
@@ -43,35 +63,38 @@ def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
     """Each pairing has 9 of 18 points and squares 10, and half a pair of credit.
 
     The weight is 2 x 9.5 / 4 = 4.75, the spread 11 - 19 + 9.5 = 1.5. The variance of one of
-    three is 2 x spread / (9 x weight squared) = 3 / 14.25^2.
+    three is 2 x effect / (9 x weight).
     """
+    error = math.sqrt(2 * effect(9, 0.5, 1.5, 4.75, 3, 3) / (9 * 4.75))
     pairings = [(0, 1), (0, 2), (1, 2)]
     ratings = fit(3, [PairScores(*two, 9, 9.0, 10.0) for two in pairings])
     for rating in ratings:
-        assert rating[:3] == pytest.approx((1500, *span(1500, Z * ELO * math.sqrt(3) / 14.25)))
+        assert rating[:3] == pytest.approx((1500, *span(1500, Z * ELO * error)))
 
 
 @pytest.mark.parametrize("anchor", [1500, 1900, 1100.5])
 def test_one_bot_against_a_known_one_is_rated_as_worked_out_by_hand(anchor: float) -> None:
-    """The bot gets the whole gap and the whole error, sqrt(6.6) / 4.8."""
+    """The bot gets the whole gap and the whole error."""
     rating = fit_one([anchor], [PairScores(1, 0, *NINE[2:])])
     middle = anchor + 400 * math.log10(1.5)
-    assert rating[:3] == pytest.approx((middle, *span(middle, Z * ELO * math.sqrt(6.6) / 4.8)))
+    assert rating[:3] == pytest.approx((middle, *span(middle, Z * ELO * GAP_ERROR)))
 
 
 def test_one_bot_against_several_known_ones_is_rated_by_all_its_games() -> None:
     """Against 1400 and 1600 it scores as 1500 should, 1 / (1 + 10^(-100/400)) and the rest.
 
-    With half a pair of credit each these are the shares of 19 points; weights and spreads add
-    up.
+    With half a pair of credit each these are the shares of 19 points; weights add up. Both have the
+    same spread.
     """
     share = 1 / (1 + 10 ** (-100 / 400))
     total = 19 * share - 0.5
-    scores = [PairScores(2, 0, 9, total, 19.0), PairScores(2, 1, 9, 18 - total, 19.0)]
+    mirrored = 4 * (9 - total) + 19.0
+    scores = [PairScores(2, 0, 9, total, 19.0), PairScores(2, 1, 9, 18 - total, mirrored)]
     rating = fit_one([1400, 1600], scores)
-    weight = 2 * 19 * share * (1 - share)
-    spread = sum(20 - 4 * p * 19 * p + 4 * p * p * 9.5 for p in (share, 1 - share))
-    assert rating[:3] == pytest.approx((1500, *span(1500, Z * ELO * math.sqrt(spread) / weight)))
+    weight = 19 * share * (1 - share)
+    spread = 20 - 4 * share * 9.5 * share
+    error = math.sqrt(effect(9, 0.5, spread, weight, 2, 3) / (2 * weight))
+    assert rating[:3] == pytest.approx((1500, *span(1500, Z * ELO * error)))
 
 
 @pytest.mark.parametrize(

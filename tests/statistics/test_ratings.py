@@ -132,4 +132,4 @@ def test_the_pair_is_the_unit_and_not_the_game() -> None:
         half[name] = (rating.high - rating.low) / 2
     assert half["as coins"] == pytest.approx(10.8, rel=0.02)
     assert half["swept"] == pytest.approx(10.8 * math.sqrt(2), rel=0.02)
-    assert half["split"] < 1
+    assert half["split"] < 1.1

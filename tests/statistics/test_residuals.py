@@ -28,14 +28,19 @@ def field(labels: str, scores: list[tuple[int, float, float]]) -> Field:
 def test_a_ring_of_three_even_bots_is_worked_out_by_hand() -> None:
     """Every gap is 0, so the share 1/2, and the residual is a quarter.
 
-    With half a pair of credit the weight of each pairing is 40.5 / 2, its leverage 2/3. With
-    squares of 101 and a total of 60.5 the spread is 101 - 121 + 40.5 = 20.5, or for a - c, seen
-    from a, 21 - 41 + 40.5 = 20.5. The fitted gap is a third of one way round and two thirds of
-    the other, so W^2 x its variance is 20.5 x (4/9 + 2/9); the residual's variance is
-    20.5 x (1 - 4/3 + 2/3) = 20.5 / 3. It scores 60.5 - 40.5 = 20.
+    With half a pair of credit the weight of each pairing is 40.5 / 2, its leverage 2/3. The fitted
+    gap is a third of one way round and two thirds of the other, so W^2 x its variance is
+    spread x (4/9 + 2/9); the residual's variance is spread x (1 - 4/3 + 2/3) = spread / 3. It
+    scores 60.5 - 40.5 = 20. The spread is about the own mean, which lends 20 even pairs: with
+    squares of 101 and a total of 60.5 about 80.5 / 121. It is drawn to itself, with 120 pairs less
+    two strengths.
     """
     table = make_residuals(field("abc", RING)).set_index(["bot", "opponent"])
-    z = 20 / math.sqrt(20.5 / 3)
+    own, weight = 80.5 / 121, 40.5 / 2
+    seen = 101 - 4 * own * 60.5 + 4 * own**2 * 40.5
+    seen /= 1 - (1 - (20 / 60.5) ** 2) / 40.5
+    spread = (seen + 5 * seen / weight * 120 / 118) / (weight + 5) * weight
+    z = 20 / math.sqrt(spread / 3)
     for one, other in ("ab", "bc", "ca"):
         row, mirrored = table.loc[(one, other)], table.loc[(other, one)]
         assert row["expected"] == pytest.approx(0.5)
@@ -61,7 +66,7 @@ def test_the_error_is_that_of_whole_matrices() -> None:
     share = 1 / (1 + np.exp(-contrast @ strengths))
     weights = np.diag(2 * model.pairs * share * (1 - share))
     hat = weights @ contrast @ np.linalg.pinv(contrast.T @ weights @ contrast) @ contrast.T
-    spreads = model.squares - 4 * share * model.total + 4 * share**2 * model.pairs
+    spreads = model.effects(strengths) * np.diag(weights)
     covariance = (np.eye(10) - hat) @ np.diag(spreads) @ (np.eye(10) - hat).T
     z = (model.total - 2 * model.pairs * share) / np.sqrt(np.diag(covariance))
     assert make_residuals(made)["residual_z"][:10].to_numpy() == pytest.approx(z, rel=1e-6)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from arena.insight.difference_columns import VERDICTS
 from arena.insight.findings import Findings, describe_spread
 from arena.insight.table_columns import STANDINGS, TIMINGS
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
@@ -70,9 +69,6 @@ def _blocks(
     if neighbours["lead"].notna().any():
         yield _lead_chart(neighbours)
     yield _table(standings, timings)
-    if len(neighbours):
-        caption = "How far each bot leads the next one"
-        yield frame_table(VERDICTS, caption, neighbours, folded=True)
     if notes := [*_notes(standings, findings)]:
         yield Text(notes)
 

@@ -102,6 +102,10 @@ class Field:
 
     def ratings(self) -> dict[str, Estimate]:
         """Return the rating of each bot, with intervals that all hold at once."""
+        return self._ratings
+
+    @cached_property
+    def _ratings(self) -> dict[str, Estimate]:
         scale = self.fit.scale(self.anchor[0] if self.anchor else None)
         zero = self.fit.zero(self.anchor)
         ends = [(zero + ELO * part).tolist() for part in self.verdicts.ratings(scale)]

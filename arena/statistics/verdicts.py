@@ -342,7 +342,7 @@ class Verdicts:
         strengths = scale.move(self.fit.strengths)
         errors = np.sqrt(np.clip(scale.variances(self.fit.full_covariance), 0, None))
         known = np.flatnonzero(errors > 0)
-        bounds = np.full(len(known), self._rating_bound(scale, errors, known))
+        bounds = np.full(len(known), self.rating_bound(scale))
         contrasts = (np.eye(self.bots) - scale.weights)[known]
         ends = []
         for side, is_open in ((-1, scale.no_low), (1, scale.no_high)):
@@ -356,8 +356,10 @@ class Verdicts:
             ends.append(np.where(is_open, side * np.inf, end))
         return strengths, ends[0], ends[1]
 
-    def _rating_bound(self, scale: Scale, errors: Floats, known: Ints) -> float:
+    def rating_bound(self, scale: Scale) -> float:
         """Return how many errors any rating is off at most, in 95 % of runs."""
+        errors = np.sqrt(np.clip(scale.variances(self.fit.full_covariance), 0, None))
+        known = np.flatnonzero(errors > 0)
         if not len(known):
             return 0.0
         moved = self._points @ (np.eye(self.bots) - scale.weights)[known].T

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from arena.statistics.apart import pair_scores
-from arena.statistics.intervals import Z95
 from arena.statistics.model import Floats
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.verdicts import Verdicts
@@ -75,12 +74,13 @@ class Standings:
         return None if math.isnan(error) or math.isinf(times) else times
 
     def half_widths(self, *, luck: bool = False) -> Floats:
-        """Return half the width of each bot's interval of 95 %, in Elo points.
+        """Return half the width of each bot's interval, in Elo points; all hold at once.
 
         With `luck` it is the part of it that further pairs would narrow.
         """
         covariance = self.fit.covariance if luck else self.fit.full_covariance
-        return np.asarray(ELO * Z95 * np.sqrt(np.clip(self._variances(covariance), 0, None)))
+        bound = ELO * self.verdicts.rating_bound(self.scale)
+        return np.asarray(bound * np.sqrt(np.clip(self.scale.variances(covariance), 0, None)))
 
     def open_by_pairing(self, contrast: Floats) -> Floats:
         """Return what each pairing that was met adds to a difference's variance, times its pairs.
@@ -93,10 +93,6 @@ class Standings:
         weights = model.weights(self.fit.strengths)
         squares = (moved[model.first] - moved[model.second]) ** 2
         return np.asarray(squares * weights * model.factors * (model.pairs - model.credit))
-
-    def _variances(self, covariance: Floats) -> Floats:
-        """Return the variance of each bot's lead over the anchor, or over the mean."""
-        return self.scale.variances(covariance)
 
     def contrast(self, bot: int, opponent: int | None = None) -> Floats:
         """Return the weights of the strengths in one bot's lead over another, or over the mean."""

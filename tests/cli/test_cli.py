@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE, until
 
 TABLES = (
     *("games", "standings", "head_to_head", "win_types"),
-    *("superiority", "neighbours", "rankings", "faults"),
+    *("verdicts", "rankings", "faults"),
     *WINS,
 )
 DETERMINISTIC = {
@@ -111,8 +111,9 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
         "bot,opponent,games,wins,draws,losses,score,score_low,score_high,"
         "city_wins,points_wins,tiebreak_wins,forfeit_wins,expected,residual,residual_z,residual_q"
     )
-    superiority = (cup / "superiority.csv").read_text().splitlines()
-    assert superiority[0].split(",") == ["bot", *(row.split(",")[0] for row in superiority[1:])]
+    assert (cup / "verdicts.csv").read_text().partition("\n")[0] == (
+        "bot,opponent,lead,lead_low,lead_high,likely,verdict"
+    )
     assert (cup / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 

@@ -46,8 +46,7 @@ def test_every_file_has_a_writer_of_its_own() -> None:
         "standings.csv": (["rank", "bot", "elo"], 2),
         "head_to_head.csv": (["bot", "opponent", "games"], 2),
         "win_types.csv": (["bot", "seat", "games"], 4),
-        "superiority.csv": (["bot", "greedy", "uniform"], 2),
-        "neighbours.csv": (["rank", "bot", "next"], 1),
+        "verdicts.csv": (["bot", "opponent", "lead"], 1),
         "rankings.csv": (["bot", "elo", "nash"], 0),
         "faults.csv": (["game", "bot", "kind"], 1),
     }

@@ -15,8 +15,9 @@ from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import Fault
+from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
-from arena.statistics.field import Field, make_residuals, make_superiority
+from arena.statistics.field import Field, make_residuals
 from arena.statistics.intervals import Estimate
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
@@ -150,7 +151,7 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
         field = LastBits(pairings, store.count().pair_totals, labels)
         standings = tables.make_standings(sides, field, labels)
         assert list(standings["bot"]) == ["c", "a", "b"], labels
-        assert list(standings["rank"]) == [1, 2, 3]
+        assert list(standings["rank"]) == [1, 2, 2]  # equal ones share a rank
         assert standings["elo"].iloc[1] == standings["elo"].iloc[2]
         assert sum(standings["elo"][1:]) == pytest.approx(3000, abs=0.2)  # c is unbeaten
         assert any(elo % 1 for elo in standings["elo"])  # with its decimal
@@ -199,35 +200,38 @@ SCORED = [(0, 72.0, 105.0), (1, 78.0, 120.0), (2, 66.0, 91.0)]
 """Of three pairings, over 60 pairs: their number, the sum of the scores, and of the squares."""
 
 
-def test_neighbours_have_the_interval_of_their_difference() -> None:
-    """It is narrower than two ratings beside each other, and has no end for an unbeaten bot."""
+def test_every_two_bots_have_a_verdict() -> None:
+    """The lead is that of the ratings, and has no end for an unbeaten bot; groups have none."""
     pairings = [Pairing("a", "b"), Pairing("a", "c"), Pairing("b", "c")]
     totals = [PairTotals(n, 60, total, squares) for n, total, squares in SCORED]
     field = Field(pairings, totals, ["a", "b", "c"])
-    standings = pd.DataFrame(
-        {"rank": [1, 2, 3], "bot": [*"abc"], "elo": [1.0, 0.0, -1.0], "group": ["a", "b", "b"]}
-    )
-    superiority = make_superiority(field, [*"abc"])
-    table = tables.make_neighbours(field, standings, superiority)
-    assert [*table["bot"], *table["next"]] == ["a", "b", "b", "c"]
-    assert [*table["apart"]] == ["yes", "no"]
+    table = tables.make_verdicts(field)
+    assert [*table["bot"], *table["opponent"]] == [*"aab", *"bcc"]
+    assert [*table["verdict"]] == ["apart", "apart", "leans"]
     ratings = field.ratings()
     for _, row in table.iterrows():
-        upper, lower = ratings[row["bot"]], ratings[row["next"]]
+        upper, lower = ratings[row["bot"]], ratings[row["opponent"]]
         assert row["lead"] == pytest.approx(upper.value - lower.value, abs=0.1)
-        half = (row["lead_high"] - row["lead_low"]) / 2
-        assert row["lead"] - row["lead_low"] == pytest.approx(half, abs=0.1)
-        assert half < upper.high - upper.value + lower.high - lower.value
-        assert row["superiority"] == superiority.loc[row["bot"], row["next"]]
+        assert row["lead_low"] < row["lead"] < row["lead_high"]
+        assert row["lead_high"] - row["lead_low"] < upper.high - upper.low + lower.high - lower.low
     judged = Field(pairings, totals, ["a", "b", "c"], {"b"})
-    (row,) = tables.make_neighbours(judged, standings, superiority).itertuples(index=False)
-    assert (row.rank, row.bot, row.next, row.apart) == (1, "a", "c", "yes")
-    lead = judged.lead("a", "c")
-    assert lead is not None
-    assert row.lead == round(lead.value, 1)
+    (row,) = tables.make_verdicts(judged).itertuples(index=False)
+    assert (row.bot, row.opponent) == ("a", "c")
     unbeaten = Field(pairings[:1], [PairTotals(0, 5, 10.0, 20.0, (0, 0, 0, 0, 5))], ["a", "b"])
-    lead = unbeaten.lead("a", "b")
-    assert lead is not None
-    assert lead.low < lead.value < lead.high == math.inf
-    assert unbeaten.lead("b", "a").low == -math.inf
-    assert Field(pairings, [], ["a", "b"]).lead("a", "b") is None
+    (row,) = tables.make_verdicts(unbeaten).itertuples(index=False)
+    assert (row.lead_low, row.verdict) == (0.0, "leans")
+    assert math.isnan(row.lead_high)
+    (row,) = tables.make_verdicts(Field(pairings, [], ["a", "b"])).itertuples(index=False)
+    assert (row.verdict, math.isnan(row.lead), math.isnan(row.likely)) == ("open", True, True)
+
+
+def test_equal_bots_share_a_rank() -> None:
+    """The next one has the rank of its place."""
+    even = (25, 0, 50, 0, 25)
+    pairings = [Pairing("a", "b"), Pairing("a", "c"), Pairing("b", "c")]
+    ahead = (0, 0, 0, 0, 100)
+    scores = enumerate((even, ahead, ahead))
+    totals = [PairTotals(n, *pair_scores(0, 1, by)[2:], by) for n, by in scores]
+    field = Field(pairings, totals, ["a", "b", "c"])
+    elos = [round(one.value, 1) for one in field.ratings().values()]
+    assert tables._ranks(elos) == [1, 1, 3]

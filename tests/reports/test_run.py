@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from arena.insight import file_columns, table_columns
-from arena.insight.difference_columns import NEIGHBOURS
+from arena.insight.difference_columns import VERDICTS
 from arena.insight.file_columns import LEAGUE
 from arena.insight.run_files import Files, make_files
 from arena.insight.table_columns import (
@@ -47,7 +47,7 @@ LISTED = [
     if isinstance(one, TableColumns)
     and one.file not in ("", TIMINGS.file, LEAGUE.file)  # which a clock and a league write
 ]
-LISTED.append(NEIGHBOURS)
+LISTED.append(VERDICTS)
 CUP = cup(["c", "a", "b"], pairs=60)
 BOOM = Fault("exception", "boom", "Traceback:\n  it went wrong", "a line that was printed")
 
@@ -114,7 +114,7 @@ def test_every_chart_is_valid_vega_lite(report: Report) -> None:
         assert len(chart.description) > 20
         assert chart.table in names
     assert {chart.name for chart in report.charts()} == {
-        *("ratings", "leads", "heat-map", "superiority-map"),
+        *("ratings", "leads", "heat-map", "verdict-map"),
         *("win-types", "win-types-by-seat", "win-types-by-opponent"),
         *("points-by-source", "margins", "takes", "card-worth"),
         *("seat-scores", "progress"),
@@ -178,7 +178,7 @@ def test_scores_are_printed_in_the_map_where_there_is_room(
     """Up to 14 bots; with more the cells are small squares, and have colours only."""
     labels = [f"b{one}" for one in range(number)]
     nothing = files.tables.head_to_head.iloc[:0]
-    matrix = files.tables.superiority
+    matrix = files.tables.verdicts
     spec = pairings_section(nothing, matrix, labels, files.findings).blocks[0].spec
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == (["rect", "text"] if printed else ["rect"])
@@ -378,14 +378,16 @@ def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> Non
         assert cells["forfeits"] == theirs["forfeit_wins"]
 
 
-def test_superiority_has_a_map_and_each_two_bots_once(report: Report, files: Files) -> None:
+def test_verdicts_have_a_map_and_each_two_bots_once(report: Report, files: Files) -> None:
     """The map has both directions; what is shown is never 0 or 1."""
-    matrix, labels = files.tables.superiority, [*files.standings["bot"]]
-    rows = rows_of_chart(report, "superiority-map")
+    labels = [*files.standings["bot"]]
+    said = files.tables.verdicts.set_index(["bot", "opponent"])["likely"].to_dict()
+    rows = rows_of_chart(report, "verdict-map")
     assert {(row["bot"], row["opponent"]): row["chance"] for row in rows} == {
-        (one, other): matrix.loc[one, other] for one in labels for other in labels if one != other
+        **said,
+        **{(other, one): 1 - chance for (one, other), chance in said.items()},
     }
-    shown = table(report, "superiority")
+    shown = table(report, "verdicts")
     assert [row[:2] for row in shown.rows] == [*combinations(labels, 2)]
     assert all(row["text"] not in ("0.000", "1.000") for row in rows)
 
@@ -401,15 +403,15 @@ FORMS = {
     "comparison of two": cup(["a", "b"], 2, stop=Sprt(0, 30, 0.05, 0.05, 20)),
     "comparison": cup(["a", "b", "c"], 2, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20)),
 }
-FIRST = "a is first, but not surely the strongest: any of the"
+FIRST = "a is first, and the strongest with a probability of "
 HEADLINES = {
-    "one pair": "a and b are not told apart. The lead of a is ",
+    "one pair": "a and b are not told apart: the first one leads by ",
     "forfeits only": "No bot can be judged, so nobody is called the stronger one. Left out, ",
     "no rated bot": "No bot can be judged, so nobody is called the stronger one. Left out, ",
-    "gauntlet": f"{FIRST} 4 may be.",
-    "swiss": f"{FIRST} 4 may be.",
-    "until": f"{FIRST} 3 may be.",
-    "other rules": f"{FIRST} 3 may be.",
+    "gauntlet": FIRST,
+    "swiss": FIRST,
+    "until": FIRST,
+    "other rules": FIRST,
     "comparison of two": "Better: a is stronger than b, by about ",
     "comparison": "Undecided: too close to call: a is at ",
 }
@@ -460,7 +462,7 @@ def test_a_single_game_has_a_report_too() -> None:
     games = [next(whole.games_of(0))]
     one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
     made, _ = report_of(two, one)
-    assert made.summary[0].startswith("b and a are not told apart.")
+    assert made.summary[0].startswith("b and a are not told apart: ")
     assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
 
@@ -469,7 +471,7 @@ def test_a_report_begins_with_its_headline(report: Report, store: Store, files: 
     """Then come what was played and the forfeits, and last the seat."""
     first, count, forfeits, seat = report.summary
     assert first.startswith("a is ")
-    assert "told apart: " in first
+    assert "Apart: " in first
     assert count == "360 games of 3 bots, every bot against every other one."
     assert forfeits == "2 of the games were forfeited."
     assert seat.startswith("Seat 0, which begins, scores ")

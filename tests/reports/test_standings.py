@@ -20,14 +20,13 @@ ROWS = {
     "group": ["a", "b", "b", None],
 }
 LEADS = {
-    "rank": [1, 2],
-    "bot": ["x", "a"],
-    "next": ["a", "b"],
-    "lead": [870.0, 20.0],
-    "lead_low": [530.0, -16.0],
-    "lead_high": [None, 56.0],
-    "superiority": [1.0, 0.86],
-    "apart": ["yes", "no"],
+    "bot": ["x", "x", "a"],
+    "opponent": ["a", "b", "b"],
+    "lead": [870.0, 890.0, 20.0],
+    "lead_low": [530.0, 550.0, -16.0],
+    "lead_high": [None, None, 56.0],
+    "likely": [1.0, 1.0, 0.86],
+    "verdict": ["apart", "apart", "open"],
 }
 FOUND = Findings(
     *(None, True, None, [], 0, [], []), unbounded=[Unbounded("x", "unbeaten", 2040.0, None)]
@@ -68,20 +67,20 @@ def test_no_text_says_that_overlapping_intervals_leave_an_order_open() -> None:
     text = f"{to_markdown(report)} {chart.description}"
     assert "not sure" not in text
     assert "do not overlap differ" not in text
-    assert "Bots that share a letter, on the right, were not told apart" in text
-    assert "Two bots that share a letter were not told apart" in text
+    assert "Bots that share a letter, on the right, are not apart" in text
+    assert "Two bots that share a letter are not apart" in text
 
 
 def test_the_leads_have_their_interval_and_what_may_be_said() -> None:
     """In the order of the standings, beside them; a probability is never 1."""
     _, chart = Report("r", [], [section()]).charts()
     rows = chart.spec["data"]["values"]
-    facts = [(row["bot"], row["interval"], row["chance"], row["apart"]) for row in rows]
+    facts = [(row["bot"], row["interval"], row["chance"], row["verdict"]) for row in rows]
     assert facts == [
-        ("x", "at least 530", "> 0.999", "told apart"),
-        ("a", "-16 to 56", "0.860", "not told apart"),
+        ("x", "at least 530", "> 0.999", "apart"),
+        ("a", "-16 to 56", "0.860", "open"),
     ]
-    assert "Told apart, all bots looked at together: 1 of 2." in chart.description
+    assert "Apart: 1 of 2." in chart.description
 
 
 def test_a_row_opens_to_the_bots_that_are_surely_above_and_below() -> None:
@@ -89,8 +88,8 @@ def test_a_row_opens_to_the_bots_that_are_surely_above_and_below() -> None:
     standings = next(block for block in section().blocks if isinstance(block, Table))
     assert standings.more == [
         "x is surely above a, b.",
-        "a is surely below x. Not told apart from b.",
-        "b is surely below x. Not told apart from a.",
+        "a is surely below x. Not apart from b.",
+        "b is surely below x. Not apart from a.",
         "broken is not compared: it has no rating, or had too many faults.",
     ]
 

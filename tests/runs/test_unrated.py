@@ -29,7 +29,7 @@ TIRES = (
     "        return view.legal[0]"
 )
 ORDERS = ((0, 1, 2, 3), (3, 2, 1, 0), (1, 0, 3, 2), (2, 3, 0, 1))
-TABLES = ("standings", "head_to_head", "win_types", "superiority", "seats")
+TABLES = ("standings", "head_to_head", "win_types", "verdicts", "seats")
 
 
 class InThisProcess:
@@ -71,7 +71,7 @@ def test_four_bots_that_answer_illegally_have_no_rating_in_any_order() -> None:
     first, *others = (tables_of([ILLEGAL[n] for n in order], 4, 2) for order in ORDERS)
     assert first["standings"]["elo"].isna().all()
     assert first["standings"]["group"].isna().all()
-    assert first["superiority"].drop(columns="bot").isna().all(axis=None)
+    assert first["verdicts"].empty
     for tables in others:
         for name, table in tables.items():
             pd.testing.assert_frame_equal(table, first[name], obj=name)

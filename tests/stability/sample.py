@@ -133,7 +133,7 @@ def made(folder: Path, printed: Mapping[str, str]) -> Iterator[str]:
         files = sorted(path for path in (folder / name).iterdir() if path.suffix in ENDINGS)
         yield from (f"file of {name}: {path.name}" for path in files)
         for path in files:
-            if path.suffix == ".csv" and path.name != "superiority.csv":  # its columns are labels
+            if path.suffix == ".csv":
                 header = path.read_text().partition("\n")[0].split(",")
                 yield from (f"column of {name}/{path.name}: {column}" for column in header)
 

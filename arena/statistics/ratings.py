@@ -123,21 +123,6 @@ class Fit:
         errors = np.sqrt(np.clip(squares, 0, None))
         return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
 
-    def ratings(self, anchor: tuple[int, float] | None = None) -> list[Estimate]:
-        """Return the Elo of every bot; each group has the mean 1500, or that of the anchor.
-
-        The anchor is a bot's number and its Elo. Bots that are unbeaten or winless do not count
-        for the mean (`arena.statistics.ratings`).
-        The interval of a rating is that of its difference to the mean. In the anchor's group it
-        is that of the difference to the anchor, which itself has no error.
-        """
-        scale = self.scale(anchor[0] if anchor else None)
-        elo = self.zero(anchor) + ELO * scale.move(self.strengths)
-        half = Z95 * ELO * np.sqrt(np.clip(scale.variances(self.full_covariance), 0, None))
-        low = np.where(scale.no_low, -np.inf, elo - half)
-        high = np.where(scale.no_high, np.inf, elo + half)
-        return list(map(Estimate, elo.tolist(), low.tolist(), high.tolist()))
-
     def zero(self, anchor: tuple[int, float] | None = None) -> Floats:
         """Return the Elo of what the rating of each bot is counted from."""
         zero = np.full(len(self.strengths), MEAN)
@@ -158,19 +143,6 @@ def even_factors(scores: Sequence[PairScores]) -> Floats:
     """
     pairs = np.array([score.pairs for score in scores], dtype=float)
     return np.asarray(pairs.mean() / pairs) if len(pairs) else pairs
-
-
-def fit(
-    bots: int, scores: Sequence[PairScores], anchor: tuple[int, float] | None = None
-) -> list[Estimate]:
-    """Return the rating of every bot, on a scale of mean 1500 or with an anchor.
-
-    Sources: Bradley and Terry 1952; for the error, Liang and Zeger 1986.
-
-    >>> [round(rating.value) for rating in fit(2, [PairScores(0, 1, 999, 1499.0, 2500.0)])]
-    [1595, 1405]
-    """
-    return Fit(bots, scores).ratings(anchor)
 
 
 def fit_one(

@@ -10,10 +10,10 @@ import numpy as np
 
 from arena.entries.entry import Entry
 from arena.statistics.apart import pair_scores
+from arena.statistics.counts import PairTotals
+from arena.statistics.field import Field
 from arena.statistics.model import Floats
-from arena.statistics.ratings import fit
 from arena.tournament.rounds import Counts
-from arena.tournament.schedule import Pairing
 from arena.tournament.swiss_rounds import SwissRounds, default_rounds
 from arena.tournament.tournament import Tournament
 from bench.studies.fields import Simulated
@@ -63,13 +63,9 @@ def compare(run: int, bots: int, pairs: int, wanted: Sequence[int]) -> dict[int,
 
 
 def _ratings(cup: Tournament, counts: Mapping[int, Counts]) -> Floats:
-    numbers = {label: number for number, label in enumerate(cup.labels)}
-
-    def places(pairing: Pairing) -> tuple[int, int]:
-        return numbers[pairing.bot], numbers[pairing.opponent]
-
-    scores = [pair_scores(*places(cup.pairings[n]), five) for n, five in counts.items()]
-    return np.array([(one.value, one.low, one.high) for one in fit(len(numbers), scores)])
+    totals = [PairTotals(n, *pair_scores(0, 1, five)[2:], five) for n, five in counts.items()]
+    rated = Field(cup.pairings, totals, cup.labels).ratings().values()
+    return np.array([one[:3] for one in rated])
 
 
 def lines(runs: int = RUNS) -> Iterator[str]:

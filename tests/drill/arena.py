@@ -450,9 +450,9 @@ ARENA = [
     ),
     Fault(
         "an upper end for a bot that nobody has beaten",
-        "arena/statistics/ratings.py",
-        "np.where(scale.no_high, np.inf, elo + half)",
-        "elo + half",
+        "arena/statistics/verdicts.py",
+        "np.where(is_open, side * np.inf, end)",
+        "end",
         "tests/statistics/test_scale.py::test_of_two_bots_the_mean_is_that_of_both",
     ),
     Fault(

@@ -10,8 +10,9 @@ import pytest
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
-from arena.statistics.ratings import ELO, PairScores, fit
+from arena.statistics.ratings import ELO, PairScores
 from arena.tournament.schedule import Pairing
+from tests.statistics.plain import fit
 
 Z = 1.959963984540054
 AB, AC, BC, DE = (Pairing(*two) for two in ("ab", "ac", "bc", "de"))

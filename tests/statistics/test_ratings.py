@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from arena.statistics.intervals import score_interval
-from arena.statistics.ratings import PairScores, fit, fit_one
+from arena.statistics.ratings import PairScores, fit_one
+from tests.statistics.plain import fit
 
 
 def wins_of(bots: int, scores: list[PairScores]) -> npt.NDArray[np.float64]:

@@ -152,7 +152,7 @@ def test_a_target_width_is_reached_and_hardly_passed() -> None:
 
 
 def test_a_newcomer_finds_its_place_with_fewer_pairs() -> None:
-    """Than it could cost: three simulated ladders; bench/STUDIES.md has all its pairings in turn."""
+    """Than it could cost: three ladders; bench/STUDIES.md has all its pairings in turn."""
     costs = [find_place(1300.0, run) for run in range(3)]
     assert all(cost.right for two in costs for cost in two)
     assert sum(cost.pairs for cost, _ in costs) < 3 * 1000

@@ -54,7 +54,7 @@ def make_priors(strengths: Floats | None = None, error: float = 0.0) -> FieldPri
     """Return the priors of a field; the strengths as fitted, with their error, place two groups.
 
     >>> make_priors().parts.shape, make_priors(np.array([1.0, 0.9, -1.0, -1.1]), 0.1).parts.shape
-    ((30, 6), (177, 6))
+    ((30, 6), (135, 6))
     """
     rows = [*_single()]
     if strengths is not None and len(strengths) >= _MANY:

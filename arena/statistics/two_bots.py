@@ -80,8 +80,9 @@ def sign_chance(counts: ScoreCounts) -> float:
 
     Each pair could as well have gone the other way. Source: Fisher 1935.
 
-    >>> sign_chance((0, 0, 0, 0, 6)), sign_chance((1, 0, 5, 0, 1)), sign_chance((0, 0, 9, 2, 4))
-    (0.03125, 1.0, 0.03125)
+    >>> all_won, even, some = (0, 0, 0, 0, 6), (1, 0, 5, 0, 1), (0, 0, 9, 2, 4)
+    >>> [round(sign_chance(counts), 5) for counts in (all_won, even, some)]
+    [0.03125, 1.0, 0.03125]
     """
     lost, less, _, more, won = counts
     ones, twos = less + more, lost + won

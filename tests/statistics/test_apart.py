@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import combinations
 
 import pytest
 
@@ -11,7 +12,7 @@ from arena.statistics.apart import ALPHA, boundary, pair_scores, sequence_interv
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
-from arena.statistics.ratings import ELO, Fit
+from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.verdicts import Verdicts
 from bench.studies import apart, orders
 from bench.studies.apart import CASES, Case, ever_wrong
@@ -30,17 +31,20 @@ def evidence(
 
 
 def test_the_price_is_as_the_page_says() -> None:
-    """docs/results.md compares it with one interval that is read once, at an error of 20 Elo."""
-    text = " ".join((ROOT / "docs" / "results.md").read_text().split())
+    """docs/results.md has the errors from which two bots are apart, at an error of 20 Elo."""
+    text = (ROOT / "docs" / "results.md").read_text()
     information = (ELO / 20) ** 2
-    found = []
-    for bots in (2, 4, 12):
-        level = 2 * ALPHA / (bots - 1) if bots > 2 else ALPHA / 2
-        squared = float(boundary(information, level))
-        found += [f"{math.sqrt(squared):.1f}", f"{squared / Z95**2:.1f}"]
-    errors, pairs = found[::2], found[1::2]
-    assert "from {} errors on, four from {}, and twelve from {}.".format(*errors) in text
-    assert "takes {}, {} and {} times as many pairs".format(*pairs) in text
+
+    def errors(level: float) -> str:
+        return f"{math.sqrt(boundary(information, level)):.1f}"
+
+    assert f"| 2 | {Z95:.2f} | {errors(ALPHA / 2)} |" in text
+    for bots in (4, 12):
+        scores = [PairScores(*two, 500, 500.0, 750.0) for two in combinations(range(bots), 2)]
+        fixed = f"{Verdicts(Fit(bots, scores), {})._bounds[0]:.1f}"
+        split, every = errors(2 * ALPHA / (bots - 1)), errors(ALPHA / math.comb(bots, 2))
+        row = f"| {bots} | {fixed} | {split} where a gap splits the field there, else {every} |"
+        assert row in text
 
 
 def test_scores_add_up() -> None:

@@ -63,16 +63,15 @@ def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
 def _prior() -> Floats:
     """Return how likely each difference of the grid is before the games."""
     prior = make_priors()
-    density = np.zeros(len(GRID))
-    for weight, parts, variances in zip(
-        np.exp(prior.logs), prior.parts, prior.variances, strict=True
-    ):
-        both = variances[:, None] + variances
-        shares = weight * parts[:, None] * parts
-        for share, variance in zip(shares.ravel(), both.ravel(), strict=True):
-            if share:
-                density += share / math.sqrt(variance) * np.exp(-(GRID**2) / (2 * variance))
-    return density
+    rows, columns = np.triu_indices(prior.parts.shape[1])
+    shares = np.exp(prior.logs)[:, None] * prior.parts[:, rows] * prior.parts[:, columns]
+    shares *= np.where(rows == columns, 1, 2)
+    variances = prior.variances[:, rows] + prior.variances[:, columns]
+    said = shares > 0
+    squares = GRID[len(GRID) // 2 :] ** 2  # of the upper half: the other one is its mirror
+    parts = np.exp(-squares / (2 * variances[said][:, None]))
+    upper = (shares[said] / np.sqrt(variances[said])) @ parts
+    return np.concatenate([upper[:0:-1], upper])
 
 
 def sign_chance(counts: ScoreCounts) -> float:

@@ -18,12 +18,12 @@ from arena.insight.summary import plain_rows
 from arena.insight.verdict import count_observations, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
-from arena.statistics.stopped import estimate_mean
+from arena.statistics.stopped import estimate_mean, season_interval
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
-from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
@@ -117,10 +117,13 @@ def make_comparison(
     out = tuple(label for label in tournament.labels if label in found)
     seen = count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
-    mean = _estimate(evidence, stop.level)
+    level = ERROR_RATE
+    if stop.season:
+        level = season_interval(stop.season.place, evidence.pairs)
+    mean = _estimate(evidence, level)
     paired = None
     if tournament.paired:
-        paired = make_paired_games(tournament, store, mean, out, stop.level)
+        paired = make_paired_games(tournament, store, mean, out, level)
     return SprtResult(
         new,
         old,
@@ -141,7 +144,7 @@ def _count_by_rule(counted: Counts) -> int:
     return sum(fault.games for fault in counted.faults if fault.kind == BY_RULE)
 
 
-def _estimate(evidence: Evidence, level: float) -> Estimate:
+def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
     """Return the mean of an observation, with its interval, which may end beyond all values."""
     if not evidence.pairs:  # all opponents are out
         least, most = evidence.values[0], evidence.values[-1]

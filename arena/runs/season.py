@@ -66,6 +66,7 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
         for place in range(1, MOST_PLACES + 1):
             line = _write_line(name, place, tournament, out, folder)
             if place > len(lines):
+                _check_free(folder, place)
                 lines.append(line)
             if line == msgspec.structs.replace(lines[place - 1], result=""):
                 break
@@ -75,6 +76,14 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
     seed = stream(tournament.seed, "season", name, place).getrandbits(63)
     stop = msgspec.structs.replace(stop, alpha=rate, beta=rate, season=Season(name, place))
     return Placed(replace(tournament, stop=stop, seed=seed), Path(line.folder))
+
+
+def _check_free(folder: Path, place: int) -> None:
+    """Raise InputError if a season has games of a place that its ledger does not have."""
+    if found := [*folder.glob(f"{place}-*")]:
+        raise InputError(
+            f"{folder / LEDGER}: damaged: it lacks comparison {place}, {found[0].name}"
+        )
 
 
 def _write_line(

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 import msgspec
 
 from arena.errors import InputError
+from arena.statistics.sprt import season_level
 from arena.tournament.keys import ERROR_RATE, MOST_PAIRS, Pairs
 from engine.errors import show
 
@@ -62,8 +63,8 @@ class Sprt(
     """Until a sequential probability ratio test has a verdict on the first bot.
 
     It weighs a lead of `elo1` against one of `elo0`: with error rates `alpha` and `beta`, and at
-    most `max_pairs` pairs, counted over all opponents. In a `season` the two error rates are
-    together the error level of the interval, too.
+    most `max_pairs` pairs, counted over all opponents. In a `season` the
+    interval has the error level of the place.
     """
 
     rounds: ClassVar[str] = "arena.tournament.sprt_rounds:SprtRounds"
@@ -79,7 +80,7 @@ class Sprt(
     @property
     def level(self) -> float:
         """How often the interval may leave out the true difference."""
-        return self.alpha + self.beta if self.season else ERROR_RATE
+        return season_level(self.season.place) if self.season else ERROR_RATE
 
     @property
     def place(self) -> str:

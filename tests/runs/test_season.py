@@ -19,7 +19,8 @@ from arena.errors import InputError
 from arena.lanes.scratch import lock_file
 from arena.runs import season
 from arena.runs.season import Placed, keep_result, take_place
-from arena.statistics.sprt import season_level
+from arena.statistics.sprt import bounds, season_level
+from arena.statistics.stopped import estimate_mean, season_interval
 from arena.tournament.stop import MOST_PLACES, Sprt
 from tests.conftest import Arena
 from tests.runs.test_compare import comparison_of
@@ -244,6 +245,7 @@ def test_names_are_those_of_folders(name: Any) -> None:
 WORDS = ("compare", "new=greedy(patience=3)", "greedy", "--season", "spring", "--workers", "1")
 
 
+@pytest.mark.slow
 def test_the_command_names_the_season(arena: Arena) -> None:
     """In its sentence and files; the manifest gives the same bytes where there is no ledger."""
     begin()
@@ -277,6 +279,7 @@ def test_a_season_gives_the_error_rates(arena: Arena) -> None:
     assert not Path("results").exists()
 
 
+@pytest.mark.slow
 def test_a_program_goes_on_with_its_comparison() -> None:
     """Its games are kept in the season's folder, and it counts once."""
     for _ in range(2):
@@ -285,5 +288,10 @@ def test_a_program_goes_on_with_its_comparison() -> None:
         )
     assert comparison.sentence.endswith("; comparison 1 of season spring, error level 1 %")
     assert comparison.document()["season"]["place"] == 1
+    evidence = comparison._found.evidence
+    assert evidence.ends == bounds(0.005, 0.005)
+    level = season_interval(1, 16)
+    mean = estimate_mean(*evidence[:4], evidence.looks, evidence.ends, level)
+    assert [comparison.elo, comparison.elo_low] == [*map(evidence.elo, mean[:2])]
     assert (FOLDER / "1-compare-greedy-uniform" / "comparison.json").exists()
     assert len(LEDGER.read_text().splitlines()) == 1

@@ -117,9 +117,8 @@ def make_comparison(
     out = tuple(label for label in tournament.labels if label in found)
     seen = count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
-    level = ERROR_RATE
-    if stop.season:
-        level = season_interval(stop.season.place, evidence.pairs)
+    season, pairs = stop.season, evidence.pairs
+    level = season_interval(season.place, pairs) if season else ERROR_RATE
     mean = _estimate(evidence, level)
     paired = None
     if tournament.paired:

@@ -66,7 +66,9 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
         for place in range(1, MOST_PLACES + 1):
             line = _write_line(name, place, tournament, out, folder)
             if place > len(lines):
-                _check_free(folder, place)
+                if found := [*folder.glob(f"{place}-*")]:
+                    lacks = f"damaged: it lacks comparison {place}, {found[0].name}"
+                    raise InputError(f"{folder / LEDGER}: {lacks}")
                 lines.append(line)
             if line == msgspec.structs.replace(lines[place - 1], result=""):
                 break
@@ -76,14 +78,6 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
     seed = stream(tournament.seed, "season", name, place).getrandbits(63)
     stop = msgspec.structs.replace(stop, alpha=rate, beta=rate, season=Season(name, place))
     return Placed(replace(tournament, stop=stop, seed=seed), Path(line.folder))
-
-
-def _check_free(folder: Path, place: int) -> None:
-    """Raise InputError if a season has games of a place that its ledger does not have."""
-    if found := [*folder.glob(f"{place}-*")]:
-        raise InputError(
-            f"{folder / LEDGER}: damaged: it lacks comparison {place}, {found[0].name}"
-        )
 
 
 def _write_line(
@@ -105,13 +99,12 @@ def keep_result(placed: Placed, sentence: str) -> None:
 
     Raises InputError for a ledger that is damaged.
     """
-    stop = placed.tournament.comparison
-    assert stop
-    assert stop.season
-    with _opened(stop.season.name) as (folder, lines):
-        if len(lines) < stop.season.place:
-            raise InputError(f"{folder / LEDGER}: comparison {stop.season.place} is missing")
-        lines[stop.season.place - 1].result = sentence
+    season = placed.tournament.comparison and placed.tournament.comparison.season
+    assert season
+    with _opened(season.name) as (folder, lines):
+        if len(lines) < season.place:
+            raise InputError(f"{folder / LEDGER}: comparison {season.place} is missing")
+        lines[season.place - 1].result = sentence
 
 
 @contextmanager
@@ -127,10 +120,8 @@ def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
     path = folder / LEDGER
     with _locked(folder):
         lines = _read(path, name) if os.path.lexists(path) else []
-        before = [msgspec.json.encode(line) for line in lines]
         yield folder, lines
-        if (after := [msgspec.json.encode(line) for line in lines]) != before:
-            write_text(path, "".join(f"{line.decode()}\n" for line in after))
+        write_text(path, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in lines))
 
 
 @contextmanager

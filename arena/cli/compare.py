@@ -69,6 +69,11 @@ _SHOWN = 5  # games in which the change decided
     show_default=True,
     help="Stop, undecided, after this many pairs.",
 )
+@click.option(
+    "--season",
+    metavar="NAME",
+    help="Spend 5 % of errors over all comparisons of this season.  [default: none]",
+)
 @REPLACE
 @NO_REPEAT
 @add_run_options(
@@ -88,6 +93,7 @@ def compare(
     alpha: float,
     beta: float,
     max_pairs: int,
+    season: str | None,
     **options: Any,
 ) -> None:
     """Say whether NEW is stronger than OLD, with as few games as needed.
@@ -110,29 +116,40 @@ def compare(
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     settings = with_options(Config([], max_pairs, name="compare"), options)
     tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
-    play_comparison(tournament, out or Path("results") / tournament.name, asked, choice)
+    play_comparison(tournament, out, asked, choice, season=season)
 
 
 def play_comparison(
-    tournament: Tournament, out: Path, how: How, choice: ExecutorChoice, place: Path | None = None
+    tournament: Tournament,
+    out: Path | None,
+    how: How,
+    choice: ExecutorChoice,
+    place: Path | None = None,
+    season: str | None = None,
 ) -> None:
     """Play a comparison, which is from this place, and print what it came to."""
     from arena.runs.run import run
+    from arena.runs.season import keep_result, take_place
     from arena.store.folder import RunFolder
 
-    how, problems = how.prepare(tournament, out, place)
-    with stoppable(out, choice, how.workers) as executor:
-        folder = RunFolder(out)
+    where = out or Path("results") / tournament.name
+    how, problems = how.prepare(tournament, where if season is None else out, place)
+    if season is not None:
+        tournament, where = placed = take_place(season, tournament, out)
+    with stoppable(where, choice, how.workers) as executor:
+        folder = RunFolder(where)
         how.clear(folder)
         asked, again = how.replace, not how.no_repeat
         outcome = run(tournament, executor, folder, how.shown, replace=asked, repeat=again)
     comparison = outcome.comparison
     assert comparison is not None
+    if season is not None:
+        keep_result(placed, comparison.sentence)
     if how.as_json:
-        played = {"folder": str(out), "played": outcome.played, "kept": outcome.kept}
+        played = {"folder": str(where), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})
     else:
-        print_comparison(comparison, outcome, out, quiet=how.quiet)
+        print_comparison(comparison, outcome, where, quiet=how.quiet)
 
 
 def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:

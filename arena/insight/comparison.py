@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label, parse
@@ -16,12 +18,12 @@ from arena.insight.summary import plain_rows
 from arena.insight.verdict import count_observations, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
-from arena.statistics.stopped import estimate_mean
+from arena.statistics.stopped import estimate_mean, season_interval
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
-from arena.tournament.keys import MAX_FAULTS
+from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
@@ -39,7 +41,7 @@ class SprtResult:
     """The verdict of a sequential test, and the estimate after it.
 
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
-    the Elo difference with its 95 % interval; `games` is the number of all games that were played,
+    the Elo difference with its interval; `games` is the number of all games that were played,
     not forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
     again. `paired` is there for two versions that met the bots `against`.
     """
@@ -58,9 +60,13 @@ class SprtResult:
 
     @property
     def sentence(self) -> str:
-        """Which of the two is stronger, as far as the interval and the test say it together."""
+        """Which of the two is stronger, as far as the interval and the test say it together.
+
+        In a season it ends with the place and the error level.
+        """
         found = self.verdict, self.elo, self.stop, self.evidence.pairs
-        return make_sentence((self.new, self.old), self.against, self.out, found)
+        said = make_sentence((self.new, self.old), self.against, self.out, found)
+        return said + self.stop.place
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data, rounded where it is estimated."""
@@ -89,6 +95,8 @@ class SprtResult:
             "out": [*self.out],
             "command": self.command,
         }
+        if stop.season:
+            document["season"] = {**msgspec.to_builtins(stop.season), "level": stop.level}
         if self.paired:
             document["same_games"] = self.paired.same_games
             document["separate_games"] = self.paired.separate_games
@@ -109,8 +117,12 @@ def make_comparison(
     out = tuple(label for label in tournament.labels if label in found)
     seen = count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
-    mean = _estimate(evidence)
-    paired = make_paired_games(tournament, store, mean, out) if tournament.paired else None
+    season, pairs = stop.season, evidence.pairs
+    level = season_interval(season.place, pairs) if season else ERROR_RATE
+    mean = _estimate(evidence, level)
+    paired = None
+    if tournament.paired:
+        paired = make_paired_games(tournament, store, mean, out, level)
     return SprtResult(
         new,
         old,
@@ -131,7 +143,7 @@ def _count_by_rule(counted: Counts) -> int:
     return sum(fault.games for fault in counted.faults if fault.kind == BY_RULE)
 
 
-def _estimate(evidence: Evidence) -> Estimate:
+def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
     """Return the mean of an observation, with its interval, which may end beyond all values."""
     if not evidence.pairs:  # all opponents are out
         least, most = evidence.values[0], evidence.values[-1]
@@ -143,11 +155,18 @@ def _estimate(evidence: Evidence) -> Estimate:
         evidence.mean1,
         evidence.looks,
         evidence.ends,
+        level,
     )
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
-    """Return the command that plays a comparison again, nothing if only a program can."""
+    """Return the command that plays a comparison again, nothing if only a program can.
+
+    Nor is there one of a season, whose ledger gives each comparison its place: the manifest
+    repeats that.
+    """
+    if stop.season:
+        return ""
     new, old, *against = tournament.entries
     if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
         return ""
@@ -202,8 +221,8 @@ def describe(comparison: SprtResult) -> Iterator[str]:
     low, high = evidence.ends
     yield comparison.sentence
     yield (
-        f"Elo difference {signed(elo.value, '+.1f')}, 95 % interval {signed(elo.low, '+.1f')}"
-        f" to {signed(elo.high, '+.1f')} (adjusted for stopping)"
+        f"Elo difference {signed(elo.value, '+.1f')}, {stop.interval} interval"
+        f" {signed(elo.low, '+.1f')} to {signed(elo.high, '+.1f')} (adjusted for stopping)"
     )
     seen = ", ".join(
         f"{name_value(value)}: {count:,}"

@@ -10,7 +10,10 @@ from typing import Final
 
 from arena.insight.table_columns import MEAN_END, Column, TableColumns, interval, plain
 
-_DEAL_END: Final = "The 95 % interval by deals; that of the first row is adjusted for stopping."
+_DEAL_END: Final = (
+    "The 95 % interval by deals; that of the first row is adjusted for stopping, and in a season "
+    "at the level of the comparison."
+)
 SIGNIFICANCE: Final = Column(
     "sure",
     "Verdict",

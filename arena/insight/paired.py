@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from arena.insight.difference_columns import DECIDED, DIFFERENCES
 from arena.insight.table_columns import WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.difference import Values, compare_means, variance
-from arena.statistics.intervals import Z95, Estimate
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
@@ -61,15 +62,18 @@ class PairedGames:
 
 
 def make_paired_games(
-    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
+    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str], level: float
 ) -> PairedGames:
-    """Return what two versions did; `mean` is what the new one has more in a deal, by the test."""
+    """Return what two versions did; `mean` is what the new one has more in a deal, by the test.
+
+    Its interval leaves out the truth in a share `level` of tests.
+    """
     rows = read_games(tournament, store, out)
     total = mean.scaled(0.5)
     played = rows[rows["played"].astype(bool)]
     games = 2 * len(played)
     return PairedGames(
-        make_differences(rows, total),
+        make_differences(rows, total, level),
         _decided(tournament, played),
         games,
         int(played["ply"].isna().sum()),
@@ -152,18 +156,21 @@ def _first_difference(new: GameResult, old: GameResult) -> int | None:
     return min(len(new.actions), len(old.actions))
 
 
-def make_differences(games: pd.DataFrame, total: Estimate | None = None) -> pd.DataFrame:
+def make_differences(
+    games: pd.DataFrame, total: Estimate | None = None, level: float = 0.05
+) -> pd.DataFrame:
     """Return the lead of the new version in total and by part, with intervals by deal.
 
     `games` has the columns of `PairedGame`; `total` is the lead in all where a test gave it: its
-    interval and its Elo are adjusted for stopping. `new` and `old` are shares of games, won for
-    `won_by` and lost for `lost_by`, and `difference` is the one less the other as they stand
-    there. `error` is the standard error of the difference; of the total it is that on the side
-    of 0. Rows without a difference of strength have no Elo. Without a game there is no row.
+    interval, of this level, and its Elo are adjusted for stopping. `new` and `old` are shares of
+    games, won for `won_by` and lost for `lost_by`, and `difference` is the one less the other as
+    they stand there. `error` is the standard error of the difference; of the total it is that on
+    the side of 0. Rows without a difference of strength have no Elo. Without a game there is no
+    row.
     """
     if games.empty:
         return pd.DataFrame(columns=DIFFERENCES.names)
-    rows = [_row("total", "", games, *_scores(games), given=total)]
+    rows = [_row("total", "", games, *_scores(games), given=total, level=level)]
     for opponent, of_one in games.groupby("opponent", sort=False):
         rows.append(_row("opponent", str(opponent), of_one, *_scores(of_one)))
     for seat, of_one in games.groupby("seat"):
@@ -192,6 +199,7 @@ def _row(
     new: pd.Series[float],
     old: pd.Series[float],
     given: Estimate | None = None,
+    level: float = 0.05,
 ) -> tuple[object, ...]:
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
     deal = [games["opponent"], games["pair"]]
@@ -202,11 +210,11 @@ def _row(
     shown = lead._replace(value=shares[0] - shares[1])
     row = (part, name, deals, *shares, *_bounded(shown))
     if part in ("won_by", "lost_by"):
-        return (*row, None, None, None, _error(shown))
+        return (*row, None, None, None, _error(shown, level))
     share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
     before = _prior_shares(old, games["opponent"], len(old) / deals)
     elos = (elo_difference(before, value * share, deals) for value in _bounded(lead))
-    return (*row, *elos, _error(shown))
+    return (*row, *elos, _error(shown, level))
 
 
 def _bounded(lead: Estimate) -> tuple[float, ...]:
@@ -215,10 +223,10 @@ def _bounded(lead: Estimate) -> tuple[float, ...]:
     return tuple(max(-1.0, min(1.0, value)) for value in (lead.value, *ends))
 
 
-def _error(lead: Estimate) -> float:
+def _error(lead: Estimate, level: float) -> float:
     """Return the standard error of a lead, on the side of 0 where the sides differ."""
     half = lead.value - lead.low if lead.value > 0 else lead.high - lead.value
-    return max(0.0, half) / Z95
+    return max(0.0, half) / -NormalDist().inv_cdf(level / 2)
 
 
 def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: float) -> list[float]:

@@ -67,9 +67,10 @@ def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
     spec = point_chart(points, "Elo points", "change", zero=False, lines=lines)
     description = (
-        f"{comparison.new} is at {elo.value:+.1f} Elo points from {comparison.old}, 95 % interval "
-        f"{elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. The test has weighed an Elo "
-        f"difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1), which are lines here."
+        f"{comparison.new} is at {elo.value:+.1f} Elo points from {comparison.old}, "
+        f"{stop.interval} interval {elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. "
+        f"The test has weighed an Elo difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1), "
+        "which are lines here."
     )
     yield Chart("lead", "The Elo difference", description, spec)
     yield from _path(comparison, path)

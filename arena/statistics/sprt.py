@@ -24,6 +24,7 @@ DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
 
 MIN_ROUND = 16  # pairs: fewer would cost more at the barrier than they save
 ROUND_SHARE = 16  # a round is at least this part of what was played before it
+_SEASON, _FIRST = 0.05, 4  # what a season spends; the places that have half of it
 _NO_COUNT = 1e-3  # stands for a count of zero
 _MOST_STEPS = 200
 _LEAST_STEP = 1e-15
@@ -54,6 +55,19 @@ def bounds(alpha: float, beta: float) -> Bounds:
     [-2.944, 2.944]
     """
     return Bounds(math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha))
+
+
+def season_level(place: int) -> float:
+    """Return the error level of a comparison by its place in a season, from 1 on.
+
+    Together the levels of all places are 5 %. So they bound the chance of any wrong claim in a
+    season of any length, whatever the claims have in common (Bonferroni 1936). Those of the
+    first four places are half of that.
+
+    >>> [f"{season_level(place):.3%}" for place in (1, 2, 10, 20)]
+    ['1.000%', '0.667%', '0.110%', '0.036%']
+    """
+    return _SEASON * _FIRST / ((place + _FIRST - 1) * (place + _FIRST))
 
 
 def share_of(elo: float) -> float:

@@ -13,7 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 import msgspec
 
 from arena.errors import InputError
-from arena.tournament.keys import MOST_PAIRS, Pairs
+from arena.statistics.sprt import season_level
+from arena.tournament.keys import ERROR_RATE, MOST_PAIRS, Pairs
 from engine.errors import show
 
 _TIMES = 100  # the pairs of the first round: what a pairing may play if nobody says
@@ -22,6 +23,7 @@ _MOST_ELO = 1000
 _LEAST_RATE = 1e-9
 
 Elo = Annotated[float, msgspec.Meta(ge=-_MOST_ELO, le=_MOST_ELO)]
+MOST_PLACES = 1000  # of a season: the last one has an error level of two in ten millions
 ErrorRate = Annotated[float, msgspec.Meta(ge=_LEAST_RATE, lt=0.5)]
 
 
@@ -43,11 +45,26 @@ class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until"
         return 2 * self.max_pairs * pairings
 
 
-class Sprt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sprt", tag_field="kind"):
+class Season(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The place of a comparison in a season of comparisons, from 1 on."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")]
+    place: Annotated[int, msgspec.Meta(ge=1, le=MOST_PLACES)]
+
+
+class Sprt(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    tag="sprt",
+    tag_field="kind",
+):
     """Until a sequential probability ratio test has a verdict on the first bot.
 
     It weighs a lead of `elo1` against one of `elo0`: with error rates `alpha` and `beta`, and at
-    most `max_pairs` pairs, counted over all opponents.
+    most `max_pairs` pairs, counted over all opponents. In a `season` the
+    interval has the error level of the place.
     """
 
     rounds: ClassVar[str] = "arena.tournament.sprt_rounds:SprtRounds"
@@ -58,6 +75,29 @@ class Sprt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sprt", 
     alpha: ErrorRate
     beta: ErrorRate
     max_pairs: Pairs
+    season: Season | None = None
+
+    @property
+    def level(self) -> float:
+        """How often the interval may leave out the true difference."""
+        return season_level(self.season.place) if self.season else ERROR_RATE
+
+    @property
+    def place(self) -> str:
+        """The place in a season and the error level, as the end of a sentence.
+
+        >>> Sprt(0.0, 10.0, 0.005, 0.005, 1000, Season("spring", 1)).place
+        '; comparison 1 of season spring, error level 1 %'
+        """
+        if not self.season:
+            return ""
+        number, name = self.season.place, self.season.name
+        return f"; comparison {number} of season {name}, error level {100 * self.level:.2g} %"
+
+    @property
+    def interval(self) -> str:
+        """The name of the interval: 95 %, or what a season asks for."""
+        return f"{100 - float(f'{100 * self.level:.2g}'):.10g} %"
 
     def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
         """Return how many games there are at most: a paired test plays each deal twice."""

@@ -23,6 +23,7 @@ from bench.studies import (
     newcomer,
     orders,
     ratings,
+    seasons,
     sequences,
     sprt,
     swaps,
@@ -44,6 +45,7 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sprt": ("Comparisons that stop: arena compare", sprt.lines),
     "claims": ("Comparisons that stop: the sentence", claims.lines),
+    "seasons": ("Seasons of comparisons: false claims, and their price", seasons.lines),
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: wrong orders", apart.lines),
     "orders": ("Runs that stop by themselves: results around the Elo", orders.lines),

@@ -1,0 +1,171 @@
+"""Keep the ledger of a season: its comparisons, which together spend one budget of errors.
+
+The ledger has a line of JSON for each comparison, in the order in which they began. A comparison
+takes the next place when it begins, and with it an error level and deals of its own. The same bots
+with the same settings in the same folder are the same comparison, which keeps its place. The
+season's folder is locked while the ledger is read and written, and the file is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from arena.errors import ArenaError, InputError
+from arena.lanes.scratch import lock_file
+from arena.statistics.sprt import season_level
+from arena.store.folder import check_names, write_text
+from arena.tournament.keys import ERROR_RATE
+from arena.tournament.stop import MOST_PLACES, Season
+from arena.tournament.tournament import Tournament
+from engine.errors import show
+from engine.seeds import stream
+
+LEDGER: Final = "ledger.jsonl"
+_MOST_BYTES = 1 << 24
+_TRIES, _PAUSE = 200, 0.05  # to lock the folder, which others do for milliseconds
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    """A comparison of a ledger; its `result` is its sentence, empty until it is known."""
+
+    season: str
+    place: int
+    level: float
+    new: dict[str, Any]
+    old: dict[str, Any]
+    settings: dict[str, Any]
+    folder: str
+    result: str = ""
+
+
+class Placed(NamedTuple):
+    """A comparison with its place in a season, and the folder of its games."""
+
+    tournament: Tournament
+    folder: Path
+
+
+def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Placed:
+    """Return a comparison as that of a season: at the level of its place, on deals of its own.
+
+    Without `out` its games are kept beside the ledger. Raises InputError for what is no name of a
+    season, for error rates of the comparison's own, and for a ledger that is damaged.
+    """
+    stop = tournament.comparison
+    if stop is None or (stop.alpha, stop.beta) != (ERROR_RATE, ERROR_RATE):
+        raise InputError("alpha, beta: a season gives the error rates of its comparisons")
+    with _opened(name) as (folder, lines):
+        for place in range(1, MOST_PLACES + 1):
+            line = _write_line(name, place, tournament, out, folder)
+            if place > len(lines):
+                if found := [*folder.glob(f"{place}-*")]:
+                    lacks = f"damaged: it lacks comparison {place}, {found[0].name}"
+                    raise InputError(f"{folder / LEDGER}: {lacks}")
+                lines.append(line)
+            if line == msgspec.structs.replace(lines[place - 1], result=""):
+                break
+        else:
+            raise InputError(f"season {name}: it has {MOST_PLACES:,} comparisons; begin another")
+    rate = line.level / 2
+    seed = stream(tournament.seed, "season", name, place).getrandbits(63)
+    stop = msgspec.structs.replace(stop, alpha=rate, beta=rate, season=Season(name, place))
+    return Placed(replace(tournament, stop=stop, seed=seed), Path(line.folder))
+
+
+def _write_line(
+    name: str, place: int, tournament: Tournament, out: Path | None, folder: Path
+) -> _Line:
+    """Return the line of a comparison that has this place, as it is read again."""
+    asked = tournament.manifest()
+    del asked["versions"], asked["stop"]["alpha"], asked["stop"]["beta"]
+    new, old, *against = asked.pop("bots")
+    where = out or folder / f"{place}-{tournament.name}"
+    line = _Line(
+        name, place, season_level(place), new, old, asked | {"against": against}, f"{where}"
+    )
+    return msgspec.json.decode(msgspec.json.encode(line), type=_Line)
+
+
+def keep_result(placed: Placed, sentence: str) -> None:
+    """Write what a comparison of a season came to into its ledger.
+
+    Raises InputError for a ledger that is damaged.
+    """
+    season = placed.tournament.comparison and placed.tournament.comparison.season
+    assert season
+    with _opened(season.name) as (folder, lines):
+        if len(lines) < season.place:
+            raise InputError(f"{folder / LEDGER}: comparison {season.place} is missing")
+        lines[season.place - 1].result = sentence
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
+    """Yield the folder of a season and the lines of its ledger, which are then written."""
+    try:
+        msgspec.convert({"name": name, "place": 1}, Season)
+    except msgspec.ValidationError:
+        raise InputError(
+            f"season: {show(name)} is not a name of letters, digits, '.', '_' and '-'"
+        ) from None
+    folder = Path("results") / f"season-{name}"
+    path = folder / LEDGER
+    with _locked(folder):
+        lines = _read(path, name) if os.path.lexists(path) else []
+        yield folder, lines
+        write_text(path, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in lines))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which ends with the process; others are waited for."""
+    descriptor = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for _ in range(_TRIES):
+            try:
+                descriptor = lock_file(folder)
+                break
+            except BlockingIOError:
+                time.sleep(_PAUSE)
+    except OSError as error:
+        raise ArenaError(f"{folder}: cannot be locked: {error.strerror}") from None
+    if descriptor is None:
+        raise InputError(f"{folder}: another process has locked it for {_TRIES * _PAUSE:g} s")
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _read(path: Path, name: str) -> list[_Line]:
+    """Return the lines of a ledger; raises InputError, which names the line that is damaged."""
+    check_names(path.parent, [path.name])
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) > _MOST_BYTES:
+        raise InputError(f"{path}: not the ledger of a season: more than {_MOST_BYTES:,} bytes")
+    lines: list[_Line] = []
+    for place, text in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
+        try:
+            line = msgspec.json.decode(text, type=_Line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: damaged: line {place}: {error}") from None
+        if (line.season, line.place, line.level) != (name, place, season_level(place)):
+            raise InputError(
+                f"{path}: damaged: line {place} is not comparison {place} of season {name} "
+                f"at level {season_level(place)}"
+            )
+        lines.append(line)
+    return lines

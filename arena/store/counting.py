@@ -172,10 +172,14 @@ class Counts:
 
     @cached_property
     def pair_totals(self) -> list[PairTotals]:
-        """The pairs of each pairing, and the scores of its first bot in them."""
+        """The pairs of each pairing, and the scores of its first bot in them.
+
+        The second game of a pair that has one counts as if it had gone alike (`rated_lists`).
+        """
         found, place = np.unique(self.pairing, return_inverse=True)
         by_score = np.zeros((len(found), 5), np.int64)
-        np.add.at(by_score, (place, _HALVES[self.games].sum(axis=1)), self.pairs)
+        alone = (self.games == MISSING).any(axis=1)
+        np.add.at(by_score, (place, _HALVES[self.games].sum(axis=1) << alone), self.pairs)
         columns = (column.tolist() for column in (found, *_sums(by_score), by_score))
         rows = zip(*columns, strict=True)
         return [PairTotals._make((*row, tuple(five))) for *row, five in rows]

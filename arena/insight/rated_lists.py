@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from hashlib import sha256 as sha256_of
 from itertools import chain, count
 from typing import Any
 
@@ -27,21 +28,23 @@ from arena.lanes.faults import BY_RULE
 from arena.statistics.counts import MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.store.counting import Counts, Ints, add_up
-from arena.store.listed_games import UNKNOWN, GameList
+from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import read_anchor
 
 _KEYS = ["deal", "seat", "pairing"]
 _POINTS, _DRAW, _FORFEIT = map(ENDINGS.index, ("points", "draw", "forfeit"))
 _SHORT = 6  # digits of a hash
+_NO_PARAMS = "{}"
 
 
 @dataclass(frozen=True)
 class RatedLists:
     """What some lists of games add up to.
 
-    `units` are how many pairs and how many single games there are. `is_typed` says whether it is
-    known how all games were won, `is_seated` who began, and `notes` what has been joined, parted or left out.
+    `names` are what the bots of each list are called here, by label; `units` how many pairs and how
+    many single games there are. `is_typed` says whether it is known how all games were won,
+    `is_seated` who began, and `notes` what has been joined, parted or left out.
     """
 
     tables: Tables
@@ -119,37 +122,43 @@ def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str
     One identity is one bot, called by the first of its labels. A label of several identities has
     the beginning of the hash after it. A label without an identity is the bot of that label.
     """
-    labels: dict[Identity, dict[str, None]] = defaultdict(dict)
-    bots: dict[str, dict[Identity, None]] = defaultdict(dict)
+    shown, notes = _name_identities(lists)
+    named: dict[str, dict[str, None]] = defaultdict(dict)
     for games in lists:
         for label, identity in games.identities.items():
-            labels[identity][label] = bots[label][identity] = None
-    first = Counter(next(iter(own)) for own in labels.values())
-    shown, notes = {}, []
-    for identity, own in labels.items():
-        shown[identity] = label = next(iter(own))
-        if first[label] > 1:
-            params = "" if identity[1] == "{}" else identity[1]
-            shown[identity] += f"#{identity[0][:_SHORT]}{params}"
-        if len(own) > 1:
-            notes.append(f"one bot, by its sha256: {', '.join(own)}; called {shown[identity]}")
-    for label, number in first.items():
-        if number > 1:
-            theirs = [shown[one] for one in bots[label] if shown[one] != label]
-            notes.append(f"{number} bots are called {label}: {', '.join(theirs)}")
+            named[label][shown[identity]] = None
     names = []
     for games in lists:
-        by_label = {label: shown[identity] for label, identity in games.identities.items()}
+        own = {label: shown[identity] for label, identity in games.identities.items()}
         for label in games.labels:
-            if label not in by_label:
-                known = [shown[identity] for identity in bots[label]] or [label]
-                by_label[label] = known[0] if len(known) == 1 else f"{label}#?"
-                if len(known) > 1:
-                    notes.append(
-                        f"{games.name}: {label} may be {' or '.join(known)}: it has no hash"
-                    )
-        names.append(by_label)
+            known = [*named[label]]
+            if label not in own and len(known) > 1:
+                notes.append(f"{games.name}: {label} may be {' or '.join(known)}: it has no sha256")
+            own.setdefault(label, known[0] if len(known) == 1 else f"{label}#?" if known else label)
+        names.append(own)
     return names, notes
+
+
+def _name_identities(lists: Sequence[GameList]) -> tuple[dict[Identity, str], list[str]]:
+    """Return what the bot of each identity is called, and what is to be said of that."""
+    labels: dict[Identity, dict[str, None]] = defaultdict(dict)
+    for games in lists:
+        for label, identity in games.identities.items():
+            labels[identity][label] = None
+    first = {identity: next(iter(own)) for identity, own in labels.items()}
+    number = Counter(first.values())
+    shown, notes = {}, []
+    for identity, label in first.items():
+        sha256, params = identity
+        mark = sha256 if params == _NO_PARAMS else sha256_of("".join(identity).encode()).hexdigest()
+        shown[identity] = f"{label}#{mark[:_SHORT]}" if number[label] > 1 else label
+        if len(labels[identity]) > 1:
+            alike = " and ".join(labels[identity])
+            notes.append(f"{alike} are one bot, by its sha256: {shown[identity]}")
+        if number[label] > 1:
+            what = f"sha256 {sha256[:_SHORT]}... and parameters {params}"
+            notes.append(f"{shown[identity]} is the bot called {label} with {what}")
+    return shown, notes
 
 
 def _number(*columns: Any) -> Ints:
@@ -167,7 +176,8 @@ def _join(
 
     `pairing` is the number of that bot times the number of bots, plus that of the other one.
     """
-    deals: dict[tuple[str, str], int] = defaultdict(count().__next__)
+    number_deal = count().__next__
+    deals = defaultdict[str, dict[str, int]](lambda: defaultdict(number_deal, {"": UNKNOWN}))
     words: dict[str, int] = defaultdict(count().__next__)
     parts = []
     for number, games in enumerate(lists):
@@ -179,7 +189,7 @@ def _join(
         part["result"] = np.where(won | lost, won == turned, RESULTS - 1)
         part["seat"] = part["seat"].mask(turned & (part["seat"] >= 0), 1 - part["seat"])
         part["margin"] = part["margin"].mask(turned, -part["margin"])
-        of_deal = np.array([deals[games.source, one] if one else UNKNOWN for one in games.pairs])
+        of_deal = np.array([*map(deals[games.source].__getitem__, games.pairs)], np.int64)
         of_word = np.array([words[label] for label in games.labels], np.int64)
         two = np.sort(np.stack([of_word[part["bot"]], of_word[part["opponent"]]]), axis=0)
         part = part.assign(deal=of_deal[part["pair"]], one=two[0], other=two[1])
@@ -199,6 +209,8 @@ def _drop(
 
     Raises InputError for a pair of a plain list that has two games in one seat.
     """
+    if len({one.rules for one in lists if one.rules}) > 1:
+        notes.append("the runs have different rules, and are rated as if they were the same")
     for one in lists:
         if one.left_out:
             notes.append(f"{one.name}: not finished: {counted(one.left_out, 'game')}, left out")
@@ -241,21 +253,18 @@ def _count(games: pd.DataFrame, lists: Sequence[GameList]) -> tuple[Counts, int]
     at = unit, np.where(place == 0, first, 1 - first)
     win_type = games["win_type"].where(games["win_type"] != UNKNOWN, _POINTS)
     win_type = win_type.where(games["winner"] != UNKNOWN, _DRAW)
-    faults = [lists[n].faults[code] for n, code in zip(games["list"], games["fault"], strict=True)]
-    by_rule = np.array([kind == BY_RULE for kind in faults])
     shape = len(starts), 2
     ends, forfeits, margins = np.full(shape, MISSING), np.zeros(shape, int), np.zeros(shape, int)
     ends[at] = win_type * RESULTS + games["result"]
-    forfeits[at] = (win_type == _FORFEIT).astype(int) + by_rule
+    forfeits[at] = (win_type == _FORFEIT).astype(int) + (games["fault"] == FAULTS.index(BY_RULE))
     margins[at] = games["margin"]
     pairing = games["pairing"].to_numpy()[starts]
     keys = [np.zeros(len(starts), int), pairing, ends, forfeits, np.ones(len(starts), int)]
     rows = np.column_stack([*keys, margins, margins**2, margins.prod(axis=1)])
-    lost = zip(games["pairing"], 1 - games["result"], faults, strict=True)
-    by_kind = Counter(one for one in lost if one[2] and one[1] != UNKNOWN)
-    counts = replace(
-        add_up([Counts.of(rows)]), faults=[Faults(*of, n) for of, n in sorted(by_kind.items())]
-    )
+    faulty = games[(games["fault"] > 0) & (games["winner"] != UNKNOWN)]
+    lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))
+    faults = [Faults(one, loser, FAULTS[of], n) for (one, loser, of), n in sorted(lost.items())]
+    counts = replace(add_up([Counts.of(rows)]), faults=faults)
     return counts, int((ends != MISSING).all(axis=1).sum())
 
 

@@ -227,7 +227,8 @@ def add_up(counts: Iterable[Counts]) -> Counts:
     """Return the sum of counts, without their parts; the faults by kind are left out."""
     table = np.concatenate([np.zeros((0, _KEYS + _SUMS), np.int64), *(one.rows for one in counts)])
     table[:, 0] = 0
-    keys, place = np.unique(table[:, :_KEYS], axis=0, return_inverse=True)
+    shape = tuple(table[:, :_KEYS].max(axis=0, initial=0) + 1)
+    keys, place = np.unique(np.ravel_multi_index(table[:, :_KEYS].T, shape), return_inverse=True)
     sums = np.zeros((len(keys), _SUMS), np.int64)
-    np.add.at(sums, place.ravel(), table[:, _KEYS:])
-    return Counts.of(np.concatenate([keys, sums], axis=1))
+    np.add.at(sums, place, table[:, _KEYS:])
+    return Counts.of(np.column_stack([*np.unravel_index(keys, shape), sums]))

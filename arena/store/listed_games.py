@@ -18,7 +18,8 @@ import numpy as np
 from arena.entries.entry import Identity
 from arena.entries.file import open_file, read_file
 from arena.entries.spec import is_label
-from arena.errors import InputError, naming
+from arena.errors import InputError, counted, naming
+from arena.lanes.faults import BY_RULE, KINDS
 from arena.records.judge import read_lines
 from arena.statistics.counts import WIN_TYPES
 from arena.store.columns import GUARDED
@@ -28,7 +29,7 @@ from arena.store.database import NAME
 from arena.store.finished import read_line
 from arena.store.folder import GAMES, MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
-from arena.store.reader import read_run
+from arena.store.reader import read_run, why_no_run
 from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.errors import show
@@ -46,26 +47,30 @@ _MOST_POINTS = 10_000
 _SEATS = {"": UNKNOWN, "0": 0, "1": 1}
 _DRAWS = ("", "draw")
 _ENDS = {"": UNKNOWN, **{name: place for place, name in enumerate(WIN_TYPES)}}
-_Row = tuple[int, Sequence[Any]]  # its number, and its cells
+FAULTS: Final = ("", BY_RULE, *KINDS)
+"""What a column `fault` may say, by its number."""
+
+_Chunk = tuple[Sequence[int], Sequence[Sequence[Any]]]  # of rows: their numbers, their columns
 
 
 class GameList(NamedTuple):
     """The games of a file: for each column a number for each game.
 
     `bot`, `opponent` and `winner` are places in `labels`, `pair` is one in `pairs`, `win_type` in
-    WIN_TYPES. `margin` is the lead of `bot` in points. `identities` are those of the bots, by
-    label, where they are known. Games of the same `source`, pair, seat and labels are the same
-    one: it is the seed and rules of a run, the word for records, or else the file. `left_out`
-    games were not finished.
+    WIN_TYPES, `fault` in FAULTS. `margin` is the lead of `bot` in points, `scored` whether it is
+    known, and `row` where the game stands. `identities` are those of the bots, by label, where they
+    are known. Games of the same `source`, pair, seat and labels are the same one: it is the seed
+    and the rules of a run, a word for all records, or else the file. So many games were `left_out`,
+    because they were not finished. The `rules` are those of a run.
     """
 
     name: str
     columns: Mapping[str, Ints]
     labels: Sequence[str]
     pairs: Sequence[str]
-    faults: Sequence[str]
     source: str
     identities: Mapping[str, Identity] = {}
+    rules: str = ""
     left_out: int = 0
 
 
@@ -78,7 +83,12 @@ def read_games(place: Path) -> GameList:
         tournament, store = read_run(place)
         with closing(store):
             rows = store.named_games(tournament.pairings)
-            return _of_run(_list(str(place), GAME_COLUMNS, enumerate(rows, 1)), tournament)
+            return _of_run(
+                _list(str(place), GAME_COLUMNS, _chunk(rows, 1, str(place), len(GAME_COLUMNS))),
+                tournament,
+            )
+    if place.is_dir() and not (place / GAMES).exists():
+        raise InputError(f"{place}: {why_no_run(place)}")
     if place.is_dir():
         place = place / GAMES
     with naming(place):
@@ -86,7 +96,7 @@ def read_games(place: Path) -> GameList:
     with file:
         if file.peek(1)[:1] == b"{":  # type: ignore[attr-defined]
             return _read_records(str(place), file)
-        text = io.TextIOWrapper(file, "utf-8-sig", newline="")
+        text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
         found = _read_csv(str(place), csv.reader(text, strict=True))
     manifest = place.with_name(MANIFEST)
     if place.name != GAMES or not manifest.exists():
@@ -97,13 +107,14 @@ def read_games(place: Path) -> GameList:
 
 def list_games(frame: pd.DataFrame, name: str) -> GameList:
     """Return the games of a table, whose rows are counted from 0; raises InputError."""
-    rows = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
-    return _list(name, [*map(str, frame.columns)], enumerate(rows))
+    cells = frame.astype(object).where(frame.notna(), None)
+    columns = [cells.iloc[:, place].tolist() for place in range(cells.shape[1])]
+    return _list(name, [*map(str, frame.columns)], [(range(len(frame)), columns)])
 
 
 def _of_run(games: GameList, run: Tournament) -> GameList:
     """Return the games of a run, with the identities of its bots and what decides its deals."""
-    source = json.dumps([run.seed, run.rules.changes()], sort_keys=True)
+    rules = json.dumps(run.rules.changes(), sort_keys=True)
     return games._replace(
         identities={one.label: one.identity for one in run.entries}, source=source
     )
@@ -111,32 +122,40 @@ def _of_run(games: GameList, run: Tournament) -> GameList:
 
 def _read_csv(name: str, reader: Any) -> GameList:
     """Return the games of a CSV file."""
-
-    def rows() -> Iterator[_Row]:
-        for number, row in enumerate(reader, 2):
-            if len(row) != len(header) and row:
-                raise InputError(
-                    f"{name}: row {number}: {len(row)} cells, and there are {len(header)} columns"
-                )
-            if row:
-                yield number, row
-
     try:
         header: list[str] = next(reader, [])
-        return _list(name, header, rows(), lambda text: re.sub(GUARDED, r"\1", text))
+        chunks = _chunk(reader, 2, name, len(header))
+        return _list(name, header, chunks, lambda text: re.sub(GUARDED, r"\1", text))
     except csv.Error as error:
         raise InputError(f"{name}: line {reader.line_num}: {error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: line {reader.line_num + 1}: not UTF-8") from None
+
+
+def _chunk(rows: Iterable[Sequence[Any]], first: int, name: str, width: int) -> Iterator[_Chunk]:
+    """Yield rows in chunks, numbered from `first`, without those that have no cell.
+
+    Raises InputError, which names the row, for one with another number of cells than `width`.
+    """
+    waiting = iter(rows)
+    while chunk := [*islice(waiting, _CHUNK)]:
+        numbers: Sequence[int] = range(first, first := first + len(chunk))
+        if {*map(len, chunk)} != {width}:
+            kept = [(number, row) for number, row in zip(numbers, chunk, strict=True) if row]
+            for number, row in kept:
+                if len(row) != width:
+                    cells = f"{counted(len(row), 'cell')}, and {counted(width, 'column')}"
+                    raise InputError(f"{name}: row {number}: {cells}")
+            numbers, chunk = [number for number, _ in kept], [row for _, row in kept]
+        yield numbers, [*zip(*chunk, strict=True)]
 
 
 def _read_records(name: str, file: BinaryIO) -> GameList:
     """Return the games of a file of records, each of which is played again."""
     left_out = count()
 
-    def rows() -> Iterator[_Row]:
+    def rows() -> Iterator[Sequence[Any]]:
         for number, line in enumerate(read_lines(file), 1):
             if not line.strip():
+                yield ()
                 continue
             try:
                 game = read_line(line)
@@ -146,40 +165,37 @@ def _read_records(name: str, file: BinaryIO) -> GameList:
                 raise InputError(f"{name}: row {number}: the record does not name its bots")
             if game is None:
                 next(left_out)
+                yield ()
                 continue
             fault = game.fault.kind if game.fault else ""
             end = game.winner, game.win_type, *game.points, fault
-            yield number, (*game.seats, game.record.deal, 0, *end)
+            yield (*game.seats, game.record.deal, 0, *end)
 
-    found = _list(name, [column for column in GAME_COLUMNS if column != "plies"], rows())
+    columns = [column for column in GAME_COLUMNS if column != "plies"]
+    found = _list(name, columns, _chunk(rows(), 1, name, len(columns)))
     return found._replace(source="records", left_out=next(left_out))
 
 
 class _Sheet:
     """The columns of some rows that have a meaning, by codes: in `texts` is what a code says."""
 
-    def __init__(self, name: str, header: Sequence[str], rows: Iterable[_Row]) -> None:
+    def __init__(self, name: str, header: Sequence[str], chunks: Iterable[_Chunk]) -> None:
         self.name = name
         self.rows: list[int] = []
         places = {column: header.index(column) for column in GAME_COLUMNS if column in header}
         known = {column: defaultdict[Any, int](count().__next__) for column in places}
         parts: dict[str, list[Ints]] = {column: [] for column in GAME_COLUMNS}
-        waiting = iter(rows)
-        try:
-            while chunk := [*islice(waiting, _CHUNK)]:
-                numbers, cells = zip(*chunk, strict=True)
-                self.rows += numbers
-                if len(self.rows) > _MOST_GAMES:
-                    raise InputError(f"{name}: more than {_MOST_GAMES:,} games")
-                by_column = [*zip(*cells, strict=True)]
-                for column, place in places.items():
-                    codes = map(known[column].__getitem__, by_column[place])
-                    parts[column].append(np.fromiter(codes, np.int64, len(chunk)))
-            self.texts = {
-                column: [*map(_write, known.get(column, [""]))] for column in GAME_COLUMNS
-            }
-        except TypeError as error:
-            raise InputError(f"{name}: row {len(self.rows)}: {error}") from None
+        for numbers, columns in chunks:
+            self.rows += numbers
+            if len(self.rows) > _MOST_GAMES:
+                raise InputError(f"{name}: more than {_MOST_GAMES:,} games")
+            for column, place in places.items() if columns else ():
+                try:
+                    codes = map(known[column].__getitem__, columns[place])
+                    parts[column].append(np.fromiter(codes, np.int64, len(numbers)))
+                except TypeError as error:  # no cell of a table, such as a list
+                    raise InputError(f"{name}: {column}: {error}") from None
+        self.texts = {column: [*map(_write, known.get(column, [""]))] for column in GAME_COLUMNS}
         none = np.zeros(len(self.rows), np.int64)
         self.codes = {name: np.concatenate(own) if own else none for name, own in parts.items()}
 
@@ -202,6 +218,8 @@ class _Sheet:
 
 def _write(cell: object) -> str:
     """Return a cell as text: a missing one is empty, and a whole number has no point."""
+    if isinstance(cell, str):
+        return cell
     if isinstance(cell, float) and cell.is_integer():
         return f"{cell:.0f}"
     return "" if cell is None else str(cell)
@@ -210,7 +228,7 @@ def _write(cell: object) -> str:
 def _list(
     name: str,
     header: Sequence[str],
-    rows: Iterable[_Row],
+    chunks: Iterable[_Chunk],
     read: Callable[[str], str] = str,
 ) -> GameList:
     """Return the games of some rows; `read` returns a label as it was written.
@@ -221,7 +239,7 @@ def _list(
         if header.count(column) != 1:
             why = "twice" if column in header else f"missing; there are {', '.join(header)}"
             raise InputError(f"{name}: column {column} is {why}")
-    sheet = _Sheet(name, header, rows)
+    sheet = _Sheet(name, header, chunks)
     labels: dict[str, int] = defaultdict(count().__next__)
 
     def label(text: str) -> int:
@@ -246,9 +264,12 @@ def _list(
         **{"bot": bot, "opponent": opponent, "winner": winner, "win_type": ends},
         **{"pair": sheet.codes["pair"], "seat": sheet.parse("seat", _SEATS.__getitem__, _SEAT)},
         **{"margin": points[0] - points[1], "scored": np.full(len(bot), known)},
-        **{"fault": sheet.codes["fault"], "row": np.array(sheet.rows)},
+        **{
+            "fault": sheet.parse("fault", FAULTS.index, "is no kind of fault"),
+            "row": np.array(sheet.rows),
+        },
     }
-    return GameList(name, columns, [*labels], sheet.texts["pair"], sheet.texts["fault"], name)
+    return GameList(name, columns, [*labels], sheet.texts["pair"], name)
 
 
 _SEAT = "is neither 0 nor 1"

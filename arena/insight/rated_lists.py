@@ -105,7 +105,7 @@ def rate_lists(
     tables = make_tables(pairings, met, counts, fixed)
     if fixed and tables.findings.anchored:
         tables = _widen(tables, fixed.bot, error)
-    untyped = int((games["win_type"] == UNKNOWN).sum())
+    untyped = int(((games["win_type"] == UNKNOWN) & (games["winner"] != UNKNOWN)).sum())
     if untyped:
         notes.append(
             f"no table says how games were won: {untyped:,} of {len(games):,} have no win_type"

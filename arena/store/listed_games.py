@@ -115,9 +115,8 @@ def list_games(frame: pd.DataFrame, name: str) -> GameList:
 def _of_run(games: GameList, run: Tournament) -> GameList:
     """Return the games of a run, with the identities of its bots and what decides its deals."""
     rules = json.dumps(run.rules.changes(), sort_keys=True)
-    return games._replace(
-        identities={one.label: one.identity for one in run.entries}, source=source
-    )
+    identities = {one.label: one.identity for one in run.entries}
+    return games._replace(identities=identities, source=f"{run.seed} {rules}", rules=rules)
 
 
 def _read_csv(name: str, reader: Any) -> GameList:

@@ -223,7 +223,7 @@ def rate(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Rate bots together by the games of several runs, or played elsewhere.
+    """Rate bots by the games of several runs, or played elsewhere.
 
     RUN is the folder of a run. FILE is a games.csv, has the records of `arena export`, or is a
     CSV file with the columns bot, opponent and winner (a label; draw or empty for a draw) and,

@@ -23,6 +23,7 @@ WITH_JSON = (
     "bots",
     "doctor",
     "sites",
+    "rate",
     "verify",
     "check",
     "replay",

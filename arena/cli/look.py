@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -215,13 +214,11 @@ def _default_place(runs: Sequence[Path]) -> Path:
 @click.option(
     "--out", "-o", type=PATH, help="Folder for the tables and the report.  [default: none]"
 )
-@json_option
 def rate(
     places: Sequence[Path],
     anchor: str | None,
     anchor_error: float,
     out: Path | None,
-    as_json: bool,
 ) -> None:
     """Rate bots by the games of several runs, or played elsewhere.
 
@@ -236,17 +233,11 @@ def rate(
         arena rate results/friday --anchor uniform=1000
     """
     import arena
-    from arena.insight.summary import plain_rows
 
     rated = arena.rate(*places, anchor=anchor or "", anchor_error=anchor_error)
     if out:
         rated.save(out)
-    if as_json:
-        tables = {name: plain_rows(table) for name, table in rated.tables.items()}
-        print_json({"headline": rated.headline, "notes": rated.notes, **tables})
-        return
-    for line in [str(rated), *rated.findings, *textwrap.wrap(rated.headline, 80)]:
-        say(line)
+    say(str(rated))
     for note in rated.notes:
         say(f"note: {note}", err=True)
     if out:

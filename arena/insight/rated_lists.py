@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256 as sha256_of
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import read_anchor
 
-_KEYS = ["deal", "seat", "pairing"]
+_DRAWN = RESULTS - 1
 _POINTS, _DRAW, _FORFEIT = map(ENDINGS.index, ("points", "draw", "forfeit"))
 _SHORT = 6  # digits of a hash
 _NO_PARAMS = "{}"
@@ -90,30 +89,23 @@ def rate_lists(
     where there is no game, where a pair has more than two, and for an unknown anchor.
     """
     names, notes = name_bots(lists)
-    labels: dict[str, int] = defaultdict(count().__next__)
-    joined = _join(lists, names, labels)
-    named = [*labels]
-    games = _drop(joined, lists, named, notes)
+    games = _drop(_join(lists, names), lists, notes)
     if games.empty:
         raise InputError(f"{', '.join(one.name for one in lists)}: no game of two bots")
-    numbers = np.unique(games["pairing"])
-    games["pairing"] = np.searchsorted(numbers, games["pairing"])
-    pairings = [Pairing(*(named[n] for n in divmod(two, len(named)))) for two in numbers.tolist()]
-    counts, pairs = _count(games, lists)
-    met = [*dict.fromkeys(sorted(chain.from_iterable(pairings), key=labels.__getitem__))]
+    met = [*dict.fromkeys(games[["bot", "opponent"]].to_numpy().ravel())]
+    pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
+    counts, pairs = _count(games)
     fixed = read_anchor(anchor, met)
     tables = make_tables(pairings, met, counts, fixed)
     if fixed and tables.findings.anchored:
         tables = _widen(tables, fixed.bot, error)
-    untyped = int(((games["win_type"] == UNKNOWN) & (games["winner"] != UNKNOWN)).sum())
+    untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
     if untyped:
-        notes.append(
-            f"no table says how games were won: {untyped:,} of {len(games):,} have no win_type"
-        )
-    known = not untyped, not (games["seat"] == UNKNOWN).any()
-    tables = _blank(tables, *known, is_scored=bool(games["scored"].all()))
-    units = pairs, len(games) - 2 * pairs
-    return RatedLists(tables, counts, names, units, *known, notes)
+        why = f"{untyped:,} of {len(games):,} have no win_type"
+        notes.append(f"no table says how games were won: {why}")
+    known = not untyped, bool((games["seat"] != UNKNOWN).all())
+    tables = _blank(tables, *known, is_scored=bool(games["margin"].notna().all()))
+    return RatedLists(tables, counts, names, (pairs, len(games) - 2 * pairs), *known, notes)
 
 
 def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str]]:
@@ -130,7 +122,7 @@ def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str
     names = []
     for games in lists:
         own = {label: shown[identity] for label, identity in games.identities.items()}
-        for label in games.labels:
+        for label in find_labels(games):
             known = [*named[label]]
             if label not in own and len(known) > 1:
                 notes.append(f"{games.name}: {label} may be {' or '.join(known)}: it has no sha256")
@@ -161,53 +153,52 @@ def _name_identities(lists: Sequence[GameList]) -> tuple[dict[Identity, str], li
     return shown, notes
 
 
+def find_labels(games: GameList) -> list[str]:
+    """Return the labels of the bots of a list, in the order of its games."""
+    return [*dict.fromkeys(games.games[["bot", "opponent"]].drop_duplicates().to_numpy().ravel())]
+
+
 def _number(*columns: Any) -> Ints:
-    """Return a number for each different row of some columns of numbers, which are not below 0."""
+    """Return a number for each different row of some columns, in the order of the rows."""
     codes = np.zeros(len(columns[0]), np.int64)
-    for column in map(np.asarray, columns):
-        codes = pd.factorize(codes * (int(column.max(initial=0)) + 1) + column)[0]
+    for column in columns:
+        own, cells = pd.factorize(column)
+        codes = pd.factorize(codes * len(cells) + own)[0]
     return codes
 
 
-def _join(
-    lists: Sequence[GameList], names: Sequence[Mapping[str, str]], labels: dict[str, int]
-) -> pd.DataFrame:
-    """Return the games of all lists, each as the bot that comes first in `labels` sees it.
+def _join(lists: Sequence[GameList], names: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+    """Return the games of all lists, each as that bot sees it which the lists name first.
 
-    `pairing` is the number of that bot times the number of bots, plus that of the other one.
+    Games of one `pairing` and one `deal` are a pair; without a deal it is UNKNOWN.
     """
-    number_deal = count().__next__
-    deals = defaultdict[str, dict[str, int]](lambda: defaultdict(number_deal, {"": UNKNOWN}))
-    words: dict[str, int] = defaultdict(count().__next__)
     parts = []
-    for number, games in enumerate(lists):
-        own = np.array([labels[names[number][label]] for label in games.labels], np.int64)
-        part = pd.DataFrame(dict(games.columns)).assign(list=number)
-        bot, opponent = own[part["bot"]], own[part["opponent"]]
-        turned = bot > opponent
-        won, lost = (part["winner"] == part[one] for one in ("bot", "opponent"))
-        part["result"] = np.where(won | lost, won == turned, RESULTS - 1)
-        part["seat"] = part["seat"].mask(turned & (part["seat"] >= 0), 1 - part["seat"])
-        part["margin"] = part["margin"].mask(turned, -part["margin"])
-        of_deal = np.array([*map(deals[games.source].__getitem__, games.pairs)], np.int64)
-        of_word = np.array([words[label] for label in games.labels], np.int64)
-        two = np.sort(np.stack([of_word[part["bot"]], of_word[part["opponent"]]]), axis=0)
-        part = part.assign(deal=of_deal[part["pair"]], one=two[0], other=two[1])
-        part["bot"], part["opponent"] = np.minimum(bot, opponent), np.maximum(bot, opponent)
-        parts.append(part)
-    joined = pd.concat(parts, ignore_index=True)
-    known = joined["deal"] != UNKNOWN
-    deal = _number(*(joined[name].to_numpy() for name in ("one", "other")), joined["deal"] + 1)
-    pairing = joined["bot"] * len(labels) + joined["opponent"]
-    return joined.assign(deal=np.where(known, deal, UNKNOWN), pairing=pairing)
+    for number, (own, by_label) in enumerate(zip(lists, names, strict=True)):
+        games = own.games.assign(list=number, source=own.source)
+        for column, label in (("bot", "label"), ("opponent", "other")):
+            games[label] = games[column]
+            games[column] = games[label].map(by_label)
+        parts.append(games)
+    games = pd.concat(parts, ignore_index=True)
+    bots = pd.factorize(games[["bot", "opponent"]].to_numpy().ravel())[0].reshape(-1, 2)
+    turned = bots[:, 0] > bots[:, 1]
+    for one, two in (("bot", "opponent"), ("label", "other")):
+        games.loc[turned, [one, two]] = games.loc[turned, [two, one]].to_numpy()
+    games["result"] = games["result"].mask(
+        turned & (games["result"] != _DRAWN), 1 - games["result"]
+    )
+    games["seat"] = games["seat"].mask(turned & (games["seat"] != UNKNOWN), 1 - games["seat"])
+    games["margin"] = games["margin"].mask(turned, -games["margin"])
+    deal = _number(*(games[name] for name in ("source", "pair", "label", "other")))
+    games["deal"] = np.where(games["pair"] == "", UNKNOWN, deal)
+    return games
 
 
-def _drop(
-    games: pd.DataFrame, lists: Sequence[GameList], labels: Sequence[str], notes: list[str]
-) -> pd.DataFrame:
+def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> pd.DataFrame:
     """Return the games without those that say nothing, which are added to the notes.
 
-    Raises InputError for a pair of a plain list that has two games in one seat.
+    `pairing` is then the number of their two bots, and `unit` that of their pair, or their own.
+    Raises InputError for a game too many of a pair.
     """
     if len({one.rules for one in lists if one.rules}) > 1:
         notes.append("the runs have different rules, and are rated as if they were the same")
@@ -216,52 +207,49 @@ def _drop(
             notes.append(f"{one.name}: not finished: {counted(one.left_out, 'game')}, left out")
     same = games["bot"] == games["opponent"]
     if same.any():
-        named = ", ".join(labels[bot] for bot in games.loc[same, "bot"].unique())
+        named = ", ".join(games.loc[same, "bot"].unique())
         notes.append(f"{counted(int(same.sum()), 'game')} of {named} with itself left out")
-    placed = ~same & (games["deal"] != UNKNOWN) & (games["seat"] != UNKNOWN)
-    again = placed & games.duplicated(_KEYS)
-    plain = games["list"].isin([n for n, one in enumerate(lists) if one.source == one.name])
+    placed = (games["deal"] != UNKNOWN) & (games["seat"] != UNKNOWN)
+    again = placed & ~same & games.duplicated(["deal", "seat", "bot", "opponent"])
+    plain = games["list"].map(lambda number: lists[number].source == lists[number].name)
     _refuse(games, lists, again & plain, "a game with this seat")
     if again.any():
         notes.append(
             f"{counted(int(again.sum()), 'game')} there twice, by seed and pair: counted once"
         )
-    return games[~same & ~again].reset_index(drop=True)
+    games = games[~same & ~again].reset_index(drop=True)
+    games["pairing"] = _number(games["bot"], games["opponent"])
+    alone = games["deal"] == UNKNOWN
+    games["unit"] = _number(alone, games["deal"].mask(alone, games.index), games["pairing"])
+    _refuse(games, lists, games.groupby("unit").cumcount() > 1, "two games")
+    return games
 
 
 def _refuse(games: pd.DataFrame, lists: Sequence[GameList], wrong: Any, why: str) -> None:
     """Raise InputError if games are one too many of their pair; it names the first one."""
-    for _, game in games[wrong].head(1).iterrows():
-        own = lists[game["list"]]
-        pair = own.pairs[game["pair"]]
-        raise InputError(
-            f"{own.name}: row {game['row']}: pair {pair!r} of these two has {why} already"
-        )
+    for number, row, pair in games.loc[wrong, ["list", "row", "pair"]].head(1).to_numpy():
+        place = f"{lists[number].name}: row {row}"
+        raise InputError(f"{place}: pair {pair!r} of these two has {why} already")
 
 
-def _count(games: pd.DataFrame, lists: Sequence[GameList]) -> tuple[Counts, int]:
+def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     """Return the counts of games, and how many pairs there are."""
-    alone = games["deal"] == UNKNOWN
-    unit = _number(alone, games["deal"].where(~alone, np.arange(len(games))), games["pairing"])
-    seat = games["seat"].to_numpy()
-    order = np.lexsort((np.where(seat == UNKNOWN, RESULTS, seat), unit))
-    games, unit, seat = games.iloc[order], unit[order], seat[order]
-    starts = np.flatnonzero(np.diff(unit, prepend=UNKNOWN))
-    place = np.arange(len(unit)) - np.repeat(starts, np.diff(starts, append=len(unit)))
-    _refuse(games, lists, place > 1, "two games")
-    first = np.maximum(seat[starts], 0)[unit]  # where the first game of the unit is
-    at = unit, np.where(place == 0, first, 1 - first)
-    win_type = games["win_type"].where(games["win_type"] != UNKNOWN, _POINTS)
-    win_type = win_type.where(games["winner"] != UNKNOWN, _DRAW)
-    shape = len(starts), 2
+    games = games.assign(place=games["seat"].mask(games["seat"] == UNKNOWN, RESULTS))
+    games = games.sort_values(["unit", "place"], kind="stable")
+    first = games.groupby("unit")["seat"].transform("first").clip(lower=0)
+    at = games["unit"], first.mask(games["unit"].duplicated(), 1 - first)
+    win_type = games["win_type"].mask(games["win_type"] == UNKNOWN, _POINTS)
+    win_type = win_type.mask(games["result"] == _DRAWN, _DRAW)
+    shape = int(games["unit"].max()) + 1, 2
+    pairing = np.zeros(shape[0], int)
     ends, forfeits, margins = np.full(shape, MISSING), np.zeros(shape, int), np.zeros(shape, int)
+    pairing[games["unit"]] = games["pairing"]
     ends[at] = win_type * RESULTS + games["result"]
     forfeits[at] = (win_type == _FORFEIT).astype(int) + (games["fault"] == FAULTS.index(BY_RULE))
-    margins[at] = games["margin"]
-    pairing = games["pairing"].to_numpy()[starts]
-    keys = [np.zeros(len(starts), int), pairing, ends, forfeits, np.ones(len(starts), int)]
+    margins[at] = games["margin"].fillna(0)
+    keys = [np.zeros_like(pairing), pairing, ends, forfeits, np.ones_like(pairing)]
     rows = np.column_stack([*keys, margins, margins**2, margins.prod(axis=1)])
-    faulty = games[(games["fault"] > 0) & (games["winner"] != UNKNOWN)]
+    faulty = games[(games["fault"] > 0) & (games["result"] != _DRAWN)]
     lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))
     faults = [Faults(one, loser, FAULTS[of], n) for (one, loser, of), n in sorted(lost.items())]
     counts = replace(add_up([Counts.of(rows)]), faults=faults)

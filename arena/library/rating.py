@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,11 +64,6 @@ class Ratings:
         """What was joined, parted or left out, and what no games connect."""
         return [*self._rated.tables.findings.warnings(), *self._rated.notes]
 
-    @property
-    def findings(self) -> list[str]:
-        """What is to be said beside the standings, in lines of 80 columns."""
-        return [*self._rated.tables.findings.lines()]
-
     def report(self) -> RunReport:
         """Return the report, which a notebook shows and which can be saved."""
         from arena.library.report_view import RunReport
@@ -103,7 +99,9 @@ class Ratings:
             report.save(path / REPORT_HTML)
 
     def __str__(self) -> str:
-        return "\n".join([self._rated.extent, *format_standings(self.standings)])
+        lines = [self._rated.extent, *format_standings(self.standings)]
+        said = textwrap.wrap(self.headline, 80)
+        return "\n".join([*lines, *self._rated.tables.findings.lines(), *said])
 
     __repr__ = __str__
 
@@ -123,7 +121,7 @@ def rate(
     >>> import arena
     >>> results = arena.run(["greedy", "uniform"], pairs=5, seed=7, progress=False)
     >>> ratings = arena.rate(results.games, anchor="uniform=1200")
-    >>> ratings.standings["elo"].iloc[-1]
+    >>> float(ratings.standings["elo"].iloc[-1])
     1200.0
     """
     from arena.insight.rated_lists import rate_lists

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from arena.errors import counted
-from arena.insight.rated_lists import RatedLists
+from arena.insight.rated_lists import RatedLists, find_labels
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text
@@ -43,7 +43,8 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     ]
     if rated.is_typed:
         blocks = win_type_blocks(tables.win_types, tables.head_to_head, labels)
-        sections.append(wins_section(_with_seats(blocks, known=rated.is_seated)))
+        by_seat = "" if rated.is_seated else "win-types-by-seat"
+        sections.append(wins_section(b for b in blocks if getattr(b, "name", by_seat) != by_seat))
     sections.append(Section("games", "The games", [*_list_blocks(lists, rated)]))
     return with_glossary(Report(f"Ratings of {counted(len(labels), 'bot')}", summary, sections))
 
@@ -53,22 +54,15 @@ def _without_links(block: Block) -> Block:
     return replace(block, links=()) if isinstance(block, Table) else block
 
 
-def _with_seats(blocks: Iterator[Block], *, known: bool) -> Iterator[Block]:
-    """Yield the blocks of win types, those by seat where the seats are known."""
-    for block in blocks:
-        if known or getattr(block, "name", "") != "win-types-by-seat":
-            yield block
-
-
 def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
     """Yield which games there are, and which bot is which."""
     if rated.notes:
         yield Text([f"{note[:1].upper()}{note[1:]}." for note in rated.notes], warning=True)
-    rows = [(one.name, len(one.columns["bot"])) for one in lists]
+    rows = [(one.name, len(one.games)) for one in lists]
     yield Table("lists", "The lists of games", _LISTS, rows)
     bots = [
         (names[label], games.name, label, *games.identities.get(label, (None, None)))
         for games, names in zip(lists, rated.names, strict=True)
-        for label in games.labels
+        for label in find_labels(games)
     ]
     yield Table("bots", "The bots in each list", _BOTS, bots)

@@ -6,24 +6,23 @@ import csv
 import io
 import json
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from itertools import count, islice
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from arena.entries.entry import Identity
-from arena.entries.file import open_file, read_file
+from arena.entries.file import read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
 from arena.lanes.faults import BY_RULE, KINDS
 from arena.records.judge import read_lines
-from arena.statistics.counts import WIN_TYPES
+from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.store.columns import GUARDED
-from arena.store.counting import Ints
 from arena.store.csv_files import GAME_COLUMNS
 from arena.store.database import NAME
 from arena.store.finished import read_line
@@ -34,40 +33,39 @@ from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.errors import show
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-NEEDED: Final = ("bot", "opponent", "winner")
 UNKNOWN: Final = -1
-"""Stands in a column of a list of games for what it does not say, and for no winner."""
+"""Stands in a column of numbers for what a list does not say."""
 
-_CHUNK = 10_000  # rows
-_MOST_GAMES = 20_000_000
-_MOST_POINTS = 10_000
-_SEATS = {"": UNKNOWN, "0": 0, "1": 1}
-_DRAWS = ("", "draw")
-_ENDS = {"": UNKNOWN, **{name: place for place, name in enumerate(WIN_TYPES)}}
 FAULTS: Final = ("", BY_RULE, *KINDS)
 """What a column `fault` may say, by its number."""
 
-_Chunk = tuple[Sequence[int], Sequence[Sequence[Any]]]  # of rows: their numbers, their columns
+_DRAW = RESULTS - 1
+_CODES: Final[Mapping[str, Mapping[str, int]]] = {
+    "seat": {"": UNKNOWN, "0": 0, "1": 1},
+    "win_type": {"": UNKNOWN, **{name: place for place, name in enumerate(WIN_TYPES)}},
+    "fault": {name: place for place, name in enumerate(FAULTS)},
+}
+_POINTS = ("points", "opponent_points")
+_RECORDED = ("bot", "opponent", "pair", "seat", "winner", "win_type", *_POINTS, "fault")
+_MOST = 1 << 29  # bytes of a file: ten million games of a run
+_MOST_POINTS = 10_000
+_LABEL = "is no label: 1 to 60 printable characters, no space at the ends"
+_WINNER = "is neither of the two bots, nor draw, nor empty"
 
 
 class GameList(NamedTuple):
-    """The games of a file: for each column a number for each game.
+    """The games of a file, a row each.
 
-    `bot`, `opponent` and `winner` are places in `labels`, `pair` is one in `pairs`, `win_type` in
-    WIN_TYPES, `fault` in FAULTS. `margin` is the lead of `bot` in points, `scored` whether it is
-    known, and `row` where the game stands. `identities` are those of the bots, by label, where they
-    are known. Games of the same `source`, pair, seat and labels are the same one: it is the seed
-    and the rules of a run, a word for all records, or else the file. So many games were `left_out`,
-    because they were not finished. The `rules` are those of a run.
+    `games` has the labels, `bot` and `opponent`; `result`, 0 where the bot won, 1 where it lost, 2
+    in a draw; `win_type` as a place in WIN_TYPES and `fault` in FAULTS; `seat`; `pair`, a text; the
+    bot's lead in points, `margin`; and `row`. `identities` are those of the bots, by label, where
+    they are known. Games of one `source`, pair, seat and labels are the same one: it is the seed
+    and the `rules` of a run, a word for all records, or else the file. So many games were
+    `left_out`, because they were not finished.
     """
 
     name: str
-    columns: Mapping[str, Ints]
-    labels: Sequence[str]
-    pairs: Sequence[str]
+    games: pd.DataFrame
     source: str
     identities: Mapping[str, Identity] = {}
     rules: str = ""
@@ -79,25 +77,21 @@ def read_games(place: Path) -> GameList:
 
     A file is CSV with the columns bot, opponent and winner, or has a game record a line.
     """
+    name = str(place)
     if place.is_dir() and (place / NAME).exists():
-        tournament, store = read_run(place)
+        run, store = read_run(place)
         with closing(store):
-            rows = store.named_games(tournament.pairings)
-            return _of_run(
-                _list(str(place), GAME_COLUMNS, _chunk(rows, 1, str(place), len(GAME_COLUMNS))),
-                tournament,
-            )
-    if place.is_dir() and not (place / GAMES).exists():
-        raise InputError(f"{place}: {why_no_run(place)}")
+            rows = pd.DataFrame(store.named_games(run.pairings), columns=GAME_COLUMNS, dtype=object)
+        return _of_run(list_games(rows, name), run)
     if place.is_dir():
+        if not (place / GAMES).exists():
+            raise InputError(f"{place}: {why_no_run(place)}")
         place = place / GAMES
     with naming(place):
-        file = open_file(place)
-    with file:
-        if file.peek(1)[:1] == b"{":  # type: ignore[attr-defined]
-            return _read_records(str(place), file)
-        text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
-        found = _read_csv(str(place), csv.reader(text, strict=True))
+        content = read_file(place, _MOST)
+    if content.startswith(b"{"):
+        return _read_records(name, io.BytesIO(content))
+    found = _read_csv(name, content)
     manifest = place.with_name(MANIFEST)
     if place.name != GAMES or not manifest.exists():
         return found
@@ -105,176 +99,126 @@ def read_games(place: Path) -> GameList:
         return _of_run(found, make_tournament(read_manifest(read_file(manifest, MOST_BYTES))))
 
 
-def list_games(frame: pd.DataFrame, name: str) -> GameList:
-    """Return the games of a table, whose rows are counted from 0; raises InputError."""
-    cells = frame.astype(object).where(frame.notna(), None)
-    columns = [cells.iloc[:, place].tolist() for place in range(cells.shape[1])]
-    return _list(name, [*map(str, frame.columns)], [(range(len(frame)), columns)])
-
-
-def _of_run(games: GameList, run: Tournament) -> GameList:
+def _of_run(found: GameList, run: Tournament) -> GameList:
     """Return the games of a run, with the identities of its bots and what decides its deals."""
     rules = json.dumps(run.rules.changes(), sort_keys=True)
     identities = {one.label: one.identity for one in run.entries}
-    return games._replace(identities=identities, source=f"{run.seed} {rules}", rules=rules)
+    return found._replace(identities=identities, source=f"{run.seed} {rules}", rules=rules)
 
 
-def _read_csv(name: str, reader: Any) -> GameList:
-    """Return the games of a CSV file."""
+def _read_csv(name: str, content: bytes) -> GameList:
+    """Return the games of a CSV file; blank rows are left out."""
+    rows = {}
     try:
-        header: list[str] = next(reader, [])
-        chunks = _chunk(reader, 2, name, len(header))
-        return _list(name, header, chunks, lambda text: re.sub(GUARDED, r"\1", text))
+        text = content.decode("utf-8-sig")
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        header = next(reader, [])
+        for number, row in enumerate(reader, 2):
+            if len(row) != len(header) and row:
+                found = f"{counted(len(row), 'cell')}, and {counted(len(header), 'column')}"
+                raise InputError(f"{name}: row {number}: {found}")
+            if row:
+                rows[number] = row
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name}: line {line}: not UTF-8") from None
     except csv.Error as error:
         raise InputError(f"{name}: line {reader.line_num}: {error}") from None
-
-
-def _chunk(rows: Iterable[Sequence[Any]], first: int, name: str, width: int) -> Iterator[_Chunk]:
-    """Yield rows in chunks, numbered from `first`, without those that have no cell.
-
-    Raises InputError, which names the row, for one with another number of cells than `width`.
-    """
-    waiting = iter(rows)
-    while chunk := [*islice(waiting, _CHUNK)]:
-        numbers: Sequence[int] = range(first, first := first + len(chunk))
-        if {*map(len, chunk)} != {width}:
-            kept = [(number, row) for number, row in zip(numbers, chunk, strict=True) if row]
-            for number, row in kept:
-                if len(row) != width:
-                    cells = f"{counted(len(row), 'cell')}, and {counted(width, 'column')}"
-                    raise InputError(f"{name}: row {number}: {cells}")
-            numbers, chunk = [number for number, _ in kept], [row for _, row in kept]
-        yield numbers, [*zip(*chunk, strict=True)]
+    table = pd.DataFrame([*rows.values()], [*rows], header, object)
+    return list_games(table, name, partial(re.sub, GUARDED, r"\1"))
 
 
 def _read_records(name: str, file: BinaryIO) -> GameList:
     """Return the games of a file of records, each of which is played again."""
-    left_out = count()
-
-    def rows() -> Iterator[Sequence[Any]]:
-        for number, line in enumerate(read_lines(file), 1):
-            if not line.strip():
-                yield ()
-                continue
-            try:
-                game = read_line(line)
-            except EngineError as error:
-                raise InputError(f"{name}: row {number}: {error}") from None
-            if "bots" not in json.loads(line):
-                raise InputError(f"{name}: row {number}: the record does not name its bots")
-            if game is None:
-                next(left_out)
-                yield ()
-                continue
-            fault = game.fault.kind if game.fault else ""
-            end = game.winner, game.win_type, *game.points, fault
-            yield (*game.seats, game.record.deal, 0, *end)
-
-    columns = [column for column in GAME_COLUMNS if column != "plies"]
-    found = _list(name, columns, _chunk(rows(), 1, name, len(columns)))
-    return found._replace(source="records", left_out=next(left_out))
+    rows: dict[int, tuple[Any, ...]] = {}
+    left_out = 0
+    for number, line in enumerate(read_lines(file), 1):
+        if not line.strip():
+            continue
+        try:
+            game = read_line(line)
+        except EngineError as error:
+            raise InputError(f"{name}: row {number}: {error}") from None
+        if "bots" not in json.loads(line):
+            raise InputError(f"{name}: row {number}: the record does not name its bots")
+        if game is None:
+            left_out += 1
+            continue
+        fault = game.fault.kind if game.fault else ""
+        end = game.winner, game.win_type, *game.points, fault
+        rows[number] = *game.seats, game.record.deal, 0, *end
+    found = list_games(pd.DataFrame([*rows.values()], [*rows], _RECORDED, object), name)
+    return found._replace(source="records", left_out=left_out)
 
 
-class _Sheet:
-    """The columns of some rows that have a meaning, by codes: in `texts` is what a code says."""
+def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str) -> GameList:
+    """Return the games of a table with the columns of games.csv; `read` is for its labels.
 
-    def __init__(self, name: str, header: Sequence[str], chunks: Iterable[_Chunk]) -> None:
-        self.name = name
-        self.rows: list[int] = []
-        places = {column: header.index(column) for column in GAME_COLUMNS if column in header}
-        known = {column: defaultdict[Any, int](count().__next__) for column in places}
-        parts: dict[str, list[Ints]] = {column: [] for column in GAME_COLUMNS}
-        for numbers, columns in chunks:
-            self.rows += numbers
-            if len(self.rows) > _MOST_GAMES:
-                raise InputError(f"{name}: more than {_MOST_GAMES:,} games")
-            for column, place in places.items() if columns else ():
-                try:
-                    codes = map(known[column].__getitem__, columns[place])
-                    parts[column].append(np.fromiter(codes, np.int64, len(numbers)))
-                except TypeError as error:  # no cell of a table, such as a list
-                    raise InputError(f"{name}: {column}: {error}") from None
-        self.texts = {column: [*map(_write, known.get(column, [""]))] for column in GAME_COLUMNS}
-        none = np.zeros(len(self.rows), np.int64)
-        self.codes = {name: np.concatenate(own) if own else none for name, own in parts.items()}
+    Raises InputError, which names the row, by its place in the index, and the column.
+    """
+    header = [*map(str, table.columns)]
+    for column in GAME_COLUMNS:
+        if header.count(column) > 1:
+            raise InputError(f"{name}: column {column} is there twice")
+        if column in ("bot", "opponent", "winner") and column not in header:
+            raise InputError(f"{name}: column {column} is missing; there are {', '.join(header)}")
 
-    def parse(self, column: str, parse: Callable[[str], int], why: str = "") -> Ints:
-        """Return what the cells of a column say; raises InputError for one that `parse` refuses."""
-        found = []
-        for code, text in enumerate(self.texts[column]):
-            try:
-                found.append(parse(text))
-            except (KeyError, ValueError) as error:
-                self.refuse(column, self.codes[column] == code, why or str(error))
-        return np.array(found, np.int64)[self.codes[column]]
+    blank = pd.Series("", table.index, object)
 
-    def refuse(self, column: str, wrong: Any, why: str) -> None:
-        """Raise InputError if cells of a column are wrong; it names the first one."""
+    def refuse(column: str, wrong: Any, why: str) -> None:
         for place in np.flatnonzero(wrong)[:1].tolist():
-            cell = show(self.texts[column][self.codes[column][place]])
-            raise InputError(f"{self.name}: row {self.rows[place]}: {column} {cell} {why}")
+            cell = show(_write(table[column].iloc[place]))
+            raise InputError(f"{name}: row {table.index[place]}: {column} {cell} {why}")
+
+    def parse(column: str, read_cell: Callable[[str], Any], why: str = "") -> Any:
+        try:
+            codes, cells = pd.factorize(
+                table[column] if column in header else blank, use_na_sentinel=False
+            )
+        except TypeError as error:  # no cell of a table, such as a list
+            raise InputError(f"{name}: column {column}: {error}") from None
+        found = []
+        for code, cell in enumerate(cells):
+            try:
+                found.append(read_cell(_write(cell)))
+            except (KeyError, ValueError):
+                refuse(column, codes == code, why)
+        return pd.Series(found, dtype=None if found else int).to_numpy()[codes]
+
+    bot, opponent = (parse(column, partial(_label, read), _LABEL) for column in ("bot", "opponent"))
+    refuse("opponent", bot == opponent, "plays against itself")
+    winner = parse("winner", read)
+    drawn = np.isin(winner.astype(object), ["", "draw"])
+    result = np.select([winner == bot, winner == opponent, drawn], range(RESULTS), UNKNOWN)
+    refuse("winner", result == UNKNOWN, _WINNER)
+    coded = {
+        column: parse(column, codes.__getitem__, f"is none of {', '.join(filter(None, codes))}")
+        for column, codes in _CODES.items()
+    }
+    wrong = (coded["win_type"] == WIN_TYPES.index("draw")) != (result == _DRAW)
+    refuse("win_type", wrong & (coded["win_type"] != UNKNOWN), "is not how this game can end")
+    own, theirs = (parse(column, _points, "is no number of points") for column in _POINTS)
+    columns = {"bot": bot, "opponent": opponent, "result": result, "pair": parse("pair", str)}
+    games = pd.DataFrame({**columns, **coded, "margin": own - theirs, "row": table.index})
+    return GameList(name, games, name)
+
+
+def _label(read: Callable[[str], str], text: str) -> str:
+    """Return a label as it was written; raises ValueError for what is none."""
+    if not is_label(label := read(text)):
+        raise ValueError
+    return label
+
+
+def _points(text: str) -> float:
+    """Return points, nan where they are not known; raises ValueError."""
+    if text and abs(int(text)) > _MOST_POINTS:
+        raise ValueError
+    return int(text) if text else np.nan
 
 
 def _write(cell: object) -> str:
     """Return a cell as text: a missing one is empty, and a whole number has no point."""
-    if isinstance(cell, str):
-        return cell
     if isinstance(cell, float) and cell.is_integer():
         return f"{cell:.0f}"
-    return "" if cell is None else str(cell)
-
-
-def _list(
-    name: str,
-    header: Sequence[str],
-    chunks: Iterable[_Chunk],
-    read: Callable[[str], str] = str,
-) -> GameList:
-    """Return the games of some rows; `read` returns a label as it was written.
-
-    Raises InputError, which names the row and the column.
-    """
-    for column in NEEDED:
-        if header.count(column) != 1:
-            why = "twice" if column in header else f"missing; there are {', '.join(header)}"
-            raise InputError(f"{name}: column {column} is {why}")
-    sheet = _Sheet(name, header, chunks)
-    labels: dict[str, int] = defaultdict(count().__next__)
-
-    def label(text: str) -> int:
-        if not is_label(text := read(text)):
-            raise ValueError("is no label: 1 to 60 printable characters, no space at the ends")
-        return labels[text]
-
-    bot, opponent = (sheet.parse(column, label) for column in NEEDED[:2])
-    ends = sheet.parse("win_type", _ENDS.__getitem__, f"is none of {', '.join(WIN_TYPES)}")
-    winner = sheet.parse("winner", lambda text: labels.get(read(text), -1 - (text in _DRAWS)))
-    plays = (winner == bot) | (winner == opponent)
-    no_winner = np.isin(winner, (-2, labels.get("draw", -2)))  # a bot may be called so
-    winner = np.where(plays, winner, np.where(no_winner, UNKNOWN, -2))
-    sheet.refuse("opponent", bot == opponent, "plays against itself")
-    sheet.refuse("winner", winner == -2, "is neither of the two bots, nor draw, nor empty")
-    drawn = ends == WIN_TYPES.index("draw")
-    wrong = (ends != UNKNOWN) & (drawn != (winner == UNKNOWN))
-    sheet.refuse("win_type", wrong, "is not how a game with this winner ends")
-    points = [sheet.parse(f"{whose}points", _points, "is no number") for whose in ("", "opponent_")]
-    known = {"points", "opponent_points"} <= {*header}
-    columns = {
-        **{"bot": bot, "opponent": opponent, "winner": winner, "win_type": ends},
-        **{"pair": sheet.codes["pair"], "seat": sheet.parse("seat", _SEATS.__getitem__, _SEAT)},
-        **{"margin": points[0] - points[1], "scored": np.full(len(bot), known)},
-        **{
-            "fault": sheet.parse("fault", FAULTS.index, "is no kind of fault"),
-            "row": np.array(sheet.rows),
-        },
-    }
-    return GameList(name, columns, [*labels], sheet.texts["pair"], name)
-
-
-_SEAT = "is neither 0 nor 1"
-
-
-def _points(text: str) -> int:
-    if text and abs(int(text)) > _MOST_POINTS:
-        raise ValueError(f"is beyond {_MOST_POINTS:,}")
-    return int(text or 0)
+    return cell if isinstance(cell, str) else "" if pd.isna(cell) else str(cell)  # type: ignore[call-overload]

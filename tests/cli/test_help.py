@@ -23,7 +23,6 @@ WITH_JSON = (
     "bots",
     "doctor",
     "sites",
-    "rate",
     "verify",
     "check",
     "replay",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
     from arena.library.probing import probe
+    from arena.library.rating import Ratings, rate
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
     from arena.library.running import open_run as open
@@ -30,6 +31,7 @@ else:
         "Interrupted": "arena.library.running:Interrupted",
         "League": "arena.library.standing:League",
         "NoSites": "arena.errors:NoSites",
+        "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
         "Tuning": "arena.library.tuning:Tuning",
         "WorkerDied": "arena.errors:WorkerDied",
@@ -38,6 +40,7 @@ else:
         "open": "arena.library.running:open_run",
         "play": "arena.library.running:play",
         "probe": "arena.library.probing:probe",
+        "rate": "arena.library.rating:rate",
         "run": "arena.library.running:run",
         "tune": "arena.library.tuning:tune",
     }
@@ -69,6 +72,7 @@ __all__ = [
     "Interrupted",
     "League",
     "NoSites",
+    "Ratings",
     "Results",
     "Tuning",
     "WorkerDied",
@@ -77,6 +81,7 @@ __all__ = [
     "open",
     "play",
     "probe",
+    "rate",
     "run",
     "tune",
 ]

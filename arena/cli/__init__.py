@@ -33,6 +33,7 @@ SECTIONS: Final = {
         "tune",
         "league",
         "report",
+        "rate",
         "worth",
         "analyse",
         "verify",

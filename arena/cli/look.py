@@ -1,4 +1,4 @@
-"""Commands that list bots, say what this machine lacks, and print a finished run or its report."""
+"""Commands that list bots, examine this machine, check and report runs, and rate their bots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli.completion import complete_bots, complete_runs
+from arena.cli.completion import complete_bots, complete_records, complete_runs
 from arena.cli.options import (
     PATH,
     Whole,
@@ -18,6 +18,7 @@ from arena.cli.options import (
     say,
     tolerate_any_terminal,
 )
+from arena.cli.starting import say_where
 from arena.errors import ArenaError, InputError
 
 _SAMPLE = Whole(0, sys.maxsize)
@@ -193,4 +194,54 @@ def _default_place(runs: Sequence[Path]) -> Path:
     return Path("results") / f"report-{'-'.join(names)}{more}.html"
 
 
-COMMANDS: list[click.Command] = [bots, doctor, verify, report]
+@click.command()
+@click.argument(
+    "places",
+    nargs=-1,
+    required=True,
+    type=PATH,
+    metavar="RUN|FILE ...",
+    shell_complete=complete_records,
+)
+@key_option("anchor", "none, the mean is 1500")
+@click.option(
+    "--anchor-error",
+    type=float,
+    default=0.0,
+    metavar="ELO",
+    help="Half of the 95 % interval of the anchor's own Elo.  [default: 0]",
+)
+@click.option(
+    "--out", "-o", type=PATH, help="Folder for the tables and the report.  [default: none]"
+)
+def rate(
+    places: Sequence[Path],
+    anchor: str | None,
+    anchor_error: float,
+    out: Path | None,
+) -> None:
+    """Rate bots by the games of several runs, or played elsewhere.
+
+    RUN is the folder of a run. FILE is a games.csv, has the records of `arena export`, or is a
+    CSV file with the columns bot, opponent and winner (a label; draw or empty for a draw) and,
+    if they are known, pair, seat, win_type, points and opponent_points. Bots of runs are the
+    same where their sha256 and parameters are; others are known by their label.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/friday &&
+        arena rate results/friday --anchor uniform=1000
+    """
+    import arena
+
+    rated = arena.rate(*places, anchor=anchor or "", anchor_error=anchor_error)
+    if out:
+        rated.save(out)
+    say(str(rated))
+    for note in rated.notes:
+        say(f"note: {note}", err=True)
+    if out:
+        say(say_where(out))
+
+
+COMMANDS: list[click.Command] = [bots, doctor, verify, report, rate]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from arena.entries.archive import (
     MAGIC,
@@ -25,6 +26,9 @@ from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy, View
+
+Identity: TypeAlias = tuple[str, str]
+"""The sha256 of a bot's source, and its parameters."""
 
 _here: dict[str, Layout] = {}  # of the bots that this process has loaded, by module
 HELD = b"# a class or function of the process that called the library\n"
@@ -72,6 +76,11 @@ class Entry:
     def is_held(self) -> bool:
         """Whether only the process that called the library can play it: its source is lost."""
         return self.source is not None and self.source.startswith(HELD)
+
+    @property
+    def identity(self) -> Identity:
+        """What makes it the same bot as another one, whatever their labels and lanes are."""
+        return self.sha256, json.dumps(self.params, sort_keys=True)
 
     @property
     def spec(self) -> str:

@@ -132,9 +132,14 @@ def looks_like_a_file(word: str) -> bool:
     return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
 
 
+def is_label(text: str) -> bool:
+    """Return whether a text fits a table as a label."""
+    return text.isprintable() and text == text.strip() and 0 < len(text) <= _MOST_LABEL
+
+
 def check_label(spec: str, label: str) -> None:
     """Raise InputError for a label that does not fit a table."""
-    if not label.isprintable() or not label or label != label.strip() or len(label) > _MOST_LABEL:
+    if not is_label(label):
         raise InputError(
             f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
             f"with no space at its ends; give another one, as in label=spec"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -54,23 +53,19 @@ def match_bots(base: Sequence[Entry], other: Sequence[Entry]) -> list[MatchedBot
     """
     theirs = {entry.label: entry for entry in other}
     named = {entry.label for entry in base}
-    free = {_identity(entry): entry.label for entry in reversed(other) if entry.label not in named}
+    free = {entry.identity: entry.label for entry in reversed(other) if entry.label not in named}
     matched = []
     for entry in base:
         if named_so := theirs.get(entry.label):
-            status = SAME if _identity(entry) == _identity(named_so) else CHANGED
+            status = SAME if entry.identity == named_so.identity else CHANGED
             matched.append(MatchedBot(entry.label, entry.label, status))
-        elif label := free.pop(_identity(entry), None):
+        elif label := free.pop(entry.identity, None):
             matched.append(MatchedBot(entry.label, label, SAME))
         else:
             matched.append(MatchedBot(entry.label, None, ONLY_BASE))
     found = {one.other for one in matched}
     labels = [entry.label for entry in other if entry.label not in found]
     return [*matched, *(MatchedBot(None, label, ONLY_OTHER) for label in labels)]
-
-
-def _identity(entry: Entry) -> tuple[str, str]:
-    return entry.sha256, json.dumps(entry.params, sort_keys=True)
 
 
 class PairTable(NamedTuple):

@@ -50,18 +50,22 @@ def cut_apart(texts: Sequence[str], width: int) -> list[str]:
 
 
 def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:
-    """Yield a line for each row of standings; `unrated` stands for an Elo that is None."""
+    """Yield a line for each row of standings; `unrated` stands for an Elo that is None.
+
+    A dash stands for wins and losses whose win type is not known.
+    """
     for row in rows:
         label = pad(cut(str(row["bot"])), LABEL_WIDTH)
         rating = unrated
         if row["elo"] is not None:
             rating = _rating(row["elo"], row["elo_low"], row["elo_high"])
-        city = row["city_wins"] / row["games"]
-        points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
-        yield (
-            f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}}"
-            f" {row['score']:>6.1%} {city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
-        )
+        ends = f"{'-':>6} {'-':>6} {'-':>7}"
+        if row["forfeits"] is not None:
+            city = row["city_wins"] / row["games"]
+            points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
+            ends = f"{city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
+        score = f"{row['score']:>6.1%}"
+        yield f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {ends}"
 
 
 def _rating(elo: float, low: float | None, high: float | None) -> str:

@@ -172,10 +172,14 @@ class Counts:
 
     @cached_property
     def pair_totals(self) -> list[PairTotals]:
-        """The pairs of each pairing, and the scores of its first bot in them."""
+        """The pairs of each pairing, and the scores of its first bot in them.
+
+        The second game of a pair that has one counts as if it had gone alike (`rated_lists`).
+        """
         found, place = np.unique(self.pairing, return_inverse=True)
         by_score = np.zeros((len(found), 5), np.int64)
-        np.add.at(by_score, (place, _HALVES[self.games].sum(axis=1)), self.pairs)
+        alone = (self.games == MISSING).any(axis=1)
+        np.add.at(by_score, (place, _HALVES[self.games].sum(axis=1) << alone), self.pairs)
         columns = (column.tolist() for column in (found, *_sums(by_score), by_score))
         rows = zip(*columns, strict=True)
         return [PairTotals._make((*row, tuple(five))) for *row, five in rows]
@@ -223,7 +227,8 @@ def add_up(counts: Iterable[Counts]) -> Counts:
     """Return the sum of counts, without their parts; the faults by kind are left out."""
     table = np.concatenate([np.zeros((0, _KEYS + _SUMS), np.int64), *(one.rows for one in counts)])
     table[:, 0] = 0
-    keys, place = np.unique(table[:, :_KEYS], axis=0, return_inverse=True)
+    shape = tuple(table[:, :_KEYS].max(axis=0, initial=0) + 1)
+    keys, place = np.unique(np.ravel_multi_index(table[:, :_KEYS].T, shape), return_inverse=True)
     sums = np.zeros((len(keys), _SUMS), np.int64)
-    np.add.at(sums, place.ravel(), table[:, _KEYS:])
-    return Counts.of(np.concatenate([keys, sums], axis=1))
+    np.add.at(sums, place, table[:, _KEYS:])
+    return Counts.of(np.column_stack([*np.unravel_index(keys, shape), sums]))

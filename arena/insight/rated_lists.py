@@ -1,0 +1,287 @@
+"""Rate the bots of several lists of games together.
+
+A pair of games is a unit, as in a run. A game without a pair is a unit by itself: it counts as a
+pair whose two games went alike, because the second game of such a pair tells nothing new. As
+errors come from how units differ, such games have the errors of independent games. A single game
+weighs as much in the ratings as a pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256 as sha256_of
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from arena.entries.entry import Identity
+from arena.errors import InputError, counted
+from arena.insight.headline import find_headline
+from arena.insight.run_files import Tables, make_tables
+from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
+from arena.lanes.faults import BY_RULE
+from arena.statistics.counts import MISSING, RESULTS, Faults
+from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.store.counting import Counts, Ints, add_up
+from arena.store.listed_games import FAULTS, UNKNOWN, GameList
+from arena.tournament.schedule import Pairing
+from arena.tournament.tournament import read_anchor
+
+_DRAWN = RESULTS - 1
+_POINTS, _DRAW, _FORFEIT = map(ENDINGS.index, ("points", "draw", "forfeit"))
+_SHORT = 6  # digits of a hash
+_NO_PARAMS = "{}"
+
+
+@dataclass(frozen=True)
+class RatedLists:
+    """What some lists of games add up to.
+
+    `names` are what the bots of each list are called here, by label; `units` how many pairs and how
+    many single games there are. `is_typed` says whether it is known how all games were won,
+    `is_seated` who began, and `notes` what has been joined, parted or left out.
+    """
+
+    tables: Tables
+    counts: Counts
+    names: Sequence[Mapping[str, str]]
+    units: tuple[int, int]
+    is_typed: bool
+    is_seated: bool
+    notes: Sequence[str]
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names of their files."""
+        found = {one.name: getattr(self.tables, one.name) for one in fields(self.tables)}
+        return {name: one for name, one in found.items() if isinstance(one, pd.DataFrame)}
+
+    @property
+    def headline(self) -> str:
+        """What may be said of the bots, in a few sentences."""
+        tables, found = self.tables, self.tables.findings
+        left_out = [one for one in tables.standings["bot"] if one not in tables.judged.numbers]
+        misfits = len(found.misfits), found.tested
+        said = find_headline(tables.judged, tables.superiority, misfits, left_out=left_out)
+        return " ".join(said.sentences())
+
+    @property
+    def extent(self) -> str:
+        """How many games there are of which units."""
+        parts = [counted(n, what) for n, what in zip(self.units, _UNITS, strict=True) if n]
+        games = counted(self.counts.total, "game")
+        return f"{games} of {counted(len(self.tables.standings), 'bot')}: {' and '.join(parts)}"
+
+
+_UNITS = "pair", "single game"
+
+
+def rate_lists(
+    lists: Sequence[GameList], anchor: str | Mapping[str, float] = "", error: float = 0.0
+) -> RatedLists:
+    """Return the ratings of the bots of some lists, where the bots' names are those of `name_bots`.
+
+    The anchor's own Elo is known but for an `error`, half of its 95 % interval. Raises InputError
+    where there is no game, where a pair has more than two, and for an unknown anchor.
+    """
+    names, notes = name_bots(lists)
+    games = _drop(_join(lists, names), lists, notes)
+    if games.empty:
+        raise InputError(f"{', '.join(one.name for one in lists)}: no game of two bots")
+    met = [*dict.fromkeys(games[["bot", "opponent"]].to_numpy().ravel())]
+    pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
+    counts, pairs = _count(games)
+    fixed = read_anchor(anchor, met)
+    tables = make_tables(pairings, met, counts, fixed)
+    if fixed and tables.findings.anchored:
+        tables = _widen(tables, fixed.bot, error)
+    untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
+    if untyped:
+        why = f"{untyped:,} of {len(games):,} have no win_type"
+        notes.append(f"no table says how games were won: {why}")
+    known = not untyped, bool((games["seat"] != UNKNOWN).all())
+    tables = _blank(tables, *known, is_scored=bool(games["margin"].notna().all()))
+    return RatedLists(tables, counts, names, (pairs, len(games) - 2 * pairs), *known, notes)
+
+
+def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str]]:
+    """Return what the bot of each label is called, for each list; and what is to be said of that.
+
+    One identity is one bot, called by the first of its labels. A label of several identities has
+    the beginning of the hash after it. A label without an identity is the bot of that label.
+    """
+    shown, notes = _name_identities(lists)
+    named: dict[str, dict[str, None]] = defaultdict(dict)
+    for games in lists:
+        for label, identity in games.identities.items():
+            named[label][shown[identity]] = None
+    names = []
+    for games in lists:
+        own = {label: shown[identity] for label, identity in games.identities.items()}
+        for label in find_labels(games):
+            known = [*named[label]]
+            if label not in own and len(known) > 1:
+                notes.append(f"{games.name}: {label} may be {' or '.join(known)}: it has no sha256")
+            own.setdefault(label, known[0] if len(known) == 1 else f"{label}#?" if known else label)
+        names.append(own)
+    return names, notes
+
+
+def _name_identities(lists: Sequence[GameList]) -> tuple[dict[Identity, str], list[str]]:
+    """Return what the bot of each identity is called, and what is to be said of that."""
+    labels: dict[Identity, dict[str, None]] = defaultdict(dict)
+    for games in lists:
+        for label, identity in games.identities.items():
+            labels[identity][label] = None
+    first = {identity: next(iter(own)) for identity, own in labels.items()}
+    number = Counter(first.values())
+    shown, notes = {}, []
+    for identity, label in first.items():
+        sha256, params = identity
+        mark = sha256 if params == _NO_PARAMS else sha256_of("".join(identity).encode()).hexdigest()
+        shown[identity] = f"{label}#{mark[:_SHORT]}" if number[label] > 1 else label
+        if len(labels[identity]) > 1:
+            alike = " and ".join(labels[identity])
+            notes.append(f"{alike} are one bot, by its sha256: {shown[identity]}")
+        if number[label] > 1:
+            what = f"sha256 {sha256[:_SHORT]}... and parameters {params}"
+            notes.append(f"{shown[identity]} is the bot called {label} with {what}")
+    return shown, notes
+
+
+def find_labels(games: GameList) -> list[str]:
+    """Return the labels of the bots of a list, in the order of its games."""
+    return [*dict.fromkeys(games.games[["bot", "opponent"]].drop_duplicates().to_numpy().ravel())]
+
+
+def _number(*columns: Any) -> Ints:
+    """Return a number for each different row of some columns, in the order of the rows."""
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        own, cells = pd.factorize(column)
+        codes = pd.factorize(codes * len(cells) + own)[0]
+    return codes
+
+
+def _join(lists: Sequence[GameList], names: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+    """Return the games of all lists, each as that bot sees it which the lists name first.
+
+    Games of one `pairing` and one `deal` are a pair; without a deal it is UNKNOWN.
+    """
+    parts = []
+    for number, (own, by_label) in enumerate(zip(lists, names, strict=True)):
+        games = own.games.assign(list=number, source=own.source)
+        for column, label in (("bot", "label"), ("opponent", "other")):
+            games[label] = games[column]
+            games[column] = games[label].map(by_label)
+        parts.append(games)
+    games = pd.concat(parts, ignore_index=True)
+    bots = pd.factorize(games[["bot", "opponent"]].to_numpy().ravel())[0].reshape(-1, 2)
+    turned = bots[:, 0] > bots[:, 1]
+    for one, two in (("bot", "opponent"), ("label", "other")):
+        games.loc[turned, [one, two]] = games.loc[turned, [two, one]].to_numpy()
+    games["result"] = games["result"].mask(
+        turned & (games["result"] != _DRAWN), 1 - games["result"]
+    )
+    games["seat"] = games["seat"].mask(turned & (games["seat"] != UNKNOWN), 1 - games["seat"])
+    games["margin"] = games["margin"].mask(turned, -games["margin"])
+    deal = _number(*(games[name] for name in ("source", "pair", "label", "other")))
+    games["deal"] = np.where(games["pair"] == "", UNKNOWN, deal)
+    return games
+
+
+def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> pd.DataFrame:
+    """Return the games without those that say nothing, which are added to the notes.
+
+    `pairing` is then the number of their two bots, and `unit` that of their pair, or their own.
+    Raises InputError for a game too many of a pair.
+    """
+    if len({one.rules for one in lists if one.rules}) > 1:
+        notes.append("the runs have different rules, and are rated as if they were the same")
+    for one in lists:
+        if one.left_out:
+            notes.append(f"{one.name}: not finished: {counted(one.left_out, 'game')}, left out")
+    same = games["bot"] == games["opponent"]
+    if same.any():
+        named = ", ".join(games.loc[same, "bot"].unique())
+        notes.append(f"{counted(int(same.sum()), 'game')} of {named} with itself left out")
+    placed = (games["deal"] != UNKNOWN) & (games["seat"] != UNKNOWN)
+    again = placed & ~same & games.duplicated(["deal", "seat", "bot", "opponent"])
+    plain = games["list"].map(lambda number: lists[number].source == lists[number].name)
+    _refuse(games, lists, again & plain, "a game with this seat")
+    if again.any():
+        notes.append(
+            f"{counted(int(again.sum()), 'game')} there twice, by seed and pair: counted once"
+        )
+    games = games[~same & ~again].reset_index(drop=True)
+    games["pairing"] = _number(games["bot"], games["opponent"])
+    alone = games["deal"] == UNKNOWN
+    games["unit"] = _number(alone, games["deal"].mask(alone, games.index), games["pairing"])
+    _refuse(games, lists, games.groupby("unit").cumcount() > 1, "two games")
+    return games
+
+
+def _refuse(games: pd.DataFrame, lists: Sequence[GameList], wrong: Any, why: str) -> None:
+    """Raise InputError if games are one too many of their pair; it names the first one."""
+    for number, row, pair in games.loc[wrong, ["list", "row", "pair"]].head(1).to_numpy():
+        place = f"{lists[number].name}: row {row}"
+        raise InputError(f"{place}: pair {pair!r} of these two has {why} already")
+
+
+def _count(games: pd.DataFrame) -> tuple[Counts, int]:
+    """Return the counts of games, and how many pairs there are."""
+    games = games.assign(place=games["seat"].mask(games["seat"] == UNKNOWN, RESULTS))
+    games = games.sort_values(["unit", "place"], kind="stable")
+    first = games.groupby("unit")["seat"].transform("first").clip(lower=0)
+    at = games["unit"], first.mask(games["unit"].duplicated(), 1 - first)
+    win_type = games["win_type"].mask(games["win_type"] == UNKNOWN, _POINTS)
+    win_type = win_type.mask(games["result"] == _DRAWN, _DRAW)
+    shape = int(games["unit"].max()) + 1, 2
+    pairing = np.zeros(shape[0], int)
+    ends, forfeits, margins = np.full(shape, MISSING), np.zeros(shape, int), np.zeros(shape, int)
+    pairing[games["unit"]] = games["pairing"]
+    ends[at] = win_type * RESULTS + games["result"]
+    forfeits[at] = (win_type == _FORFEIT).astype(int) + (games["fault"] == FAULTS.index(BY_RULE))
+    margins[at] = games["margin"].fillna(0)
+    keys = [np.zeros_like(pairing), pairing, ends, forfeits, np.ones_like(pairing)]
+    rows = np.column_stack([*keys, margins, margins**2, margins.prod(axis=1)])
+    faulty = games[(games["fault"] > 0) & (games["result"] != _DRAWN)]
+    lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))
+    faults = [Faults(one, loser, FAULTS[of], n) for (one, loser, of), n in sorted(lost.items())]
+    counts = replace(add_up([Counts.of(rows)]), faults=faults)
+    return counts, int((ends != MISSING).all(axis=1).sum())
+
+
+def _widen(tables: Tables, anchor: str, error: float) -> Tables:
+    """Return tables whose intervals also have the error of the anchor's own Elo."""
+    group = next(group for group in tables.findings.groups if anchor in group)
+    table = tables.standings.copy()
+    on_scale = table["bot"].isin(group)
+    for end, sign in (("elo_low", -1), ("elo_high", 1)):
+        wider = table["elo"] + sign * np.hypot(table[end] - table["elo"], error)
+        table[end] = table[end].mask(on_scale, wider.round(1))
+    ends = table.astype(object).where(table.notna(), None).set_index("bot")[["elo_low", "elo_high"]]
+    unbounded = [
+        replace(one, elo_low=ends["elo_low"][one.bot], elo_high=ends["elo_high"][one.bot])
+        for one in tables.findings.unbounded
+    ]
+    return replace(tables, standings=table, findings=replace(tables.findings, unbounded=unbounded))
+
+
+def _blank(tables: Tables, is_typed: bool, is_seated: bool, *, is_scored: bool) -> Tables:
+    """Return tables without what the lists do not say: win types, seats, margins."""
+    types = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()] * (not is_typed)
+    margin = ["mean_margin"] * (not is_scored)
+    changed: dict[str, Any] = {}
+    for name in ("standings", "head_to_head", "win_types"):
+        table = getattr(tables, name).copy()
+        table[table.columns.intersection([*types, *margin])] = math.nan
+        changed[name] = table
+    if not is_seated:
+        own = changed["win_types"].groupby("bot", as_index=False).sum(min_count=1)
+        changed["win_types"] = own.assign(seat=math.nan)
+    return replace(tables, **changed)

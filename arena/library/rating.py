@@ -1,0 +1,145 @@
+"""Rate bots by games that are there already: of several runs, or played elsewhere."""
+
+from __future__ import annotations
+
+import io
+import os
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.errors import InputError
+from arena.insight.summary import format_standings
+from arena.library.request import Location, folder_path
+from arena.reports.run_report import check_place
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
+from arena.tournament.tournament import MOST_ELO
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.insight.rated_lists import RatedLists
+    from arena.library.report_view import RunReport
+    from arena.store.listed_games import GameList
+
+
+class Ratings:
+    """What listed games say of their bots.
+
+    >>> import arena, pandas
+    >>> games = pandas.DataFrame(
+    ...     [("new", "old", "new")] * 30 + [("new", "old", "old")] * 10,
+    ...     columns=["bot", "opponent", "winner"],
+    ... )
+    >>> ratings = arena.rate(games, anchor={"old": 1500})
+    >>> ratings.standings[["bot", "games", "wins"]].values.tolist()
+    [['new', 40, 30], ['old', 40, 10]]
+    >>> ratings.notes
+    ['no table says how games were won: 40 of 40 have no win_type']
+    """
+
+    def __init__(self, lists: list[GameList], rated: RatedLists) -> None:
+        """Take the lists and what they add up to."""
+        self._lists = lists
+        self._rated = rated
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The tables that a run has, by the names of their files without .csv."""
+        return self._rated.frames
+
+    @property
+    def standings(self) -> pd.DataFrame:
+        """One row for each bot, the strongest first (standings.csv)."""
+        return self.tables["standings"]
+
+    @property
+    def headline(self) -> str:
+        """What may be said of the bots, in a few sentences."""
+        return self._rated.headline
+
+    @property
+    def notes(self) -> list[str]:
+        """What was joined, parted or left out, and what no games connect."""
+        return [*self._rated.tables.findings.warnings(), *self._rated.notes]
+
+    def report(self) -> RunReport:
+        """Return the report, which a notebook shows and which can be saved."""
+        from arena.library.report_view import RunReport
+        from arena.reports.ratings_report import make_ratings_report
+
+        return RunReport(make_ratings_report(self._lists, self._rated))
+
+    def save(self, folder: Location) -> None:
+        """Write the tables as CSV files, and the report, to a folder.
+
+        It is a new or an empty one, or one that this has written before; raises InputError for
+        any other.
+        """
+        from arena.reports.html import find_lack
+        from arena.store.csv_files import csv_writer
+
+        path = Path(folder_path(folder, "folder"))
+        own = {REPORT_HTML, REPORT_MARKDOWN, *(f"{name}.csv" for name in self.tables)}
+        try:
+            there = {one.name for one in path.iterdir()} if path.exists() else set()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        if there and not {REPORT_MARKDOWN} <= there <= own:
+            raise InputError(f"{path}: holds other files; choose a new folder")
+        check_place(path / REPORT_MARKDOWN)
+        for name, table in self.tables.items():
+            text = io.StringIO()
+            csv_writer(table, index=table.index.name is not None)(text)
+            write_text(path / f"{name}.csv", text.getvalue())
+        report = self.report()
+        report.save(path / REPORT_MARKDOWN)
+        if not find_lack():
+            report.save(path / REPORT_HTML)
+
+    def __str__(self) -> str:
+        lines = [self._rated.extent, *format_standings(self.standings)]
+        said = textwrap.wrap(self.headline, 80)
+        return "\n".join([*lines, *self._rated.tables.findings.lines(), *said])
+
+    __repr__ = __str__
+
+
+def rate(
+    *games: pd.DataFrame | Location,
+    anchor: str | Mapping[str, float] = "",
+    anchor_error: float = 0.0,
+) -> Ratings:
+    """Rate bots together by the games of several runs, files or DataFrames.
+
+    A place is the folder of a run, its games.csv, exported records, or a CSV file. A table has the
+    columns bot, opponent and winner (a label; draw or empty for a draw) and may have pair, seat,
+    win_type, points and opponent_points. The `anchor`, as in "greedy=1239", has this Elo but for
+    `anchor_error`, half of its 95 % interval. Raises InputError, which names file, row and column.
+
+    >>> import arena
+    >>> results = arena.run(["greedy", "uniform"], pairs=5, seed=7, progress=False)
+    >>> ratings = arena.rate(results.games, anchor="uniform=1200")
+    >>> float(ratings.standings["elo"].iloc[-1])
+    1200.0
+    """
+    from arena.insight.rated_lists import rate_lists
+    from arena.store.listed_games import list_games, read_games
+
+    lists: list[GameList] = []
+    places: dict[Path, Path] = {}
+    if not games:
+        raise InputError("no games to rate")
+    for number, one in enumerate(games, 1):
+        if isinstance(one, str | os.PathLike):
+            place = Path(one)
+            if place.resolve() in places:
+                raise InputError(f"{place}: named twice; name different ones")
+            places[place.resolve()] = place
+            lists.append(read_games(place))
+        else:
+            lists.append(list_games(one, f"table {number}"))
+    if not 0 <= anchor_error <= MOST_ELO or (anchor_error and not anchor):
+        raise InputError("anchor error: half of the 95 % interval of the anchor, in Elo points")
+    return Ratings(lists, rate_lists(lists, anchor, anchor_error))

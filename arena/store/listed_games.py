@@ -1,0 +1,224 @@
+"""Read lists of games: of runs, of exported records, of any CSV file, or of a DataFrame."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.entries.entry import Identity
+from arena.entries.file import read_file
+from arena.entries.spec import is_label
+from arena.errors import InputError, counted, naming
+from arena.lanes.faults import BY_RULE, KINDS
+from arena.records.judge import read_lines
+from arena.statistics.counts import RESULTS, WIN_TYPES
+from arena.store.columns import GUARDED
+from arena.store.csv_files import GAME_COLUMNS
+from arena.store.database import NAME
+from arena.store.finished import read_line
+from arena.store.folder import GAMES, MANIFEST
+from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
+from arena.store.reader import read_run, why_no_run
+from arena.tournament.tournament import Tournament
+from engine import EngineError
+from engine.errors import show
+
+UNKNOWN: Final = -1
+"""Stands in a column of numbers for what a list does not say."""
+
+FAULTS: Final = ("", BY_RULE, *KINDS)
+"""What a column `fault` may say, by its number."""
+
+_DRAW = RESULTS - 1
+_CODES: Final[Mapping[str, Mapping[str, int]]] = {
+    "seat": {"": UNKNOWN, "0": 0, "1": 1},
+    "win_type": {"": UNKNOWN, **{name: place for place, name in enumerate(WIN_TYPES)}},
+    "fault": {name: place for place, name in enumerate(FAULTS)},
+}
+_POINTS = ("points", "opponent_points")
+_RECORDED = ("bot", "opponent", "pair", "seat", "winner", "win_type", *_POINTS, "fault")
+_MOST = 1 << 29  # bytes of a file: ten million games of a run
+_MOST_POINTS = 10_000
+_LABEL = "is no label: 1 to 60 printable characters, no space at the ends"
+_WINNER = "is neither of the two bots, nor draw, nor empty"
+
+
+class GameList(NamedTuple):
+    """The games of a file, a row each.
+
+    `games` has the labels, `bot` and `opponent`; `result`, 0 where the bot won, 1 where it lost, 2
+    in a draw; `win_type` as a place in WIN_TYPES and `fault` in FAULTS; `seat`; `pair`, a text; the
+    bot's lead in points, `margin`; and `row`. `identities` are those of the bots, by label, where
+    they are known. Games of one `source`, pair, seat and labels are the same one: it is the seed
+    and the `rules` of a run, a word for all records, or else the file. So many games were
+    `left_out`, because they were not finished.
+    """
+
+    name: str
+    games: pd.DataFrame
+    source: str
+    identities: Mapping[str, Identity] = {}
+    rules: str = ""
+    left_out: int = 0
+
+
+def read_games(place: Path) -> GameList:
+    """Return the games of a run's folder, or of a file of games; raises InputError.
+
+    A file is CSV with the columns bot, opponent and winner, or has a game record a line.
+    """
+    name = str(place)
+    if place.is_dir() and (place / NAME).exists():
+        run, store = read_run(place)
+        with closing(store):
+            rows = pd.DataFrame(store.named_games(run.pairings), columns=GAME_COLUMNS, dtype=object)
+        return _of_run(list_games(rows, name), run)
+    if place.is_dir():
+        if not (place / GAMES).exists():
+            raise InputError(f"{place}: {why_no_run(place)}")
+        place = place / GAMES
+    with naming(place):
+        content = read_file(place, _MOST)
+    if content.startswith(b"{"):
+        return _read_records(name, io.BytesIO(content))
+    found = _read_csv(name, content)
+    manifest = place.with_name(MANIFEST)
+    if place.name != GAMES or not manifest.exists():
+        return found
+    with naming(manifest):
+        return _of_run(found, make_tournament(read_manifest(read_file(manifest, MOST_BYTES))))
+
+
+def _of_run(found: GameList, run: Tournament) -> GameList:
+    """Return the games of a run, with the identities of its bots and what decides its deals."""
+    rules = json.dumps(run.rules.changes(), sort_keys=True)
+    identities = {one.label: one.identity for one in run.entries}
+    return found._replace(identities=identities, source=f"{run.seed} {rules}", rules=rules)
+
+
+def _read_csv(name: str, content: bytes) -> GameList:
+    """Return the games of a CSV file; blank rows are left out."""
+    rows = {}
+    try:
+        text = content.decode("utf-8-sig")
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        header = next(reader, [])
+        for number, row in enumerate(reader, 2):
+            if len(row) != len(header) and row:
+                found = f"{counted(len(row), 'cell')}, and {counted(len(header), 'column')}"
+                raise InputError(f"{name}: row {number}: {found}")
+            if row:
+                rows[number] = row
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{name}: line {line}: not UTF-8") from None
+    except csv.Error as error:
+        raise InputError(f"{name}: line {reader.line_num}: {error}") from None
+    table = pd.DataFrame([*rows.values()], [*rows], header, object)
+    return list_games(table, name, partial(re.sub, GUARDED, r"\1"))
+
+
+def _read_records(name: str, file: BinaryIO) -> GameList:
+    """Return the games of a file of records, each of which is played again."""
+    rows: dict[int, tuple[Any, ...]] = {}
+    left_out = 0
+    for number, line in enumerate(read_lines(file), 1):
+        if not line.strip():
+            continue
+        try:
+            game = read_line(line)
+        except EngineError as error:
+            raise InputError(f"{name}: row {number}: {error}") from None
+        if "bots" not in json.loads(line):
+            raise InputError(f"{name}: row {number}: the record does not name its bots")
+        if game is None:
+            left_out += 1
+            continue
+        fault = game.fault.kind if game.fault else ""
+        end = game.winner, game.win_type, *game.points, fault
+        rows[number] = *game.seats, game.record.deal, 0, *end
+    found = list_games(pd.DataFrame([*rows.values()], [*rows], _RECORDED, object), name)
+    return found._replace(source="records", left_out=left_out)
+
+
+def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str) -> GameList:
+    """Return the games of a table with the columns of games.csv; `read` is for its labels.
+
+    Raises InputError, which names the row, by its place in the index, and the column.
+    """
+    header = [*map(str, table.columns)]
+    for column in GAME_COLUMNS:
+        if header.count(column) > 1:
+            raise InputError(f"{name}: column {column} is there twice")
+        if column in ("bot", "opponent", "winner") and column not in header:
+            raise InputError(f"{name}: column {column} is missing; there are {', '.join(header)}")
+
+    blank = pd.Series("", table.index, object)
+
+    def refuse(column: str, wrong: Any, why: str) -> None:
+        for place in np.flatnonzero(wrong)[:1].tolist():
+            cell = show(_write(table[column].iloc[place]))
+            raise InputError(f"{name}: row {table.index[place]}: {column} {cell} {why}")
+
+    def parse(column: str, read_cell: Callable[[str], Any], why: str = "") -> Any:
+        try:
+            codes, cells = pd.factorize(
+                table[column] if column in header else blank, use_na_sentinel=False
+            )
+        except TypeError as error:  # no cell of a table, such as a list
+            raise InputError(f"{name}: column {column}: {error}") from None
+        found = []
+        for code, cell in enumerate(cells):
+            try:
+                found.append(read_cell(_write(cell)))
+            except (KeyError, ValueError):
+                refuse(column, codes == code, why)
+        return pd.Series(found, dtype=None if found else int).to_numpy()[codes]
+
+    bot, opponent = (parse(column, partial(_label, read), _LABEL) for column in ("bot", "opponent"))
+    refuse("opponent", bot == opponent, "plays against itself")
+    winner = parse("winner", read)
+    drawn = np.isin(winner.astype(object), ["", "draw"])
+    result = np.select([winner == bot, winner == opponent, drawn], range(RESULTS), UNKNOWN)
+    refuse("winner", result == UNKNOWN, _WINNER)
+    coded = {
+        column: parse(column, codes.__getitem__, f"is none of {', '.join(filter(None, codes))}")
+        for column, codes in _CODES.items()
+    }
+    wrong = (coded["win_type"] == WIN_TYPES.index("draw")) != (result == _DRAW)
+    refuse("win_type", wrong & (coded["win_type"] != UNKNOWN), "is not how this game can end")
+    own, theirs = (parse(column, _points, "is no number of points") for column in _POINTS)
+    columns = {"bot": bot, "opponent": opponent, "result": result, "pair": parse("pair", str)}
+    games = pd.DataFrame({**columns, **coded, "margin": own - theirs, "row": table.index})
+    return GameList(name, games, name)
+
+
+def _label(read: Callable[[str], str], text: str) -> str:
+    """Return a label as it was written; raises ValueError for what is none."""
+    if not is_label(label := read(text)):
+        raise ValueError
+    return label
+
+
+def _points(text: str) -> float:
+    """Return points, nan where they are not known; raises ValueError."""
+    if text and abs(int(text)) > _MOST_POINTS:
+        raise ValueError
+    return int(text) if text else np.nan
+
+
+def _write(cell: object) -> str:
+    """Return a cell as text: a missing one is empty, and a whole number has no point."""
+    if isinstance(cell, float) and cell.is_integer():
+        return f"{cell:.0f}"
+    return cell if isinstance(cell, str) else "" if pd.isna(cell) else str(cell)  # type: ignore[call-overload]

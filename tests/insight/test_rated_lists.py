@@ -1,0 +1,155 @@
+"""Several lists of games are rated together, and each game counts once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.errors import InputError
+from arena.insight.rated_lists import name_bots, rate_lists
+from arena.statistics.intervals import Z95, score_interval
+from arena.store.listed_games import GameList, list_games
+
+NEEDED = ["bot", "opponent", "winner"]
+ONE, OTHER = ("1" * 64, "{}"), ("2" * 64, "{}")
+LOUD = ("1" * 64, '{"loud": true}')
+
+
+def listed(*rows: tuple[object, ...], more: tuple[str, ...] = (), **known: object) -> GameList:
+    """Return a list of games with these rows."""
+    columns = [*NEEDED, *more]
+    frame = pd.DataFrame([*rows], columns=columns)
+    return list_games(frame, "list")._replace(**known)  # type: ignore[arg-type]
+
+
+def test_single_games_have_the_intervals_of_independent_games() -> None:
+    """Wilson's interval of 40 games, and the error of an Elo from their variance."""
+    rated = rate_lists([listed(*[("a", "b", "a")] * 30, *[("b", "a", "a")] * 10)], "b=1500")
+    assert rated.units == (0, 40)
+    both = rated.tables.head_to_head.set_index("bot").loc["a"]
+    assert (both["games"], both["score"]) == (40, 1.0)
+    rated = rate_lists([listed(*[("a", "b", "a")] * 300, *[("b", "a", "b")] * 100)], "b=1500")
+    both = rated.tables.head_to_head.set_index("bot").loc["a"]
+    centre, half = 0.75 + Z95**2 / 800, Z95 * math.sqrt(0.75 * 0.25 / 400 + (Z95 / 800) ** 2)
+    wilson = [(centre + side * half) / (1 + Z95**2 / 400) for side in (-1, 1)]
+    assert [both["score_low"], both["score_high"]] == pytest.approx(wilson, abs=0.001)
+    row = rated.tables.standings.set_index("bot").loc["a"]
+    error = Z95 * 400 / math.log(10) / math.sqrt(400 * 0.75 * 0.25)
+    assert row["elo"] - row["elo_low"] == pytest.approx(error, rel=0.01)
+
+
+def test_pairs_are_the_units_where_they_are_known() -> None:
+    """Pairs that are always even have a narrow interval, and the same games by themselves not."""
+    rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
+    rated = rate_lists([listed(*rows, more=("pair",))])
+    assert rated.units == (40, 0)
+    paired = rated.tables.head_to_head.loc[0]
+    assert [paired["score_low"], paired["score_high"]] == pytest.approx(
+        score_interval(40, 40.0, 40.0), abs=0.0001
+    )
+    alone = rate_lists([listed(*(row[:3] for row in rows))]).tables.head_to_head.loc[0]
+    assert alone["score_low"] < paired["score_low"] < 0.5
+
+
+def test_pairs_of_two_lists_are_different_ones() -> None:
+    """A pair is one of its list, and of its two bots."""
+    rows = [("a", "b", "a", 0, 0), ("b", "a", "b", 0, 0), ("a", "c", "a", 0, 0)]
+    more = "pair", "seat"
+    other = listed(*rows, more=more)._replace(name="other", source="other")
+    rated = rate_lists([listed(*rows, more=more), other])
+    assert rated.units == (2, 2)
+    assert rated.counts.total == 6
+    assert rated.tables.win_types["seat"].tolist() == [0, 1, 0, 1, 1]
+
+
+def test_a_game_that_two_runs_have_counts_once() -> None:
+    """The seed, the labels, the pair and the seat decide a game of the same bots."""
+    rows = [("a", "b", "a", pair, seat) for pair in range(3) for seat in (0, 1)]
+    bots = {"a": ONE, "b": OTHER}
+    run = listed(*rows, more=("pair", "seat"), identities=bots, source="7 {}")
+    more = listed(*rows[2:], ("b", "a", "a", 9, 1), more=("pair", "seat"))
+    longer = more._replace(source="7 {}", identities=bots)
+    rated = rate_lists([run, longer])
+    assert (rated.counts.total, rated.units) == (7, (3, 1))
+    assert "4 games there twice, by seed and pair: counted once" in rated.notes
+    seeded = rate_lists([run, longer._replace(source="8 {}")])
+    assert seeded.counts.total == 11
+    edited = rate_lists([run, longer._replace(identities=bots | {"a": LOUD})])
+    assert edited.counts.total == 11
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([("a", "b", "a", 5, 0), ("b", "a", "b", 5, 1)], "row 1: pair '5' of these two has a game"),
+        ([("a", "b", "a", 5, None)] * 3, "row 2: pair '5' of these two has two games already"),
+        ([], "list: no game of two bots"),
+    ],
+)
+def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: str) -> None:
+    """Otherwise the row of the first game too many is named."""
+    with pytest.raises(InputError, match=why):
+        rate_lists([listed(*rows, more=("pair", "seat"))])
+
+
+def test_bots_are_known_by_identity_and_else_by_label() -> None:
+    """One with two labels is one bot; a label of two bots has the hash after it."""
+    game = ("a", "b", "a")
+    first = listed(game, identities={"a": ONE, "b": OTHER})
+    second = listed(game, identities={"a": OTHER, "b": LOUD})
+    plain = listed(game, ("c", "b", "c"))
+    names, notes = name_bots([first, second, plain])
+    loud = names[1]["b"]
+    assert names[0] == {"a": "a", "b": "b#222222"}
+    assert names[1] == {"a": "b#222222", "b": loud}
+    assert names[2] == {"a": "a#?", "b": "b#?", "c": "c"}
+    assert loud not in ("b#111111", "b#222222")
+    assert "b and a are one bot, by its sha256: b#222222" in notes
+    assert f"list: b may be b#222222 or {loud}: it has no sha256" in notes
+    assert name_bots([first, plain])[0][1] == {"a": "a", "b": "b#?", "c": "c"} | {"b": "b"}
+
+
+def test_games_of_a_bot_with_itself_say_nothing() -> None:
+    """Two labels of one run may be one bot."""
+    rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "b")]
+    rated = rate_lists([listed(*rows, identities={"a": ONE, "b": ONE, "c": OTHER})])
+    assert rated.counts.total == 2
+    assert "1 game of a with itself left out" in rated.notes
+
+
+def test_what_a_list_does_not_say_is_empty() -> None:
+    """Wins by type, where one game has none; who began; margins."""
+    rated = rate_lists([listed(("a", "b", "a", "city"), ("a", "b", "b", ""), more=("win_type",))])
+    assert not rated.is_typed
+    assert not rated.is_seated
+    standings = rated.tables.standings
+    assert standings["wins"].tolist() == [1, 1]
+    assert standings[["city_wins", "forfeits", "mean_margin"]].isna().all(axis=None)
+    assert rated.tables.win_types[["bot", "games", "wins"]].values.tolist() == [
+        ["a", 2, 1],
+        ["b", 2, 1],
+    ]
+    known = rate_lists([listed(("a", "b", "a", "city"), ("a", "b", "", ""), more=("win_type",))])
+    assert known.tables.standings["city_wins"].tolist() == [1, 0]
+
+
+def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
+    """By the sum of squares; those that no game connects with it stay."""
+    rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
+    sure = rate_lists([listed(*rows)], "a=2000").tables.standings.set_index("bot")
+    loose = rate_lists([listed(*rows)], {"a": 2000.0}, 30.0).tables.standings.set_index("bot")
+    assert loose.loc["a", ["elo", "elo_low", "elo_high"]].tolist() == [2000.0, 1970.0, 2030.0]
+    halves = [one["elo_high"] - one["elo"] for one in (sure.loc["b"], loose.loc["b"])]
+    assert halves[1] == pytest.approx(math.hypot(halves[0], 30.0), abs=0.1)
+    for table in (sure, loose):
+        assert np.ptp(table["elo"][["c", "d"]]) > 0
+    assert loose.loc[["c", "d"]].equals(sure.loc[["c", "d"]])
+
+
+def test_what_no_game_connects_is_said() -> None:
+    """As in a run."""
+    rated = rate_lists([listed(("a", "b", "a"), ("c", "d", "c"))])
+    assert rated.headline.startswith("2 groups of bots never met, those of a and c")

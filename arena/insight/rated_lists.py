@@ -66,7 +66,7 @@ class RatedLists:
         tables, found = self.tables, self.tables.findings
         left_out = [one for one in tables.standings["bot"] if one not in tables.judged.numbers]
         misfits = len(found.misfits), found.tested
-        said = find_headline(tables.judged, tables.superiority, misfits, left_out=left_out)
+        said = find_headline(tables.judged, misfits, left_out=left_out)
         return " ".join(said.sentences())
 
     @property

@@ -55,6 +55,11 @@ class Ratings:
         return self.tables["standings"]
 
     @property
+    def verdicts(self) -> pd.DataFrame:
+        """Of every two bots by how much which one leads, and how surely (verdicts.csv)."""
+        return self.tables["verdicts"]
+
+    @property
     def headline(self) -> str:
         """What may be said of the bots, in a few sentences."""
         return self._rated.headline

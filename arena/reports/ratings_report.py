@@ -36,10 +36,10 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     summary = [rated.headline, f"{rated.extent}."]
     if found.seat:
         summary.append(describe_advantage(found.seat))
-    standings = standings_section(tables.standings, tables.neighbours, found, None)
+    standings = standings_section(tables.standings, tables.verdicts, found, None)
     sections = [
         replace(standings, blocks=[*map(_without_links, standings.blocks)]),
-        pairings_section(tables.head_to_head, tables.superiority, labels, found),
+        pairings_section(tables.head_to_head, tables.verdicts, labels, found),
     ]
     if rated.is_typed:
         blocks = win_type_blocks(tables.win_types, tables.head_to_head, labels)

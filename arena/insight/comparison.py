@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,10 +15,12 @@ from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
 from arena.insight.paired import PairedGames, make_paired_games
 from arena.insight.summary import plain_rows
-from arena.insight.verdict import count_observations, make_sentence, name_value, signed
+from arena.insight.tables import group_bots
+from arena.insight.verdict import count_observations, make_claim, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean, season_interval
+from arena.statistics.verdicts import LEANS
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
@@ -28,6 +30,9 @@ from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    from arena.insight.run_files import Tables
 
 _NAME_WIDTH = 14
 _HEAD = (
@@ -136,6 +141,28 @@ def make_comparison(
         comparison_command(tournament, stop),
         paired,
     )
+
+
+def judge_compared(tables: Tables, found: SprtResult) -> Tables:
+    """Return the tables of a comparison, whose two bots have the verdict and the lead of its test.
+
+    They are apart where the test and its interval say so together.
+    """
+    verdicts, standings = tables.verdicts.copy(), tables.standings.copy()
+    row = verdicts[["bot", "opponent"]].isin([found.new, found.old]).all(axis=1)
+    if not row.any():
+        return tables
+    ahead, behind, elo = found.new, found.old, found.elo
+    if elo.value < 0:
+        ahead, behind, elo = behind, ahead, Estimate(-elo.value, -elo.high, -elo.low)
+    likely = float(verdicts.loc[row, "likely"].iloc[0])
+    likely = likely if verdicts.loc[row, "bot"].iloc[0] == ahead else 1 - likely
+    claim = make_claim(found.verdict, found.elo, found.stop, found.evidence.pairs)
+    word = "apart" if claim in ("better", "weaker") else "leans" if likely >= LEANS else "open"
+    cells = elo.scaled(1, 1).cells
+    verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells, round(likely, 4), word]]
+    standings["group"] = group_bots([*standings["bot"]], tables.judged.labels, verdicts)
+    return replace(tables, verdicts=verdicts, standings=standings)
 
 
 def _count_by_rule(counted: Counts) -> int:

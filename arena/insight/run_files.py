@@ -87,6 +87,12 @@ def make_files(
     pairings = tournament.pairings
     counts = store.count(_parts(tournament))
     made = tables_of(tournament, counts)
+    comparison = None
+    if test := tournament.comparison:
+        from arena.insight.comparison import judge_compared, make_comparison
+
+        comparison = make_comparison(tournament, test, store, counts)
+        made = judge_compared(made, comparison)
     command = replay_commands(tournament)
 
     @cache
@@ -108,10 +114,9 @@ def make_files(
     }
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)
-    if test := tournament.comparison:
-        from arena.insight.comparison import comparison_writers, make_comparison
+    if comparison:
+        from arena.insight.comparison import comparison_writers
 
-        comparison = make_comparison(tournament, test, store, counts)
         writers |= comparison_writers(comparison)
         return Files(made, counts, wins, writers, comparison)
     return Files(made, counts, wins, writers)
@@ -159,13 +164,14 @@ def make_tables(
     field = Field(pairings, played, labels, unrated, fixed, **how)
     out = find_out(pairings, counts.faults, max_faults)
     judged = Field(pairings, played, labels, unrated | out, **how) if out else field
-    standings = tables.make_standings(sides, field, labels, judged)
+    verdicts = tables.make_verdicts(judged)
+    standings = tables.make_standings(sides, field, labels, judged.labels, verdicts)
     residuals = make_residuals(field)
     return Tables(
         standings,
         tables.make_head_to_head(sides, scores, residuals),
         tables.make_win_types(sides),
-        tables.make_verdicts(judged),
+        verdicts,
         make_rankings(field, [*standings["bot"]]),
         replace(_find(field, residuals, counts, anchor), idle=idle),
         judged,

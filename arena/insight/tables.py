@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
@@ -23,6 +24,7 @@ from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, Moments, score_intervals
+from arena.statistics.letters import give_letters
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
@@ -77,7 +79,11 @@ def make_head_to_head(
 
 
 def make_standings(
-    sides: pd.DataFrame, field: Field, labels: Sequence[str], judged: Field | None = None
+    sides: pd.DataFrame,
+    field: Field,
+    labels: Sequence[str],
+    judged: Sequence[str] | None = None,
+    verdicts: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval.
 
@@ -100,9 +106,24 @@ def make_standings(
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
     table.insert(0, "rank", _ranks(table["elo"].tolist()))
-    letters = (judged or field).give_letters([*table["bot"]])
-    table["group"] = pd.Series(letters, table.index, object).fillna(float("nan"))
+    verdicts = make_verdicts(field) if verdicts is None else verdicts
+    table["group"] = group_bots([*table["bot"]], judged or field.labels, verdicts)
     return table[STANDINGS.names]
+
+
+def group_bots(
+    order: Sequence[str], judged: Sequence[str], verdicts: pd.DataFrame
+) -> list[str | float]:
+    """Return the letters of each bot in this order: two share one unless they are apart.
+
+    One that was not judged has none.
+    """
+    apart = verdicts[verdicts["verdict"] == "apart"]
+    found = {frozenset(two) for two in zip(apart["bot"], apart["opponent"], strict=True)}
+    rated = [label for label in order if label in {*judged}]
+    letters = give_letters(len(rated), lambda *two: frozenset(rated[n] for n in two) in found)
+    by_label = dict(zip(rated, letters, strict=True))
+    return [by_label.get(label, math.nan) for label in order]
 
 
 def _ranks(elos: Sequence[float]) -> list[int]:

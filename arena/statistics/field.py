@@ -23,7 +23,6 @@ import pandas as pd
 from arena.statistics.counts import PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
 from arena.statistics.intervals import LEVEL, Estimate, correct
-from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.verdicts import Verdict, Verdicts
 
@@ -77,20 +76,6 @@ class Field:
         if found is None:
             return None
         return found._replace(lead=ELO * found.lead, low=ELO * found.low, high=ELO * found.high)
-
-    def give_letters(self, order: Sequence[str]) -> list[str | None]:
-        """Return the letters of each bot: two bots share one if they are not apart.
-
-        `order` are labels, the strongest first; a bot that is not in the field has none.
-        """
-        rated = [label for label in order if label in self.numbers]
-
-        def is_apart(upper: int, lower: int) -> bool:
-            two = self.numbers[rated[upper]], self.numbers[rated[lower]]
-            return bool(self.verdicts.apart[two])
-
-        by_label = dict(zip(rated, give_letters(len(rated), is_apart), strict=True))
-        return [by_label.get(label) for label in order]
 
     @property
     def groups(self) -> list[list[str]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from arena.insight.tables import group_bots, make_verdicts
 from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
@@ -99,7 +100,8 @@ def play(case: Case, *seed: int) -> Run:
 def _compare(field: Field, truth: Floats) -> Run:
     ratings = field.ratings()
     order = sorted(field.labels, key=lambda label: -round(ratings[label].value, 1))
-    letters = [{*split_letters(group or "")} for group in field.give_letters(order)]
+    groups = group_bots(order, field.labels, make_verdicts(field))
+    letters = [{*split_letters(str(group))} for group in groups]
     places = [field.numbers[label] for label in order]
     rows = []
     for upper, lower in combinations(range(len(order)), 2):

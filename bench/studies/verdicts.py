@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -53,6 +54,13 @@ def count(verdicts: Verdicts, strengths: np.ndarray, found: dict[str, float]) ->
     found["likely"] += int(sure.sum())
     found["likely said"] += float(said[sure].sum())
     found["likely right"] += int(right[sure].sum())
+    order = np.argsort(-verdicts.fit.strengths, kind="stable")
+    for two in pairwise(order.tolist()):
+        if (times := verdicts.forecast(*two)) is not None:
+            found["forecasts"] += 1
+            found["forecasts held"] += (
+                times[0] <= verdicts.times(*two, abs(float(true[two]))) <= times[1]
+            )
     first = verdicts.first()
     best = int(first.argmax())
     if not is_equal[best].sum() > 1:
@@ -65,9 +73,9 @@ def lines(runs: int = RUNS, names: Iterable[str] = tuple(CASES)) -> Iterator[str
     """Yield the table of the section, each row as soon as it has been simulated."""
     yield (
         "| truth | wrong order | lead missed | rating missed | leader's missed | told apart "
-        "| likely: said / right | first: said / right |"
+        "| likely: said / right | first: said / right | forecasts held |"
     )
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for name in names:
         yield row(name, simulate(name, CASES[name], runs))
 
@@ -85,7 +93,8 @@ def row(name: str, found: dict[str, float]) -> str:
         else "-"
         for what in ("likely", "first")
     ]
-    return f"| {name} | {' | '.join([*of_runs, told, *chances])} |"
+    held = f"{found['forecasts held'] / found['forecasts']:.0%}" if found["forecasts"] else "-"
+    return f"| {name} | {' | '.join([*of_runs, told, *chances, held])} |"
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def test_single_games_have_the_intervals_of_independent_games() -> None:
     assert [both["score_low"], both["score_high"]] == pytest.approx(wilson, abs=0.001)
     row = rated.tables.standings.set_index("bot").loc["a"]
     error = Z95 * 400 / math.log(10) / math.sqrt(400 * 0.75 * 0.25)
-    assert row["elo"] - row["elo_low"] == pytest.approx(error, rel=0.01)
+    assert (row["elo_high"] - row["elo_low"]) / 2 == pytest.approx(error, rel=0.01)
 
 
 def test_pairs_are_the_units_where_they_are_known() -> None:

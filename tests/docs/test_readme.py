@@ -35,7 +35,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """
     for folder in ("configs", "docs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "hasty.py").write_text(markdown.blocks(README, "python")[0])
+    (tmp_path / "patient.py").write_text(markdown.blocks(README, "python")[0])
     (tmp_path / "my_bot.py").write_text(TEMPLATE)
     (tmp_path / "shipped").mkdir()
     short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
@@ -86,7 +86,7 @@ def test_every_link_leads_to_a_file() -> None:
 @pytest.mark.slow
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     """The README's bot never forfeits, with and without its parameter."""
-    specs = ["hasty.py", "hasty.py(patient=True)"]
+    specs = ["patient.py", "patient.py(enough=6)"]
     done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1

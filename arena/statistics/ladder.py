@@ -1,0 +1,12 @@
+"""By how much pairings of the ladder differ from what its Elo says.
+
+`python -m bench.ladder FOLDER` writes this from a run of `configs/ladder.yaml`; a test finds the
+same from the counts of its pairs (`bench/ladder.csv`).
+"""
+
+from typing import Final
+
+from arena.statistics.intervals import Estimate
+
+LADDER_SPREAD: Final = Estimate(18.0, 8.0, 30.0)
+"""Elo points: the standard deviation, with its 95 % interval."""

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.distributions import find_root
+from arena.statistics.distributions import expit, find_root
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.model import Floats, Model, Numbers, share_credit
@@ -166,10 +166,11 @@ def fit(
 def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
     """Return the rating of one bot by its games against others, whose ratings stay as they are.
 
-    `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`. It is
-    credited with one pair, spread evenly over the `scores`. The interval is for opponents like
-    these: it contains by how much the bot's own results differ from the Elo, of which the prior
-    is Student's with 2 degrees of freedom, and the most that the ladder's may differ as its scale.
+    `anchors` are the others' Elo ratings; in `scores` the bot comes first, and its number is
+    `len(anchors)`. It is credited with one pair, spread evenly over the `scores`. The interval is
+    for opponents like these: it contains by how much the bot's own results differ from the Elo. The
+    prior of that is Student's with 2 degrees of freedom; its scale is the most that the ladder's
+    may be.
 
     >>> rating = fit_one([1405, 1405], [PairScores(2, n, 999, 1499.0, 2500.0) for n in (0, 1)])
     >>> [round(number) for number in rating[:3]]
@@ -177,16 +178,13 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
     """
     model = Model(len(anchors) + 1, scores, np.full(len(scores), 1 / max(1, len(scores))))
     strengths = (np.array([*anchors, MEAN]) - MEAN) / ELO
-
-    def at(strength: float) -> Floats:
-        strengths[-1] = strength
-        return strengths
+    others = strengths[model.second]
 
     def slope(strength: float) -> float:
-        return float(model.gradient(at(strength))[-1])
+        return float((2 * model.pairs * expit(strength - others) - model.total).sum())
 
-    best = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
-    weights, luck = model.weights(at(best)), model.spreads(strengths).sum()
+    best = strengths[-1] = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
+    weights, luck = model.weights(strengths), model.spreads(strengths).sum()
     gaps = (model.total - 2 * model.pairs * model.shares(strengths)) / weights
     beyond = _own_variance(gaps, luck / weights.sum() / weights) * (weights**2).sum()
     error = Z95 * ELO * math.sqrt(luck + beyond) / float(weights.sum())

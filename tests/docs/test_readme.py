@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from random import Random
@@ -9,8 +10,13 @@ from typing import Any
 
 import pytest
 
+import arena as library
+from arena.entries.catalogue import ELO
+from arena.statistics.apart import pair_scores
+from arena.statistics.ratings import fit_one
 from arena.tournament import config
 from arena.tournament.stop import Until
+from bench.studies.ladder import count_pairs
 from engine import State
 from engine.state import random_deal
 from engine.view import view
@@ -90,6 +96,24 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_check_guesses_what_a_run_says(arena: Arena, clone: Path) -> None:
+    """The README's number is in the interval of the guess, and so is the rating of a run."""
+    checked = json.loads(arena("check", "patient.py", "--json", "--lane", "process").stdout)
+    figures = checked["items"][-1]["figures"]
+    (said,) = re.findall(r"rating is about (\d+)", README)
+    anchors = [name for name, games in figures["against"].items() if games["games"] > 2]
+    run = library.run([str(clone / "patient.py")], against=anchors, pairs=100, progress=False)
+    scores = [
+        pair_scores(len(anchors), anchors.index(two.opponent), by_score)
+        for two, by_score in count_pairs(run.games).items()
+    ]
+    rating = fit_one([ELO[name] for name in anchors], scores)
+    assert figures["low"] < int(said) < figures["high"]
+    assert figures["low"] < rating.value < figures["high"]
+    assert rating.low < int(said) < rating.high
 
 
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:

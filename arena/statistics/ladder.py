@@ -8,5 +8,5 @@ from typing import Final
 
 from arena.statistics.intervals import Estimate
 
-LADDER_SPREAD: Final = Estimate(18.0, 8.0, 30.0)
+LADDER_SPREAD: Final = Estimate(17.0, 0.0, 34.0)
 """Elo points: the standard deviation, with its 95 % interval."""

@@ -18,7 +18,7 @@ def climb(elo: float, deviates: float = 0.0) -> Climb:
 
     def meet(anchor: int) -> float:
         lead = elo - [*ELO.values()][anchor] + deviates * (-1) ** anchor
-        return 2 / (1 + 10 ** (-lead / 400))
+        return float(2 / (1 + 10 ** (-lead / 400)))
 
     played = Climb(ELO, meet)
     played.play(40)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from arena.check.item import Item, fail
 from arena.check.sparring import Candidate, Guilty, Sparring
 from arena.entries.catalogue import ELO, place
-from arena.entries.resolve import installed
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import PairScores, fit_one
 
@@ -78,8 +77,7 @@ class Climb:
 
 def guess_rating(candidate: Candidate, games: int) -> Item:
     """Play so many games against the ladder, of which the bot itself is left out, and rate it."""
-    present = {name for name, _ in installed()} - {candidate.entry.spec}
-    elos = {name: float(elo) for name, elo in ELO.items() if name in present}
+    elos = {name: elo for name, elo in ELO.items() if name != candidate.entry.spec}
     sparring = Sparring(candidate, opponents=[*elos])
 
     def meet(anchor: int) -> float:

@@ -186,9 +186,8 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
     weights, luck = model.weights(strengths), model.spreads(strengths).sum()
     gaps = (model.total - 2 * model.pairs * model.shares(strengths)) / weights
     beyond = _own_variance(gaps, luck / weights.sum() / weights) * (weights**2).sum()
-    error = Z95 * ELO * math.sqrt(luck + beyond) / float(weights.sum())
-    rating = MEAN + ELO * best
-    return Estimate(rating, rating - error, rating + error)
+    error = Z95 * math.sqrt(luck + beyond) / float(weights.sum())
+    return Estimate(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
 
 
 def _own_variance(gaps: Floats, luck: Floats) -> float:

@@ -2,76 +2,67 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Mapping
 
 from arena.check.item import Item, fail
-from arena.check.sparring import MOST_PAIRS, Candidate, Guilty, Sparring
+from arena.check.sparring import Candidate, Guilty, Sparring
 from arena.entries.catalogue import ELO, place
-from arena.entries.resolve import installed
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import PairScores, fit_one
-from arena.statistics.spread import USUAL
 
 NAME = "rating"
-_TOO_FAR = 100.0  # Elo points above the bot's interval: all games would be lost
+_REACH = 400.0  # Elo points: beyond, more than 91 % of the points go to one of the two
+_NEAREST = 5  # anchors: with so many, what one pairing deviates by counts little
 
 
 class Climb:
-    """The bot's games against the bots of the ladder, and its score against each of them."""
+    """A bot's pairs against the anchors, evenly over those in reach.
 
-    def __init__(self, candidate: Candidate) -> None:
-        present = {name for name, _ in installed()}
-        self.names = [name for name in ELO if name in present]
-        self.sparring = Sparring(candidate, opponents=self.names)
-        self.scores = [PairScores(len(self.names), n, 0, 0.0, 0.0) for n in range(len(self.names))]
+    `elos` are the anchors' ratings, and `meet` plays a pair against the anchor of a number and
+    returns the bot's score in it, from 0 to 2. `scores` has those of each anchor.
+    """
 
-    def play(self, anchor: int, pairs: int = 1) -> None:
-        """Play some pairs against one of them."""
-        halves: Counter[int] = Counter()  # half points, by pair
-        for result in self.sparring.play(anchor, pairs):
-            halves[result.pair] += 1 if result.winner is None else 2 * (result.winner == 0)
-        scores = [half / 2 for half in halves.values()]
-        _, opponent, before, total, squares = self.scores[anchor]
-        self.scores[anchor] = PairScores(
-            len(self.names),
-            opponent,
-            before + len(scores),
-            total + sum(scores),
-            squares + sum(score**2 for score in scores),
-        )
+    def __init__(self, elos: Mapping[str, float], meet: Callable[[int], float]) -> None:
+        self.elos = elos
+        self.meet = meet
+        self.scores: list[list[float]] = [[] for _ in elos]
 
-    def missing(self, games: int) -> int:
-        """Return how many pairs are missing to so many games."""
-        return -(-(games - len(self.sparring.actions)) // 2)
+    def play(self, pairs: int) -> None:
+        """Play so many pairs, each against one of those anchors in reach that were met least."""
+        while pairs > 0:
+            reach = self.in_reach()
+            fewest = min(len(self.scores[anchor]) for anchor in reach)
+            behind = [anchor for anchor in reach if len(self.scores[anchor]) == fewest]
+            for anchor in behind[:pairs]:
+                self.scores[anchor].append(self.meet(anchor))
+            pairs -= len(behind)
+
+    def in_reach(self) -> list[int]:
+        """Return the nearest anchors, of which one that wins nearly all, or loses it, is left out.
+
+        Where that leaves none, it is all of them.
+        """
+        rating = self.rating().value
+        far = [abs(elo - rating) for elo in self.elos.values()]
+        near = sorted(range(len(far)), key=far.__getitem__)[:_NEAREST]
+        return [anchor for anchor in near if far[anchor] < _REACH] or near
 
     def rating(self) -> Estimate:
-        """Return the bot's rating, with the others' ratings as they are."""
-        met = [score for score in self.scores if score.pairs]
-        return fit_one([ELO[name] for name in self.names], met, USUAL)
-
-    def in_reach(self, anchor: int) -> bool:
-        """Return whether games against an anchor would tell anything, and not all be lost."""
-        played = any(score.pairs for score in self.scores)
-        return not played or self.rating().high + _TOO_FAR > ELO[self.names[anchor]]
-
-    def next(self) -> int:
-        """Return the anchor whose games tell most."""
-        elo = self.rating().value
-
-        def worth(anchor: int) -> float:
-            share = 1 / (1 + 10 ** ((ELO[self.names[anchor]] - elo) / 400))
-            return share * (1 - share)
-
-        return max(range(len(self.names)), key=worth)
+        """Return the bot's rating, with the anchors' ratings as they are."""
+        sums = [
+            PairScores(len(self.elos), anchor, len(own), sum(own), sum(score**2 for score in own))
+            for anchor, own in enumerate(self.scores)
+        ]
+        return fit_one([*self.elos.values()], sums)
 
     def to_item(self) -> Item:
         """Return the item."""
         elo, low, high, _ = self.rating()
-        games = 2 * sum(score.pairs for score in self.scores)
-        won = sum(score.total for score in self.scores)
+        games = 2 * sum(map(len, self.scores))
+        won = sum(map(sum, self.scores))
         by_anchor = {
-            name: {"games": 2 * score.pairs, "score": score.total}
-            for name, score in zip(self.names, self.scores, strict=True)
+            name: {"games": 2 * len(own), "score": sum(own)}
+            for name, own in zip(self.elos, self.scores, strict=True)
         }
         figures = {"elo": elo, "low": low, "high": high, "games": games, "against": by_anchor}
         if won == games:
@@ -85,17 +76,19 @@ class Climb:
 
 
 def guess_rating(candidate: Candidate, games: int) -> Item:
-    """Play so many games against the ladder, and rate the bot."""
-    climb = Climb(candidate)
+    """Play so many games against the ladder, of which the bot itself is left out, and rate it."""
+    elos = {name: elo for name, elo in ELO.items() if name != candidate.entry.spec}
+    sparring = Sparring(candidate, opponents=[*elos])
+
+    def meet(anchor: int) -> float:
+        return sum(game.score for game in sparring.play(anchor))
+
+    climb = Climb(elos, meet)
     try:
-        for anchor in range(len(climb.names)):
-            if climb.missing(games) and climb.in_reach(anchor):
-                climb.play(anchor)
-        while missing := climb.missing(games):
-            climb.play(climb.next(), min(missing, MOST_PAIRS))
+        climb.play(-(-games // 2))
     except Guilty as guilty:
         where = f"at ply {guilty.ply} against {guilty.fixture.pairing.opponent}"
         return fail(NAME, guilty.fault, where, guilty.command)
     finally:
-        climb.sparring.close()
+        sparring.close()
     return climb.to_item()

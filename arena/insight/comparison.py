@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +15,6 @@ from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
 from arena.insight.paired import PairedGames, make_paired_games
 from arena.insight.summary import plain_rows
-from arena.insight.tables import group_bots
 from arena.insight.verdict import count_observations, make_claim, make_sentence, name_value, signed
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
@@ -32,7 +31,7 @@ from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.run_files import Tables
+    import pandas as pd
 
 _NAME_WIDTH = 14
 _HEAD = (
@@ -143,15 +142,15 @@ def make_comparison(
     )
 
 
-def judge_compared(tables: Tables, found: SprtResult) -> Tables:
-    """Return the tables of a comparison, whose two bots have the verdict and the lead of its test.
+def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
+    """Return the verdicts of a comparison, whose two bots have the verdict and lead of its test.
 
     They are apart where the test and its interval say so together.
     """
-    verdicts, standings = tables.verdicts.copy(), tables.standings.copy()
+    verdicts = verdicts.copy()
     row = verdicts[["bot", "opponent"]].isin([found.new, found.old]).all(axis=1)
     if not row.any():
-        return tables
+        return verdicts
     ahead, behind, elo = found.new, found.old, found.elo
     if elo.value < 0:
         ahead, behind, elo = behind, ahead, Estimate(-elo.value, -elo.high, -elo.low)
@@ -161,8 +160,7 @@ def judge_compared(tables: Tables, found: SprtResult) -> Tables:
     word = "apart" if claim in ("better", "weaker") else "leans" if likely >= LEANS else "open"
     cells = elo.scaled(1, 1).cells
     verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells, round(likely, 4), word]]
-    standings["group"] = group_bots([*standings["bot"]], tables.judged.labels, verdicts)
-    return replace(tables, verdicts=verdicts, standings=standings)
+    return verdicts
 
 
 def _count_by_rule(counted: Counts) -> int:

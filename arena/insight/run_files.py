@@ -92,7 +92,10 @@ def make_files(
         from arena.insight.comparison import judge_compared, make_comparison
 
         comparison = make_comparison(tournament, test, store, counts)
-        made = judge_compared(made, comparison)
+        verdicts = judge_compared(made.verdicts, comparison)
+        order = made.standings["bot"].tolist()
+        groups = tables.group_bots(order, made.judged.labels, verdicts)
+        made = replace(made, verdicts=verdicts, standings=made.standings.assign(group=groups))
     command = replay_commands(tournament)
 
     @cache

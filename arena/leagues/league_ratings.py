@@ -19,9 +19,9 @@ from arena.leagues.ledger import Pairs, RatingRow, Version
 from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95
+from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, MEAN, Fit
-from arena.statistics.spread import USUAL
 from arena.statistics.verdicts import Verdicts
 
 
@@ -49,7 +49,7 @@ def rate(
     counts = {(numbers[one], numbers[two]): by_score for one, two, by_score in played}
     scores = [pair_scores(*two, by_score) for two, by_score in counts.items()]
     if not rated:
-        return Rated({}, (USUAL, 0.0, math.inf, False))
+        return Rated({}, (LADDER_SPREAD.high, 0.0, math.inf, False))
     spread = Fit(len(rated), scores).spread
     fit = Fit(len(rated), scores, known_spread=spread.elo)
     panel = [numbers[version.id] for version in rated if version.panel]

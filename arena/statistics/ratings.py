@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.distributions import find_root
+from arena.statistics.distributions import expit, find_root
 from arena.statistics.intervals import Z95, Estimate
+from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.model import Floats, Model, Numbers, share_credit
 from arena.statistics.model import PairScores as PairScores
 from arena.statistics.spread import (
@@ -41,6 +42,7 @@ ELO = 400 / math.log(10)
 
 _MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
 _NEAR = 1e-12
+_GRID = np.geomspace(1.0, 400.0, 40) - 1.0  # Elo points by which one bot's pairings may deviate
 
 
 class Fit:
@@ -145,34 +147,45 @@ def even_factors(scores: Sequence[PairScores]) -> Floats:
     return np.asarray(pairs.mean() / pairs) if len(pairs) else pairs
 
 
-def fit_one(
-    anchors: Sequence[float], scores: Sequence[PairScores], spread: float = 0.0
-) -> Estimate:
+def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
     """Return the rating of one bot by its games against others, whose ratings stay as they are.
 
-    `anchors` are the others' Elo ratings; in `scores` the bot's number is `len(anchors)`. It is
-    credited with one pair, spread evenly over its opponents. `spread` is by how many Elo points
-    results differ from the Elo: few opponents do not say what others would.
+    `anchors` are the others' Elo ratings; in `scores` the bot comes first, and its number is
+    `len(anchors)`. It is credited with one pair, spread evenly over the `scores`. The interval is
+    for opponents like these: it contains by how much the bot's own results differ from the Elo. The
+    prior of that is Student's with 2 degrees of freedom; its scale is the most that the ladder's
+    may be.
 
     >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).value)
     1596
     """
     model = Model(len(anchors) + 1, scores, np.full(len(scores), 1 / max(1, len(scores))))
     strengths = (np.array([*anchors, MEAN]) - MEAN) / ELO
-
-    def at(strength: float) -> Floats:
-        strengths[-1] = strength
-        return strengths
+    others = strengths[model.second]
 
     def slope(strength: float) -> float:
-        return float(model.gradient(at(strength))[-1])
+        return float((2 * model.pairs * expit(strength - others) - model.total).sum())
 
-    best = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
-    weights = model.weights(at(best))
-    luck = float((model.effects(strengths) * model.information(strengths)).sum())
-    beyond = (spread / ELO) ** 2 * float((weights**2).sum())
+    best = strengths[-1] = find_root(slope, -_MOST_STRENGTH, _MOST_STRENGTH, _NEAR)
+    weights = model.weights(strengths)
+    luck = float((model.effects(strengths) * weights).sum())
+    gaps = (model.total - 2 * model.pairs * model.shares(strengths)) / weights
+    beyond = _own_variance(gaps, luck / weights.sum() / weights) * (weights**2).sum()
     error = Z95 * math.sqrt(luck + beyond) / float(weights.sum())
     return Estimate(*(MEAN + ELO * (best + side * error) for side in (0, -1, 1)))
+
+
+def _own_variance(gaps: Floats, luck: Floats) -> float:
+    """Return the expected variance of one bot's pairings about its strength, beyond their luck."""
+    grid = _GRID / ELO
+    variances = luck + grid[:, None] ** 2
+    sums = (1 / variances).sum(axis=1)
+    means = (gaps / variances).sum(axis=1) / sums
+    squares = ((gaps - means[:, None]) ** 2 / variances).sum(axis=1)
+    logs = -(np.log(variances).sum(axis=1) + np.log(sums) + squares) / 2
+    logs -= 1.5 * np.log1p((_GRID / LADDER_SPREAD.high) ** 2 / 2)
+    likely = np.exp(logs - logs.max()) * np.gradient(_GRID)
+    return float(likely @ grid**2 / likely.sum())
 
 
 Flags = npt.NDArray[np.bool_]

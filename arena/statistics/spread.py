@@ -3,8 +3,8 @@
 One number for each bot does not say how every two of them play. Each pairing is taken to differ
 from its two strengths by a number of its own, normal with the same spread everywhere. The spread is
 estimated by restricted maximum likelihood from the residuals of the pairings, beyond what the luck
-of their pairs explains, and shrunk towards the spread of this project's own bots where there are
-few pairings: without a degree of freedom it is that one.
+of their pairs explains, and shrunk towards the most that the ladder's may be where there are few
+pairings: without a degree of freedom it is that.
 
 Sources: Patterson and Thompson 1971 for the restricted likelihood; DerSimonian and Laird 1986 for
 effects that differ between studies, which are the pairings here.
@@ -18,16 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.statistics.distributions import Floats, expit
+from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.model import Model, invert
 
-USUAL = 38.0
-"""Elo points: the spread of this project's own bots, which is the scale of the prior."""
-
 _ELO = 400 / math.log(10)  # Elo points in one unit of log odds
-_GRID = np.linspace(0.0, 5 * USUAL, 51)
+_SCALE = LADDER_SPREAD.high  # of the prior: other bots may differ more than the ladder's
+_GRID = np.linspace(0.0, 190.0, 51)
 _MANY, _COARSE = 40, 5  # bots; which part of the grid is enough to find the place
 _LEAST_FREEDOM = 3
-_LITTLE, _MUCH = 0.15, 1.5  # of the usual spread: the interval of the prior is 0.03 to 2.2 of it
+_LITTLE, _MUCH = 0.15, 1.5  # of the scale: the interval of the prior is 0.03 to 2.2 of it
 
 
 class Spread(NamedTuple):
@@ -48,12 +47,12 @@ class Spread(NamedTuple):
     @property
     def is_measured(self) -> bool:
         """Whether the results say something of it, which few pairings or few pairs do not."""
-        is_told = self.low > _LITTLE * USUAL or self.high < _MUCH * USUAL
+        is_told = self.low > _LITTLE * _SCALE or self.high < _MUCH * _SCALE
         return self.freedom >= _LEAST_FREEDOM and is_told
 
 
-def estimate_spread(model: Model, strengths: Floats) -> Spread:
-    """Return the spread of the pairings about their strengths.
+def estimate_spread(model: Model, strengths: Floats, scale: float = _SCALE) -> Spread:
+    """Return the spread of the pairings about their strengths; `scale` is that of the prior.
 
     >>> from arena.statistics.model import PairScores
     >>> even = [PairScores(a, b, 500, 500.0, 750.0) for a, b in ((0, 1), (0, 2), (1, 2))]
@@ -65,9 +64,9 @@ def estimate_spread(model: Model, strengths: Floats) -> Spread:
     grid = _GRID
     if model.bots > _MANY:  # many bots tell it well, and each value takes long
         coarse = _GRID[::_COARSE]
-        best = float(coarse[_log_likelihoods(model, strengths, coarse).argmax()])
+        best = float(coarse[_log_likelihoods(model, strengths, coarse, scale).argmax()])
         grid = _GRID[np.abs(_GRID - best) <= _COARSE * _GRID[1]]
-    logs = _log_likelihoods(model, strengths, grid)
+    logs = _log_likelihoods(model, strengths, grid, scale)
     posterior = np.exp(logs - logs.max())
     posterior[grid == 0] /= 2  # an end of the grid stands for half as much
     posterior /= posterior.sum()
@@ -90,12 +89,12 @@ def _thirds(shares: Floats, values: Floats) -> Floats:
     return np.asarray(values @ filled - values[1:] @ filled[:-1])
 
 
-def _log_likelihoods(model: Model, strengths: Floats, grid: Floats) -> Floats:
+def _log_likelihoods(model: Model, strengths: Floats, grid: Floats, scale: float) -> Floats:
     """Return the logarithm of how likely each spread is, in Elo points: likelihood and prior."""
     information = model.information(strengths)
     beyond = (model.total - 2 * model.pairs * model.shares(strengths)) / information
     luck, means = model.effects(strengths) / information, model.means()
-    logs = -((grid / USUAL) ** 2) / 2
+    logs = -((grid / scale) ** 2) / 2
     if not len(beyond):
         return logs
     for number, spread in enumerate(grid.tolist()):

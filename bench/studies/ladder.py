@@ -39,9 +39,9 @@ def find_place(newcomer: str) -> Search:
     others = [bot for bot in BOTS if bot != newcomer]
     with tempfile.TemporaryDirectory() as place:
         old = _until_resolved(others, Path(place))
-        before = _counts(old.games)
+        before = count_pairs(old.games)
         new = _until_resolved([*others, newcomer], Path(place))
-        counts = _counts(new.games)
+        counts = count_pairs(new.games)
         pairs = sum(max(0, sum(five) - sum(before.get(two, ()))) for two, five in counts.items())
         order = [*new.standings["bot"]]
         where = order.index(newcomer)
@@ -71,7 +71,7 @@ def _in_turn(newcomer: str, others: list[str], before: Mapping[Pairing, Counts])
                 others, against=[newcomer], pairs=most, seed=SEED, out=place, progress=False
             ).games
             for pairs in range(max(FIRST, most - BLOCK + STEP), most + 1, STEP):
-                known = {**before, **_counts(games[games["pair"] < pairs])}
+                known = {**before, **count_pairs(games[games["pair"] < pairs])}
                 counts = {number: known[pairing] for number, pairing in enumerate(pairings)}
                 standings = Standings(pairings, counts, ())
                 mine = standings.labels.index(newcomer)
@@ -80,7 +80,7 @@ def _in_turn(newcomer: str, others: list[str], before: Mapping[Pairing, Counts])
     return None
 
 
-def _counts(games: pd.DataFrame) -> dict[Pairing, Counts]:
+def count_pairs(games: pd.DataFrame) -> dict[Pairing, Counts]:
     """Return the pairs by score of every two bots in a table of games."""
     score = np.where(games["winner"].isna(), 1, 2 * (games["winner"] == games["bot"]))
     keys = ["bot", "opponent", "pair"]

@@ -20,7 +20,6 @@ from arena.leagues.ledger import ACTIVE, Pairs, Version
 from arena.leagues.matching import BLOCK, Contender, choose_meetings
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.ratings import ELO, Fit, PairScores
-from arena.statistics.spread import USUAL
 from bench.studies.fields import score_shares
 
 SEED: Final = 3012
@@ -32,6 +31,7 @@ _BEFORE = 1200  # pairs of each bot before the newcomer comes
 _MET = 40  # others that a bot met before, in a large league
 _MANY = 1_000_000  # pairs of a round robin without luck, as it were
 _TARGET = 15.0
+_SPREAD = 38.0  # Elo points by which results differ from the Elo
 
 
 class Arrival(NamedTuple):
@@ -47,7 +47,7 @@ class _World:
     def __init__(self, bots: int, seed: Sequence[int]) -> None:
         self.random = np.random.default_rng([*seed])
         strengths = self.random.normal(0, _FIELD / ELO, bots)
-        beyond = np.triu(self.random.normal(0, USUAL / ELO, (bots, bots)), 1)
+        beyond = np.triu(self.random.normal(0, _SPREAD / ELO, (bots, bots)), 1)
         self.leads: Floats = strengths[:, None] - strengths[None, :] + beyond - beyond.T
         self.bots = bots
         self.counts: dict[tuple[int, int], list[int]] = {}

@@ -76,7 +76,7 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     """
     for name in ("bots", "configs", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "hasty.py").write_text(markdown.blocks(PAGES["README.md"], "python")[0])
+    (tmp_path / "patient.py").write_text(markdown.blocks(PAGES["README.md"], "python")[0])
     (tmp_path / "submissions").mkdir()
     (tmp_path / "submissions" / "ben.py").write_text(test_guide.TEMPLATE)
     if "arena new my_bot" not in markdown.commands(PAGES[request.getfixturevalue("page")]):

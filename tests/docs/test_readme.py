@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from random import Random
@@ -9,8 +10,13 @@ from typing import Any
 
 import pytest
 
+import arena as library
+from arena.entries.catalogue import ELO
+from arena.statistics.apart import pair_scores
+from arena.statistics.ratings import fit_one
 from arena.tournament import config
 from arena.tournament.stop import Until
+from bench.studies.ladder import count_pairs
 from engine import State
 from engine.state import random_deal
 from engine.view import view
@@ -35,7 +41,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """
     for folder in ("configs", "docs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "hasty.py").write_text(markdown.blocks(README, "python")[0])
+    (tmp_path / "patient.py").write_text(markdown.blocks(README, "python")[0])
     (tmp_path / "my_bot.py").write_text(TEMPLATE)
     (tmp_path / "shipped").mkdir()
     short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
@@ -86,10 +92,28 @@ def test_every_link_leads_to_a_file() -> None:
 @pytest.mark.slow
 def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     """The README's bot never forfeits, with and without its parameter."""
-    specs = ["hasty.py", "hasty.py(patient=True)"]
+    specs = ["patient.py", "patient.py(enough=6)"]
     done = arena("play", *specs, "uniform", "--pairs", "20", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_check_guesses_what_a_run_says(arena: Arena, clone: Path) -> None:
+    """The README's number is in the interval of the guess, and so is the rating of a run."""
+    checked = json.loads(arena("check", "patient.py", "--json", "--lane", "process").stdout)
+    figures = checked["items"][-1]["figures"]
+    (said,) = re.findall(r"rating is about (\d+)", README)
+    anchors = [name for name, games in figures["against"].items() if games["games"] > 2]
+    run = library.run([str(clone / "patient.py")], against=anchors, pairs=100, progress=False)
+    scores = [
+        pair_scores(len(anchors), anchors.index(two.opponent), by_score)
+        for two, by_score in count_pairs(run.games).items()
+    ]
+    rating = fit_one([ELO[name] for name in anchors], scores)
+    assert figures["low"] < int(said) < figures["high"]
+    assert figures["low"] < rating.value < figures["high"]
+    assert rating.low < int(said) < rating.high
 
 
 def test_the_search_snippet_draws_a_world_and_plays_it_on() -> None:

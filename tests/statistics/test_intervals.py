@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from arena.statistics.intervals import score_interval
+from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.ratings import PairScores, fit_one
 from tests.statistics.plain import fit
 
@@ -73,19 +75,28 @@ def test_three_even_bots_are_rated_as_worked_out_by_hand() -> None:
         assert rating[:3] == pytest.approx((1500, *span(1500, Z * ELO * error)))
 
 
+def prior_variance() -> float:
+    """Return the mean square of |Student's t| with 2 degrees of freedom, up to 399, in log odds."""
+    grid = np.arange(400.0)
+    likely = (1 + (grid / LADDER_SPREAD.high) ** 2 / 2) ** -1.5
+    return float(likely @ grid**2 / likely.sum()) / ELO**2
+
+
 @pytest.mark.parametrize("anchor", [1500, 1900, 1100.5])
 def test_one_bot_against_a_known_one_is_rated_as_worked_out_by_hand(anchor: float) -> None:
-    """The bot gets the whole gap and the whole error."""
+    """The bot gets the whole gap, its whole error, and how pairings deviate."""
     rating = fit_one([anchor], [PairScores(1, 0, *NINE[2:])])
-    middle = anchor + 400 * math.log10(1.5)
-    assert rating[:3] == pytest.approx((middle, *span(middle, Z * ELO * GAP_ERROR)))
+    error = Z * ELO * math.sqrt(GAP_ERROR**2 + prior_variance())
+    assert rating.value == pytest.approx(anchor + 400 * math.log10(1.5))
+    assert rating[1:3] == pytest.approx(span(rating.value, error), abs=2)
 
 
 def test_one_bot_against_several_known_ones_is_rated_by_all_its_games() -> None:
     """Against 1400 and 1600 it scores as 1500 should, 1 / (1 + 10^(-100/400)) and the rest.
 
-    With half a pair of credit each these are the shares of 19 points; weights add up. Both have the
-    same spread.
+    With half a pair of credit each these are the shares of 19 points; weights add up, and both
+    have the same spread. Both results are as the Elo says, so that what is left of the prior counts
+    half at most.
     """
     share = 1 / (1 + 10 ** (-100 / 400))
     total = 19 * share - 0.5
@@ -94,8 +105,9 @@ def test_one_bot_against_several_known_ones_is_rated_by_all_its_games() -> None:
     rating = fit_one([1400, 1600], scores)
     weight = 19 * share * (1 - share)
     spread = 20 - 4 * share * 9.5 * share
-    error = math.sqrt(effect(9, 0.5, spread, weight, 2, 3) / (2 * weight))
-    assert rating[:3] == pytest.approx((1500, *span(1500, Z * ELO * error)))
+    luck = effect(9, 0.5, spread, weight, 2, 3) / (2 * weight)
+    assert rating.value == pytest.approx(1500)
+    assert 0.1 < (((rating.high - 1500) / Z / ELO) ** 2 - luck) / (prior_variance() / 2) < 0.9
 
 
 @pytest.mark.parametrize(
@@ -125,7 +137,13 @@ def test_the_bounds_of_a_score_solve_wilsons_equation(
 
 
 def test_one_bot_against_few_opponents_is_not_rated_as_against_all() -> None:
-    """Games without end against two of them, 38 Elo points about the Elo: 38 / sqrt(2)."""
-    scores = [PairScores(2, n, 10**9, 1e9, 1.5e9) for n in (0, 1)]
-    rating = fit_one([1500, 1500], scores, 38.0)
-    assert rating.high - rating.value == pytest.approx(Z * 38 / math.sqrt(2), rel=1e-3)
+    """Games without end against four, two of them 100 Elo points above the Elo and two below.
+
+    The deviation has so 400^2 / 3 as its variance, and the rating a quarter of it.
+    """
+    share = 1 / (1 + 10 ** (-100 / 400))
+    totals = [2e9 * one for one in (share, share, 1 - share, 1 - share)]
+    scores = [PairScores(4, n, 10**9, total, total**2 / 1e9) for n, total in enumerate(totals)]
+    rating = fit_one([1500] * 4, scores)
+    assert rating.value == pytest.approx(1500)
+    assert rating.high - 1500 == pytest.approx(Z * 100 / math.sqrt(3), rel=0.1)

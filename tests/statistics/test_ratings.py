@@ -52,7 +52,7 @@ def test_the_mean_is_1500() -> None:
 
 
 def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
-    """The others' ratings are those of the fit; its interval is about as wide."""
+    """The others' ratings are those of the fit; its interval is somewhat wider."""
     scores = [
         PairScores(0, 1, 50, 70.0, 120.0),
         PairScores(2, 0, 50, 80.0, 140.0),
@@ -61,7 +61,8 @@ def test_one_bot_among_rated_ones_gets_the_rating_of_the_whole_fit() -> None:
     *known, whole = fit(3, scores)
     single = fit_one([rating.value for rating in known], scores[1:])
     assert single.value == pytest.approx(whole.value, abs=0.01)
-    assert whole.low - 30 < single.low < single.value < single.high < whole.high + 30
+    assert whole.low - 80 < single.low < whole.low
+    assert whole.high < single.high < whole.high + 80
 
 
 def test_an_undefeated_bot_is_rated_and_its_interval_is_wide() -> None:

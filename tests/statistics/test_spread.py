@@ -7,8 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.ratings import Fit, PairScores
-from arena.statistics.spread import USUAL, is_equal
+from arena.statistics.spread import is_equal
 from bench.studies import unmet
 from bench.studies.unmet import PARTIALS, Partial, cover
 
@@ -29,7 +30,7 @@ def test_where_all_met_alike_the_errors_are_those_of_luck() -> None:
         assert np.array_equal(fit.full_covariance, fit.covariance)
 
 
-def test_with_all_pairings_missing_the_rest_is_that_of_the_usual_spread() -> None:
+def test_with_all_pairings_missing_the_rest_is_that_of_the_ladder() -> None:
     """A chain of three: the gap of its ends differs from that in a round robin by thirds.
 
     In a round robin it is 2/3 of the pairing of the ends and 1/3 of each other one, in the chain
@@ -37,7 +38,7 @@ def test_with_all_pairings_missing_the_rest_is_that_of_the_usual_spread() -> Non
     """
     fit = even((0, 1), (1, 2))
     assert fit.spread.freedom == 0
-    assert fit.spread.elo == pytest.approx(USUAL, rel=0.02)
+    assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
     assert not fit.spread.is_measured
     rest = fit.full_errors[0, 2] ** 2 - fit.gap_errors[0, 2] ** 2
     assert rest == pytest.approx(3 * (2 / 3) ** 2 * fit.spread.variance, rel=1e-6)
@@ -57,7 +58,7 @@ def test_bots_without_games_have_no_spread_to_speak_of() -> None:
     """Nobody, one bot, and groups that never met: all numbers are finite."""
     for fit in (Fit(0, []), Fit(1, []), Fit(4, [PairScores(0, 1, 9, 9.0, 14.0)])):
         assert np.isfinite(fit.full_covariance).all()
-        assert fit.spread.elo == pytest.approx(USUAL, rel=0.02)
+        assert fit.spread.elo == pytest.approx(LADDER_SPREAD.high, rel=0.02)
 
 
 def check(partial: Partial, spread: float, runs: int) -> None:

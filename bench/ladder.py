@@ -1,0 +1,96 @@
+"""`python -m bench.ladder FOLDER` stores what a run of configs/ladder.yaml says of the ladder.
+
+The counts of its pairs go to bench/ladder.csv, the Elo to arena/entries/catalogue.py, and by how
+much pairings deviate from it to arena/statistics/ladder.py.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+import arena
+from arena.statistics.apart import pair_scores
+from arena.statistics.ratings import ELO, Fit
+from arena.statistics.spread import estimate_spread
+from arena.tournament.rounds import Counts
+from arena.tournament.schedule import Pairing
+from bench.studies.ladder import count_pairs
+
+ROOT = Path(__file__).parents[1]
+PAIRS = ROOT / "bench" / "ladder.csv"
+HEAD = ("bot", "opponent", "0", "0.5", "1", "1.5", "2")
+"""The columns: two bots, and in how many pairs the first one had so many points."""
+
+
+class Ladder(NamedTuple):
+    """Elo by bot, in ascending order, and the spread of pairings about it: value, low, high."""
+
+    elos: Mapping[str, int]
+    spread: tuple[float, float, float]
+
+
+def read() -> dict[Pairing, Counts]:
+    """Return the stored pairs by score of every two bots."""
+    with PAIRS.open(encoding="utf-8", newline="") as file:
+        rows = [*csv.reader(file)][1:]
+    counts: dict[Pairing, Counts] = {}
+    for bot, opponent, *by_score in rows:
+        lost, less, even, more, won = map(int, by_score)
+        counts[Pairing(bot, opponent)] = lost, less, even, more, won
+    return counts
+
+
+def rate(counts: Mapping[Pairing, Counts]) -> Ladder:
+    """Return what these pairs say; the spread by its likelihood alone, with no prior."""
+    labels = sorted({label for two in counts for label in two})
+    scores = [
+        pair_scores(labels.index(two.bot), labels.index(two.opponent), by_score)
+        for two, by_score in counts.items()
+    ]
+    fit = Fit(len(labels), scores)
+    rated = (fit.zero() + ELO * fit.scale().move(fit.strengths)).tolist()
+    elos = {label: round(one) for label, one in zip(labels, rated, strict=True)}
+    spread = estimate_spread(fit.model, fit.strengths, math.inf)
+    elo, low, high = (float(round(one)) for one in spread[:3])
+    return Ladder(dict(sorted(elos.items(), key=lambda one: one[1])), (elo, low, high))
+
+
+def store(games: pd.DataFrame) -> Iterator[Path]:
+    """Write the three files, and yield their paths."""
+    counts = dict(sorted(count_pairs(games).items()))
+    with PAIRS.open("w", encoding="utf-8", newline="") as file:
+        rows = ((*two, *by_score) for two, by_score in counts.items())
+        csv.writer(file, lineterminator="\n").writerows([HEAD, *rows])
+    yield PAIRS
+    elos, spread = rate(counts)
+    written = "".join(f'    "{name}": {elo},\n' for name, elo in elos.items())
+    yield _replace("entries/catalogue.py", r"(?<=^_MEASURED = \{\n)[^}]*", written)
+    numbers = ", ".join(map(str, spread))
+    yield _replace("statistics/ladder.py", r"(?<== Estimate\()[^)]*", numbers)
+
+
+def _replace(name: str, pattern: str, text: str) -> Path:
+    path = ROOT / "arena" / name
+    source, replaced = re.subn(pattern, text, path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert replaced == 1, path
+    path.write_text(source, encoding="utf-8")
+    return path
+
+
+def main(words: Iterable[str]) -> None:
+    """Store the ladder of a folder, and print what was written."""
+    (folder,) = words
+    for path in store(arena.open(folder).games):
+        print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,77 @@
+"""The rating that ends a check: whether its interval holds the bot's Elo against the whole ladder.
+
+Each true lead over a bot of the ladder differs from the Elo by a number of its own. The truth is
+the rating of endless pairs against the ladder, each of its bots met equally often.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.check.extent import GAMES, RATING
+from arena.check.guess import Climb
+from arena.entries.catalogue import ELO as LADDER
+from arena.statistics.distributions import expit, find_root
+from arena.statistics.ratings import ELO
+from bench.studies.fields import score_shares
+
+SEED = 46
+RUNS = 4000
+ELOS = (1100, 1400, 1700)
+SPREADS = (0.0, 20.0, 38.0, 60.0)
+PAIRS = RATING * GAMES // 2
+
+
+class Guessed(NamedTuple):
+    """Whether the interval held the truth, half its width, and how many anchors were met."""
+
+    held: float
+    half: float
+    met: float
+
+
+def guess(elo: float, spread: float, run: int) -> Guessed:
+    """Return what a check guesses of a bot, of this Elo before its pairings deviate."""
+    rng = np.random.default_rng([SEED, round(elo), round(spread), run])
+    anchors = np.array([*LADDER.values()], dtype=float)
+    shares = expit((elo + rng.normal(0, spread, len(anchors)) - anchors) / ELO)
+    truth = find_root(
+        lambda at: float((expit((at - anchors) / ELO) - shares).sum()), -1e4, 1e4, 1e-6
+    )
+    by_score = [np.cumsum(score_shares(share)) for share in shares.tolist()]
+    climb = Climb(LADDER, lambda anchor: np.searchsorted(by_score[anchor], rng.random()).item() / 2)
+    climb.play(PAIRS)
+    _, low, high, _ = climb.rating()
+    return Guessed(low <= truth <= high, (high - low) / 2, sum(map(bool, climb.scores)))
+
+
+def guess_often(elo: float, spread: float, runs: int, workers: int = 1) -> Guessed:
+    """Return the means over these runs."""
+    play = partial(guess, elo, spread)
+    if workers == 1:
+        return Guessed(*np.mean([*map(play, range(runs))], axis=0).tolist())
+    with ProcessPoolExecutor(workers) as pool:
+        found = [*pool.map(play, range(runs), chunksize=100)]
+    return Guessed(*np.mean(found, axis=0).tolist())
+
+
+def lines(runs: int = RUNS, workers: int | None = None) -> Iterator[str]:
+    """Yield the table of the section, each row as soon as it has been simulated."""
+    yield (
+        f"{runs:,} simulated checks a row, {PAIRS} pairs each. Each true lead over a bot of the\n"
+        "ladder differs from the Elo by a number of its own, with the standard deviation\n"
+        "`spread`. How often the interval held the rating of endless pairs against the whole\n"
+        "ladder, half of its width, and how many of the ladder's bots were met.\n"
+    )
+    yield "| Elo | spread | covered, % | half of the interval | met |"
+    yield "|---|---|---|---|---|"
+    for elo in ELOS:
+        for spread in SPREADS:
+            held, half, met = guess_often(elo, spread, runs, workers or os.cpu_count() or 1)
+            yield f"| {elo} | {spread:g} | {100 * held:.1f} | {half:.0f} Elo | {met:.1f} |"

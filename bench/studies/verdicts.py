@@ -9,6 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
+from arena.statistics.distributions import Floats
 from arena.statistics.verdicts import LEANS, Verdicts
 from bench.studies.truths import CASES, Case, play
 
@@ -28,42 +29,53 @@ def simulate(name: str, case: Case, runs: int, seed: int = SEED) -> dict[str, fl
     return found
 
 
-def count(verdicts: Verdicts, strengths: np.ndarray, found: dict[str, float]) -> None:
-    """Count what a run said, and what of it was wrong."""
-    bots = len(strengths)
+def count(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> None:
+    """Count what a run said, and what of it was wrong; equal bots have no stronger one."""
+    found["runs"] += 1
     true = strengths[:, None] - strengths
     is_equal = abs(true) < _CLOSE
-    apart, likely = verdicts.apart, verdicts.likely
-    found["runs"] += 1
-    found["wrong"] += bool((apart & (is_equal | (true < 0))).any())
-    upper = np.triu(np.ones((bots, bots), dtype=bool), 1)
-    unequal = upper & ~is_equal
-    found["pairs"] += int(unequal.sum())
-    found["told"] += int(((apart & (true > 0)) & ~is_equal).sum())
-    ends = verdicts.ends
-    found["missed"] += bool(((true > ends + _CLOSE) & ~np.eye(bots, dtype=bool)).any())
+    found["wrong"] += bool((verdicts.apart & (is_equal | (true < 0))).any())
+    found["missed"] += bool((true > verdicts.ends + _CLOSE).any())
     scale = verdicts.fit.scale()
     _, low, high = verdicts.ratings(scale)
     at = scale.move(strengths)
     outside = (at < low) | (at > high)
     found["ratings missed"] += bool(outside.any())
     found["leader missed"] += bool(outside[verdicts.fit.strengths.argmax()])
+    unequal = np.triu(~is_equal)
+    if unequal.any():
+        found["pairs"] += int(unequal.sum())
+        found["told"] += int((verdicts.apart & (true > 0)).sum())
+        _count_likely(verdicts, true, unequal, found)
+        _count_forecasts(verdicts, true, found)
+        _count_first(verdicts, strengths, found)
+
+
+def _count_likely(
+    verdicts: Verdicts, true: Floats, unequal: Floats, found: dict[str, float]
+) -> None:
+    likely = verdicts.likely
     said = np.where(likely > 0.5, likely, likely.T)
     right = np.where(likely > 0.5, true > 0, true < 0)
     sure = unequal & (said >= LEANS)
     found["likely"] += int(sure.sum())
     found["likely said"] += float(said[sure].sum())
     found["likely right"] += int(right[sure].sum())
+
+
+def _count_forecasts(verdicts: Verdicts, true: Floats, found: dict[str, float]) -> None:
     order = np.argsort(-verdicts.fit.strengths, kind="stable")
     for two in pairwise(order.tolist()):
-        if (times := verdicts.forecast(*two)) is not None:
+        if times := verdicts.forecast(*two):
             found["forecasts"] += 1
-            found["forecasts held"] += (
-                times[0] <= verdicts.times(*two, abs(float(true[two]))) <= times[1]
-            )
+            needed = verdicts.times(*two, abs(float(true[two])))
+            found["forecasts held"] += times[0] <= needed <= times[1]
+
+
+def _count_first(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> None:
     first = verdicts.first()
     best = int(first.argmax())
-    if not is_equal[best].sum() > 1:
+    if (abs(strengths - strengths[best]) < _CLOSE).sum() == 1:
         found["first"] += 1
         found["first said"] += float(first[best])
         found["first right"] += bool(strengths.argmax() == best)
@@ -95,10 +107,3 @@ def row(name: str, found: dict[str, float]) -> str:
     ]
     held = f"{found['forecasts held'] / found['forecasts']:.0%}" if found["forecasts"] else "-"
     return f"| {name} | {' | '.join([*of_runs, told, *chances, held])} |"
-
-
-if __name__ == "__main__":
-    import sys
-
-    for line in lines(int(sys.argv[1]), sys.argv[2:] or [*CASES]):
-        print(line, flush=True)

@@ -134,7 +134,7 @@ def tables_of(tournament: Tournament, counts: Counts) -> Tables:
     """Return the tables of a tournament's games that are counted."""
     settings = tournament.anchor, tournament.max_faults
     even = tournament.chooses_pairings
-    looks = bool(tournament.stop) or counts.total < tournament.games
+    looks = bool(tournament.stop) or tournament.extended or counts.total < tournament.games
     return make_tables(
         tournament.pairings, tournament.labels, counts, *settings, even=even, looks=looks
     )

@@ -130,7 +130,7 @@ def _started(
     with (
         run_log(folder.log if folder else None, shown) as log,
         exit_on_termination(),
-        open_store(tournament, folder, store, replace=replace) as store,
+        open_store(tournament, folder, store, replace=replace) as (store, tournament),
     ):
         games = f"{'at most ' if tournament.stop else ''}{tournament.games} games"
         logger.info("run %s: %s, %s", tournament.name, games, where)

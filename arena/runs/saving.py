@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -109,11 +110,12 @@ def open_store(
     store: Store | None = None,
     *,
     replace: bool = False,
-) -> Iterator[Store]:
-    """Yield the folder's store, which belongs to this tournament and is locked until the end.
+) -> Iterator[tuple[Store, Tournament]]:
+    """Yield the folder's store, locked until the end, and the tournament that it then belongs to.
 
-    A store that is passed is used in place of it, and stays open. Without a folder the store is
-    deleted when it is closed.
+    This is the one that is passed, which may be an extension of the store's. A store that is passed
+    is used in place of the folder's, and stays open. Without a folder the store is deleted when it
+    is closed.
     """
     with folder.locked() if folder else nullcontext():
         owned = store is None
@@ -123,8 +125,7 @@ def open_store(
         try:
             if folder:
                 folder.check(tournament.manifest(), store.manifest)
-            _adapt(store, tournament, folder, replace=replace)
-            yield store
+            yield store, _adapt(store, tournament, folder, replace=replace)
         finally:
             if owned:
                 store.close()
@@ -146,14 +147,14 @@ def _take_back(folder: RunFolder, tournament: Tournament) -> None:
 
 def _adapt(
     store: Store, tournament: Tournament, folder: RunFolder | None, *, replace: bool
-) -> None:
-    """Make it the store of this tournament, with the games that it has of it."""
+) -> Tournament:
+    """Make it the store of this tournament, which is returned, with the games that it has of it."""
     manifest = tournament.manifest()
     stored = store.manifest
     if stored is None:
         store.check_games(0, 0)
         store.begin(manifest)
-        return
+        return tournament
     try:
         before = read_tournament(stored)
     except InputError as error:
@@ -166,12 +167,17 @@ def _adapt(
         copy_store(store, folder.replaced)
     if changed and folder:
         (folder.path / AGREED).unlink(missing_ok=True)  # of the bots of before
-    if changed or _schedule(before) != _schedule(tournament):
+    is_same = _schedule(before) == _schedule(tournament)
+    if before.extended or (not is_same and store.count_games()):
+        tournament = dataclasses.replace(tournament, extended=True)
+        manifest = tournament.manifest()
+    if changed or not is_same:
         pairings = before.pairings, tournament.pairings
         store.extend(manifest, *pairings, tournament.most_pairs, changed)
         _log_bots(before.labels, tournament.labels, changed)
     else:
         store.begin(manifest)
+    return tournament
 
 
 def _schedule(tournament: Tournament) -> tuple[object, ...]:

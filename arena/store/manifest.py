@@ -24,7 +24,7 @@ MOST_BYTES: Final = 1 << 24
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
 _ENGINE = "versions.engine: "
-_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor")
+_MAY_CHANGE = ("bots", "panel", "pairs", "rounds", "stop", "anchor", "extended")
 
 
 class _Bot(msgspec.Struct):

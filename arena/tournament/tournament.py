@@ -113,6 +113,7 @@ class Tournament:
     the panel on the same deals with the same luck, and no process meets a deal twice. The
     Elo of the `anchor` is fixed. With `halves` "apart" the two games of a pair are played at
     different times. With `meetings` just these are played: the pairs of each from its first one on.
+    It is `extended` where its size was changed after games had been played.
 
     The fields are those of the manifest, in its order, which is made of them and read into them;
     those of a config that have the same names are taken over as they are.
@@ -132,6 +133,7 @@ class Tournament:
     halves: HalvesChoice = "together"
     anchor: Anchor | None = None
     meetings: Sequence[Meeting] = ()
+    extended: bool = False
 
     @property
     def labels(self) -> list[str]:

@@ -31,7 +31,8 @@ from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, run_here
 from tests.executors.scripted import won
-from tests.runs.test_resume import digests, games_in, has_kept_more, started
+from tests.runs import test_resume
+from tests.runs.test_resume import games_in, has_kept_more, started
 from tests.stores import forge
 from tests.waiting import PATIENCE
 
@@ -61,6 +62,17 @@ def content(folder: Path) -> list[list[tuple[Any, ...]]]:
     with closing(sqlite3.connect(folder / "run.sqlite")) as database:
         tables = database.execute("SELECT name FROM sqlite_master ORDER BY name").fetchall()
         return [database.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the hashes of the files of a run that do not depend on how often one has looked."""
+    looked = ("manifest.json", "standings.csv", "verdicts.csv")
+    return {name: one for name, one in test_resume.digests(folder).items() if name not in looked}
+
+
+def rows(folder: Path) -> list[list[tuple[Any, ...]]]:
+    """Return all rows of a store but those with its manifest."""
+    return [table for table in content(folder) if not any("manifest" in row for row in table)]
 
 
 def played(done: Done) -> int:
@@ -103,7 +115,7 @@ def test_bots_that_join_step_by_step_are_as_all_at_once(
         done = arena("run", "cup.yaml", "--workers", "1")
         assert played(done) <= len(games_in(cup)) - before
     assert digests(cup) == digests(at_once)
-    assert content(cup) == content(at_once)
+    assert rows(cup) == rows(at_once)
     assert played(arena("run", "cup.yaml")) == 0
     assert arena("verify", "results/cup").returncode == 0
 
@@ -131,7 +143,7 @@ def test_a_step_that_is_killed_loses_nothing(
         assert arena("run", "cup.yaml", "--workers", "2").returncode == 0
         assert before <= len(games_in(cup)) == 6 * size * (size - 1) // 2
     assert digests(cup) == digests(at_once)
-    assert content(cup) == content(at_once)
+    assert rows(cup) == rows(at_once)
 
 
 def _wait_for(run: Any, cup: Path, rng: Random) -> None:
@@ -154,7 +166,22 @@ def test_the_order_of_the_bots_may_change(
     write_config(tmp_path, BOTS)
     played(arena("run", "cup.yaml"))
     assert digests(cup) == digests(at_once)
-    assert content(cup) == content(at_once)
+    assert rows(cup) == rows(at_once)
+
+
+def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: Path) -> None:
+    """Its manifest says so, and another run of the manifest has the same verdicts."""
+    write_config(tmp_path, ["greedy", "uniform", "majority"])
+    for pairs in ("2", "20"):
+        played(arena("run", "cup.yaml", "--pairs", pairs))
+    played(arena("run", "cup.yaml", "--pairs", "20", "--out", "once"))
+    played(arena("run", "results/cup/manifest.json", "--out", "again"))
+    extended, once, again = (
+        library.open(tmp_path / place).verdicts for place in ("results/cup", "once", "again")
+    )
+    assert extended.equals(again)
+    assert (extended["lead"] == once["lead"]).all()
+    assert (extended["lead_high"] > once["lead_high"]).all()
 
 
 def test_more_pairs_are_only_those(arena: Arena, cup: Path, tmp_path: Path) -> None:
@@ -167,7 +194,7 @@ def test_more_pairs_are_only_those(arena: Arena, cup: Path, tmp_path: Path) -> N
         assert played(arena("run", "cup.yaml")) == new
         assert len((cup / "games.csv").read_text().splitlines()) == 1 + 6 * pairs
     assert digests(cup) == digests(tmp_path / "once")
-    assert content(cup) == content(tmp_path / "once")
+    assert rows(cup) == rows(tmp_path / "once")
 
 
 @pytest.mark.slow
@@ -200,7 +227,7 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     (tmp_path / "mine.py").write_text(MINE)
     write_config(tmp_path, ["uniform", "./mine.py", "majority"])
     arena("run", "cup.yaml")
-    before, kept = digests(cup), content(cup)
+    before, kept = digests(cup), rows(cup)
     (tmp_path / "mine.py").write_text(MINE + "bot = __import__('bots.uniform').uniform.bot\n")
     refused = arena("run", "cup.yaml")
     assert refused.returncode == 2
@@ -210,12 +237,12 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     )
     assert "; --replace plays the games of mine again and keeps those of before until then;" in line
     assert "without mine the others go on" in line
-    assert (digests(cup), content(cup)) == (before, kept)
+    assert (digests(cup), rows(cup)) == (before, kept)
     arena("run", "cup.yaml", "--out", "once")
     (cup / "agreement.csv").write_text("what the bots of before chose\n")
     assert played(arena("run", "cup.yaml", "--replace")) == 12
     assert digests(cup) == digests(tmp_path / "once")
-    assert content(cup) == content(tmp_path / "once")
+    assert rows(cup) == rows(tmp_path / "once")
     assert not (cup / "replaced.sqlite").exists()
     assert not (cup / "agreement.csv").exists()
 
@@ -355,7 +382,7 @@ def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path
     (tmp_path / "mine.py").write_text(MINE)
     write_config(tmp_path, ["uniform", "./mine.py"])
     arena("run", "cup.yaml")
-    before = content(cup)
+    before = rows(cup)
     (tmp_path / "mine.py").write_text(MINE + "# better\n")
     for answer, status, same in ((b"n\n", 2, True), (b"y\n", 0, False)):
         ours, theirs = pty.openpty()
@@ -372,7 +399,7 @@ def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path
         assert run.wait(PATIENCE) == status
         assert b"mine: sha256: there " in shown
         assert b"Play their games again? Those of before are kept until then [y/N]" in shown
-        assert (content(cup) == before) == same
+        assert (rows(cup) == before) == same
 
 
 def _read_all(descriptor: int) -> Iterator[bytes]:
@@ -405,7 +432,7 @@ def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
         source.write_text(f"from bots.uniform import bot  # {code}\n")
         bots = [resolve(spec, lane="inproc") for spec in ("greedy", "uniform", str(source))]
         tournament = Tournament("cup", 1, pairs, bots, STANDARD)
-        with open_store(tournament, folder, replace=True) as store:
+        with open_store(tournament, folder, replace=True) as (store, _):
             games = [len([*store.games_of(number)]) for number in range(3)]
             if not any(games):
                 for number in range(3):

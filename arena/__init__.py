@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
+    from arena.library.planning import Plan, plan
     from arena.library.probing import probe
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
@@ -30,12 +31,14 @@ else:
         "Interrupted": "arena.library.running:Interrupted",
         "League": "arena.library.standing:League",
         "NoSites": "arena.errors:NoSites",
+        "Plan": "arena.library.planning:Plan",
         "Results": "arena.library.results:Results",
         "Tuning": "arena.library.tuning:Tuning",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
         "league": "arena.library.standing:league",
         "open": "arena.library.running:open_run",
+        "plan": "arena.library.planning:plan",
         "play": "arena.library.running:play",
         "probe": "arena.library.probing:probe",
         "run": "arena.library.running:run",
@@ -69,12 +72,14 @@ __all__ = [
     "Interrupted",
     "League",
     "NoSites",
+    "Plan",
     "Results",
     "Tuning",
     "WorkerDied",
     "compare",
     "league",
     "open",
+    "plan",
     "play",
     "probe",
     "run",

@@ -29,6 +29,7 @@ SECTIONS: Final = {
         "run",
         "play",
         "compare",
+        "plan",
         "ablate",
         "tune",
         "league",
@@ -164,6 +165,7 @@ from arena.cli import (  # noqa: E402
     leagues,
     look,
     person,
+    plan,
     play,
     records,
     vary,
@@ -174,7 +176,7 @@ from arena.cli import (  # noqa: E402
 
 for _module in (
     *(analyse, cluster, compare, leagues, look),
-    *(person, play, records, vary, view, worth, writing),
+    *(person, plan, play, records, vary, view, worth, writing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -11,7 +11,6 @@ import numpy as np
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
-from arena.insight.run_files import tables_of
 from arena.library.comparing import panel_of
 from arena.library.request import Bot, Location, folder_path, listed, plain
 from arena.library.results import Results
@@ -32,7 +31,7 @@ _MOST_BOTS = 60
 _TIMES = (0.5, 1.0, 1.5, 2.0)  # the gap: what the chance to see is said of
 _FIRST_PAIRS = 20  # of a run with until, in the first round
 _UNTIL_BOTS = 20  # more take long to draw
-_DRAWN, _FEWEST = 100, 4  # bots in the runs with until that are drawn, and runs
+_DRAWN, _FEWEST = 80, 4  # bots in the runs with until that are drawn, and runs
 _SEED = 46
 
 _Like: TypeAlias = "tuple[float, float, float | None]"
@@ -57,7 +56,7 @@ class Way(NamedTuple):
 class Plan(NamedTuple):
     """What a run takes: a sentence, the ways to play, and how likely the first one tells a gap.
 
-    The `chances` are by gap in Elo points. All are empty where no number of pairs is enough.
+    The `chances` are by gap in Elo points. There are no ways where no number of pairs is enough.
     """
 
     sentence: str
@@ -72,8 +71,6 @@ class Plan(NamedTuple):
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
-
-    __repr__ = __str__
 
     def _lines(self) -> Iterator[str]:
         if self.ways:
@@ -105,10 +102,8 @@ def plan(
     scores of pairs vary, how pairings differ from the Elo, and how long games take; without it the
     two games of a pair do not depend on each other. Raises InputError.
 
-    >>> plan(2, gap=50).ways[0]
-    Way(way='round robin', each=1, pairs=1, games=2, seconds=None, chance=0.8)
-    >>> plan(4, width=10).sentence
-    ''
+    >>> [(way.way, way.pairs) for way in plan(2, gap=100).ways]
+    [('round robin', 57), ('until', 92), ('compare', 43)]
     """
     gap, width, power, bots, against = plain((gap, width, power, bots, against))
     for name, elo in (("gap", gap), ("width", width)):
@@ -140,23 +135,24 @@ def plan(
 def _count(bots: Any, against: Any) -> tuple[int, int]:
     """Return how many bots there are, and how many in the panel; raises InputError."""
     compared = [] if type(bots) is int else listed(bots)
-    panel = against if type(against) is int else panel_of(against or [], compared)
-    for bot in (*compared, *([] if type(panel) is int else panel)):
+    panel = [] if type(against) is int else panel_of(against or [], compared)
+    for bot in (*compared, *panel):
         if isinstance(bot, str):
             resolve(bot)
-    numbers = [one if type(one) is int else len(one) for one in (compared or bots, panel)]
-    for name, one, least in zip(
-        ("bots", "against"), numbers, (1 if numbers[1] else 2, 0), strict=True
-    ):
-        if not least <= one <= _MOST_BOTS:
-            raise InputError(f"{name}: {one:,} is not a number from {least} to {_MOST_BOTS}")
-    return numbers[0], numbers[1]
+    opponents = against if type(against) is int else len(panel)
+    number = bots if type(bots) is int else len(compared)
+    for name, count, least in (("against", opponents, 0), ("bots", number, 1 if opponents else 2)):
+        if not least <= count <= _MOST_BOTS:
+            raise InputError(f"{name}: {count:,} is not a number from {least} to {_MOST_BOTS}")
+    return number, opponents
 
 
 def _measure(like: Location | None) -> _Like:
     """Return what the pairs of a run are like; raises InputError."""
     if like is None:
         return 1.0, 0.0, None
+    from arena.insight.run_files import tables_of
+
     path = folder_path(like, "like")
     tournament, store = read_run(path)
     results = Results(tournament, store, read_timings(path), path)
@@ -175,13 +171,13 @@ def _ways(
     name = "gauntlet" if field.panel else "round robin"
     yield name, each, each * len(field.pairings), told
     if not field.panel and field.bots <= _UNTIL_BOTS:
-        yield "until", None, _expect_until(field, width), None if width else 1.0
+        yield "until", None, expect_until(field, width), None if width else 1.0
     if not (field.panel or width):
         found = expect_test(field, bounds(ERROR_RATE, 1 - power), COMPARED_PAIRS)
         yield "compare", None, found.pairs, found.chance
 
 
-def _expect_until(field: Planned, width: float | None) -> float:
+def expect_until(field: Planned, width: float | None) -> float:
     """Return the mean number of pairs of runs that stop by themselves."""
     rng = np.random.default_rng(_SEED)
     pairings = [Pairing(str(bot), str(opponent)) for bot, opponent in field.pairings]

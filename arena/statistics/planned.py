@@ -24,30 +24,37 @@ from arena.statistics.two_bots import sign_power
 from arena.statistics.verdicts import Verdicts
 
 _SEED = 46
-_DRAWN, _FEWEST = 60, 4  # bots in the runs that are drawn, and runs
+_DRAWN, _FEWEST = 100, 4  # bots in the runs that are drawn, and runs
 _NEIGHBOURS = 4  # that are looked at in a run
 _STEPS, _PART, _NEAR = 6, 0.6, 1e-3  # towards the number of pairs: the bounds change with it
 _MOST_PAIRS, _CLOSE = 1e9, 1e-4  # the latter of the logarithm of pairs
+_LEAST = 0.25  # of the variance of how far a gap is beyond its bound
+_OPEN = 1e3  # stands for half a width that nothing bounds
 _START = 16.0  # pairs at first, times the square of a gap
 _WALKS = 4000
 
 
 class _Gaps(NamedTuple):
-    """Of gaps in the runs drawn: the variance by luck, what stays of it, and the bound.
+    """Of gaps in the runs drawn: the variance by luck, what stays of it, luck, and the bound.
 
-    `held` is the variance that stays by the verdict, `own` by the truth.
+    `held` is the variance that stays by the verdict, `own` by the truth. `moved` is how many errors
+    luck has moved the gap, on which the bound depends: a gap that luck has narrowed has wider ones
+    beside it, which are told, so that fewer are left.
     """
 
     luck: Floats
     held: Floats
     own: Floats
+    moved: Floats
     bound: Floats
 
     def chance(self, gap: float, growth: float = 1.0) -> float:
         """Return how likely a gap is told, with so many times as many pairs."""
         luck = self.luck / growth
         beyond = gap - self.bound * np.sqrt(luck + self.held)
-        return float(normal_below(beyond / np.sqrt(luck + self.own)).mean())
+        spread = 1 + np.var(self.bound) - 2 * np.mean(self.moved * (self.bound - self.bound.mean()))
+        place = np.mean(beyond / np.sqrt(luck + self.own)) / math.sqrt(max(float(spread), _LEAST))
+        return float(normal_below(place))
 
 
 class Planned:
@@ -92,8 +99,8 @@ class Planned:
     def pairs_to_tell(self, power: float) -> int | None:
         """Return the pairs of each pairing that tell neighbours apart so likely; None if none do.
 
-        >>> [Planned(2, 0, gap / ELO).pairs_to_tell(0.8) for gap in (20, 400)]
-        [1187, 7]
+        >>> [Planned(2, 0, gap).pairs_to_tell(0.8) for gap in (0.1, 2.0)]
+        [1612, 9]
         """
         if len(self.strengths) == 2:
             return self._pairs_of_two(power)
@@ -116,14 +123,16 @@ class Planned:
         `width` is half of an interval. None if no number of pairs does it, because pairings that
         are missing would differ.
 
-        >>> Planned(4, 0, 0.0).pairs_to_narrow(10 / ELO)
-        1
+        >>> Planned(4, 0, 0.0).pairs_to_narrow(0.1)
+        230
         """
 
         def judge(pairs: float) -> Callable[[float], float]:
             rows = np.array([self._widths(verdicts) for verdicts in self.runs(pairs)])
             luck, held = rows[:, 0], rows[:, 1]
-            return lambda growth: width - float(np.sqrt(luck / growth + held).max(axis=1).mean())
+            return lambda growth: (
+                width - float(np.median(np.sqrt(luck / growth + held).max(axis=1)))
+            )
 
         return _settle(5 + _START / width**2, judge)
 
@@ -141,10 +150,11 @@ class Planned:
             sums = zip(self.pairings, total.tolist(), squares.tolist(), strict=True)
             scores = [PairScores(*two, pairs, *both) for two, *both in sums]  # type: ignore[arg-type]
             counts: ScoreCounts = (0, 0, 0, 0, 0)
-            if len(scores) == 1:  # of two bots the counts decide
-                won = (squares[0] - total[0]) / 2
-                even = total[0] - 2 * won
-                counts = (max(0, round(pairs - even - won)), 0, round(even), 0, round(won))
+            if len(scores) == 1:  # of two bots alone the counts decide
+                whole = max(1, round(pairs))
+                won = min(whole, round((squares[0] - total[0]) / 2))
+                even = min(whole - won, max(0, round(total[0]) - 2 * won))
+                counts = (whole - won - even, 0, even, 0, won)
             yield Verdicts(Fit(len(self.strengths), scores), {self.pairings[0]: counts})
 
     def _gaps(self, pairs: float) -> _Gaps:
@@ -157,7 +167,8 @@ class Planned:
                 luck, whole = fit.gap_errors[bot, bot + 1] ** 2, fit.full_errors[bot, bot + 1] ** 2
                 held = max(0.0, whole - luck)
                 own = held * self.spread**2 / fit.spread.variance if held else 0.0
-                rows.append((luck, held, own, verdicts.bound_of(bot, bot + 1)))
+                moved = (verdicts.leads[bot, bot + 1] - self.gap) / math.sqrt(luck)
+                rows.append((luck, held, own, moved, verdicts.bound_of(bot, bot + 1)))
         return _Gaps(*np.array(rows).T)
 
     def _widths(self, verdicts: Verdicts) -> tuple[Floats, Floats]:
@@ -170,7 +181,7 @@ class Planned:
             for covariance in (fit.covariance, fit.full_covariance)
         )
         part = np.minimum(luck / whole, 1.0)
-        square = ((high - low) / 2) ** 2
+        square = np.minimum((high - low) / 2, _OPEN) ** 2
         return square * part, square * (1 - part)
 
 
@@ -207,8 +218,8 @@ def expect_test(planned: Planned, ends: Bounds, most: int) -> Expected:
     """Return what the sequential test of 0 against the gap takes where the gap is true.
 
     >>> from arena.statistics.sprt import bounds
-    >>> expect_test(Planned(2, 0, 20 / ELO), bounds(0.05, 0.2), 20_000)
-    Expected(pairs=1, chance=0.8)
+    >>> expect_test(Planned(2, 0, 0.1), bounds(0.05, 0.2), 20_000)
+    Expected(pairs=948, chance=0.84225)
     """
     lost, even, won = planned.shares(planned.gap)
     ahead = won - lost

@@ -97,8 +97,9 @@ def sign_chance(counts: ScoreCounts) -> float:
 
 def _flips(pairs: int, won: float = 0.5) -> Floats:
     """Return how likely each number of so many pairs goes one way."""
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, pairs + 1)))])
-    ways = np.arange(pairs + 1) * (math.log(won) - math.log1p(-won)) + pairs * math.log1p(-won)
+    logs = np.cumsum(np.log(np.arange(1, pairs + 1)))
+    logs = np.concatenate([[0.0], logs])
+    ways = np.arange(pairs + 1) * (math.log(won) - math.log(1 - won)) + pairs * math.log(1 - won)
     return np.asarray(np.exp(logs[-1] - logs - logs[::-1] + ways))
 
 

@@ -165,7 +165,7 @@ from arena.cli import (  # noqa: E402
     leagues,
     look,
     person,
-    plan,
+    plan_games,
     play,
     records,
     vary,
@@ -176,7 +176,7 @@ from arena.cli import (  # noqa: E402
 
 for _module in (
     *(analyse, cluster, compare, leagues, look),
-    *(person, plan, play, records, vary, view, worth, writing),
+    *(person, plan_games, play, records, vary, view, worth, writing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

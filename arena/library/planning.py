@@ -57,6 +57,10 @@ class Plan(NamedTuple):
     """What a run takes: a sentence, the ways to play, and how likely the first one tells a gap.
 
     The `chances` are by gap in Elo points. There are no ways where no number of pairs is enough.
+
+    >>> print(plan(3, against=2, gap=5))
+    No number of pairs is enough: the panel does not say what the bots would score
+    against others.
     """
 
     sentence: str

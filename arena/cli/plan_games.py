@@ -16,8 +16,12 @@ from arena.tournament.keys import POWER
 @click.argument(
     "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
 )
-@click.option("--gap", type=float, metavar="ELO", help="Tell neighbours so far apart.")
-@click.option("--width", type=float, metavar="ELO", help="Know ratings so closely, to each side.")
+@click.option(
+    "--gap", type=float, metavar="ELO", help="Tell neighbours so far apart.  [default: none]"
+)
+@click.option(
+    "--width", type=float, metavar="ELO", help="Know ratings so closely.  [default: none]"
+)
 @click.option(
     "--power", type=float, default=POWER, show_default=True, help="The chance to see a gap."
 )
@@ -27,7 +31,7 @@ from arena.tournament.keys import POWER
     type=PATH,
     metavar="RUN",
     shell_complete=complete_runs,
-    help="A run of such games: how much pairs vary, and how long they take.",
+    help="A run of such games: how much pairs vary, how long they take.  [default: none]",
 )
 @json_option
 def plan(

@@ -143,6 +143,8 @@ def _count(bots: Any, against: Any) -> tuple[int, int]:
     for bot in (*compared, *panel):
         if isinstance(bot, str):
             resolve(bot)
+        elif bot is None or isinstance(bot, int | float):
+            raise InputError(f"{show(bot)} is neither a bot nor how many there are")
     opponents = against if type(against) is int else len(panel)
     number = bots if type(bots) is int else len(compared)
     for name, count, least in (("against", opponents, 0), ("bots", number, 1 if opponents else 2)):

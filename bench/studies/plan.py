@@ -28,10 +28,10 @@ EFFECT = 0.75
 FIELDS = ((2, 0, 20), (4, 0, 20), (6, 0, 20), (12, 0, 20), (4, 0, 60), (12, 0, 60))
 GAUNTLETS = ((2, 8, 40), (4, 8, 40), (6, 8, 40), (12, 8, 40))
 _INTRODUCTION = """\
-Pairs of each pairing with which neighbours are told apart with a chance of 80 %, by `arena plan` and
-by simulated runs of a ladder of bots: the power with the planned pairs, and the pairs that have 80 %
-by a line through the powers of three numbers. The effect of pairs is known to the plan. A panel has
-eight even bots.
+Pairs of each pairing with which neighbours are told apart with a chance of 80 %, by `arena plan`
+and by simulated runs of a ladder of bots: the power with the planned pairs, and the pairs that
+have 80 %, by a line through the powers of three numbers. The effect of pairs is known to the plan.
+A panel has eight even bots.
 """
 _BETWEEN = 0.12  # of the pairs: how far the other two numbers are that are simulated
 _DRAWN, _FEWEST, _OF_TWO = 2400, 100, 3000  # bots in the runs that are simulated, and runs

@@ -63,3 +63,10 @@ def test_what_cannot_be_planned_is_refused_in_one_line(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("wrong", [2.5, None, True, [1, 2]])
+def test_what_is_no_bot_and_no_number_of_them_is_refused(wrong: object) -> None:
+    """By the function, too."""
+    with pytest.raises(library.InputError, match="neither a bot"):
+        library.plan(wrong, gap=20)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
+    from arena.library.planning import Plan, plan
     from arena.library.probing import probe
     from arena.library.rating import Ratings, rate
     from arena.library.results import Results
@@ -31,6 +32,7 @@ else:
         "Interrupted": "arena.library.running:Interrupted",
         "League": "arena.library.standing:League",
         "NoSites": "arena.errors:NoSites",
+        "Plan": "arena.library.planning:Plan",
         "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
         "Tuning": "arena.library.tuning:Tuning",
@@ -38,6 +40,7 @@ else:
         "compare": "arena.library.comparing:compare",
         "league": "arena.library.standing:league",
         "open": "arena.library.running:open_run",
+        "plan": "arena.library.planning:plan",
         "play": "arena.library.running:play",
         "probe": "arena.library.probing:probe",
         "rate": "arena.library.rating:rate",
@@ -72,6 +75,7 @@ __all__ = [
     "Interrupted",
     "League",
     "NoSites",
+    "Plan",
     "Ratings",
     "Results",
     "Tuning",
@@ -79,6 +83,7 @@ __all__ = [
     "compare",
     "league",
     "open",
+    "plan",
     "play",
     "probe",
     "rate",

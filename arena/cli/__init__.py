@@ -29,6 +29,7 @@ SECTIONS: Final = {
         "run",
         "play",
         "compare",
+        "plan",
         "ablate",
         "tune",
         "league",
@@ -165,6 +166,7 @@ from arena.cli import (  # noqa: E402
     leagues,
     look,
     person,
+    plan_games,
     play,
     records,
     vary,
@@ -175,7 +177,7 @@ from arena.cli import (  # noqa: E402
 
 for _module in (
     *(analyse, cluster, compare, leagues, look),
-    *(person, play, records, vary, view, worth, writing),
+    *(person, plan_games, play, records, vary, view, worth, writing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

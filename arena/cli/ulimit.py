@@ -42,6 +42,7 @@ NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
         "run",
         "play",
         "compare",
+        "plan",
         "probe",
         "ablate",
         "tune",

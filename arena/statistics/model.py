@@ -97,6 +97,11 @@ class Model:
         lent_now = _LENT * information / self.pairs
         return np.asarray((rest + lent_now * all_of_them) / (information + lent_now))
 
+    def effect(self, strengths: Floats) -> float:
+        """Return the same of all pairings together."""
+        information = self.information(strengths)
+        return float((self.effects(strengths) * information).sum() / information.sum())
+
     def matrix(self, weights: Floats) -> Floats:
         """Return the Laplacian of the graph of pairings with these weights."""
         matrix = np.zeros((self.bots, self.bots))

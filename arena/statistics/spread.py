@@ -124,8 +124,7 @@ def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
     5.6
     """
     information = model.information(strengths)
-    effect = float((model.effects(strengths) * information).sum() / information.sum())
-    return np.asarray(1 / (effect + (spread / _ELO) ** 2 * information))
+    return np.asarray(1 / (model.effect(strengths) + (spread / _ELO) ** 2 * information))
 
 
 def is_equal(model: Model) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ GRID = np.linspace(-14, 14, 2801)
 """Differences of two bots, in log odds."""
 
 _LENT = 10.0  # pairs of which the variance is taken to be that of two games
+_LEAST_WEIGHT = 1e-7  # of a number of pairs that are not even
 _MOST_COUNTED = 4000  # pairs that were not even; of more the normal distribution is as good
 
 
@@ -93,8 +95,31 @@ def sign_chance(counts: ScoreCounts) -> float:
     return min(1.0, float((np.outer(of_twos, of_ones) * (sums >= seen)).sum()))
 
 
-def _flips(pairs: int) -> Floats:
+def _flips(pairs: int, won: float = 0.5) -> Floats:
     """Return how likely each number of so many pairs goes one way."""
     logs = np.cumsum(np.log(np.arange(1, pairs + 1)))
     logs = np.concatenate([[0.0], logs])
-    return np.asarray(np.exp(logs[-1] - logs - logs[::-1] - pairs * math.log(2)))
+    ways = np.arange(pairs + 1) * (math.log(won) - math.log(1 - won)) + pairs * math.log(1 - won)
+    return np.asarray(np.exp(logs[-1] - logs - logs[::-1] + ways))
+
+
+def sign_power(pairs: int, lost: float, won: float, level: float) -> float:
+    """Return how likely that test tells two bots apart, the stronger one ahead.
+
+    `lost` and `won` are how likely each pair is lost or won whole, both above 0; the other pairs
+    are even.
+
+    >>> round(sign_power(6, 0.001, 0.998, 0.05), 3), round(sign_power(100, 0.2, 0.4, 0.05), 3)
+    (0.988, 0.704)
+    """
+    off, normal = lost + won, NormalDist()
+    if pairs * off > _MOST_COUNTED:
+        bound = normal.inv_cdf(1 - level / 2) * math.sqrt(pairs * off)
+        error = math.sqrt(pairs * (off - (won - lost) ** 2))
+        return normal.cdf((pairs * (won - lost) - bound) / error)
+    found = 0.0
+    for count, weight in enumerate(_flips(pairs, min(off, 1 - _LEAST_WEIGHT)).tolist()):
+        if weight > _LEAST_WEIGHT:
+            told = int((2 * np.cumsum(_flips(count)) <= level).sum())  # numbers at each end
+            found += weight * float(_flips(count, won / off)[count + 1 - told :].sum())
+    return found

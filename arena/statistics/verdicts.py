@@ -271,7 +271,16 @@ class Verdicts:
     @cached_property
     def _bounds(self) -> tuple[float, float]:
         """The bounds of all leads, and of those that are left after the steps down."""
+        return self._step_down(np.abs(self._roots))
+
+    def bound_of(self, bot: int, opponent: int) -> float:
+        """Return the bound that these two bots' lead has to pass, as the other leads are."""
         sizes = np.abs(self._roots)
+        sizes[[bot, opponent], [opponent, bot]] = 0.0  # it stays to the last step
+        return self._step_down(sizes)[1]
+
+    def _step_down(self, sizes: Floats) -> tuple[float, float]:
+        """Return the first bound and the last one of leads of these sizes, in errors."""
         left = np.zeros(sizes.shape, dtype=bool)
         left[self.known] = True
         found: list[float] = []

@@ -24,6 +24,7 @@ MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
 ELO0: Final = 0  # of a comparison, by default: Elo differences under both hypotheses
 ELO1: Final = 10
 ERROR_RATE: Final = 0.05
+POWER: Final = 0.8  # of a plan: how likely neighbours are told apart
 COMPARED_PAIRS: Final = 20_000
 TUNED_PAIRS: Final = 10_000
 PROBED_PAIRS: Final = 400  # the interval is then some 8 points wide

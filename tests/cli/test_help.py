@@ -17,6 +17,7 @@ from tests.conftest import Arena
 WITH_JSON = (
     "run",
     "compare",
+    "plan",
     "probe",
     "play",
     "ablate",

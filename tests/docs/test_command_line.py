@@ -36,6 +36,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
                 "play",
                 "bots",
                 "compare",
+                "plan",
                 "worth",
                 "verify",
                 "doctor",
@@ -54,6 +55,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
     words = {
         "play": ["greedy", "uniform", "--pairs", "1"],
         "compare": ["greedy", "uniform", "--max-pairs", "1"],
+        "plan": ["3", "--gap", "100"],
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
         "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
         "probe": ["greedy", "--pairs", "1"],

@@ -1,0 +1,79 @@
+"""The command that says before a run how many games it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from arena.cli.completion import complete_bots, complete_runs
+from arena.cli.options import AGAINST, PATH, json_option, print_json, say
+from arena.tournament.keys import POWER
+
+
+@click.command()
+@click.argument(
+    "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
+)
+@click.option(
+    "--gap", type=float, metavar="ELO", help="Tell neighbours so far apart.  [default: none]"
+)
+@click.option(
+    "--width", type=float, metavar="ELO", help="Know ratings so closely.  [default: none]"
+)
+@click.option(
+    "--power", type=float, default=POWER, show_default=True, help="The chance to see a gap."
+)
+@AGAINST
+@click.option(
+    "--like",
+    type=PATH,
+    metavar="RUN",
+    shell_complete=complete_runs,
+    help="A run of such games: how much pairs vary, how long they take.  [default: none]",
+)
+@json_option
+def plan(
+    bots: Sequence[str],
+    gap: float | None,
+    width: float | None,
+    power: float,
+    against: Sequence[str],
+    like: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Say before a run how many games it takes to tell bots apart.
+
+    Either neighbours are to be told apart that are --gap Elo points from each other, or all
+    ratings are to be known within --width. BOTs can also be how many they are, and so can those
+    of --against, the panel of a gauntlet.
+
+    \b
+    Example:
+      arena plan 4 --gap 20
+    """
+    from arena.library.planning import plan as make_plan
+
+    found = make_plan(
+        _number(bots),
+        gap=gap,
+        width=width,
+        power=power,
+        against=_number(against),
+        like=like,
+    )
+    if as_json:
+        print_json(found.document())
+    else:
+        say(str(found))
+
+
+def _number(bots: Sequence[str]) -> Sequence[str] | int:
+    """Return bots, or how many they are if that is said."""
+    is_number = len(bots) == 1 and bots[0].isascii() and bots[0].isdigit() and len(bots[0]) < 10
+    return int(bots[0]) if is_number else bots
+
+
+COMMANDS: list[click.Command] = [plan]

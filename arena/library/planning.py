@@ -1,0 +1,221 @@
+"""Plan a run before it is played: how many pairs tell bots apart, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError, counted
+from arena.library.comparing import panel_of
+from arena.library.request import Bot, Location, folder_path, listed, plain
+from arena.library.results import Results
+from arena.runs.progress_bar import format_duration
+from arena.statistics.planned import Planned, expect_test
+from arena.statistics.ratings import ELO
+from arena.statistics.sprt import bounds
+from arena.store.csv_files import read_timings
+from arena.store.reader import read_run
+from arena.tournament.keys import COMPARED_PAIRS, ERROR_RATE, MOST_PAIRS, MOST_WIDTH, POWER
+from arena.tournament.rounds import Counts
+from arena.tournament.schedule import Pairing
+from arena.tournament.stop import make_until
+from arena.tournament.until_rounds import UntilRounds
+from engine.errors import show
+
+_MOST_BOTS = 60
+_TIMES = (0.5, 1.0, 1.5, 2.0)  # the gap: what the chance to see is said of
+_FIRST_PAIRS = 20  # of a run with until, in the first round
+_UNTIL_BOTS = 20  # more take long to draw
+_DRAWN, _FEWEST = 80, 4  # bots in the runs with until that are drawn, and runs
+_SEED = 46
+
+_Like: TypeAlias = "tuple[float, float, float | None]"
+"""The effect of pairs, the spread in log odds, and the seconds of a game if they are known."""
+
+
+class Way(NamedTuple):
+    """A way to play: the pairs of each pairing, pairs, games and seconds in all, and the chance.
+
+    `each` is None where pairings differ, `seconds` of one core where no run says them, and
+    `chance`, that two neighbours are told apart, where a width was asked for.
+    """
+
+    way: str
+    each: int | None
+    pairs: int
+    games: int
+    seconds: float | None
+    chance: float | None
+
+
+class Plan(NamedTuple):
+    """What a run takes: a sentence, the ways to play, and how likely the first one tells a gap.
+
+    The `chances` are by gap in Elo points. There are no ways where no number of pairs is enough.
+
+    >>> print(plan(3, against=2, gap=5))
+    No number of pairs is enough: the panel does not say what the bots would score
+    against others.
+    """
+
+    sentence: str
+    ways: list[Way]
+    chances: dict[float, float]
+
+    def document(self) -> dict[str, Any]:
+        """Return what `arena plan --json` prints."""
+        chances = [{"gap": gap, "chance": chance} for gap, chance in self.chances.items()]
+        ways = [way._asdict() for way in self.ways]
+        return {"sentence": self.sentence, "ways": ways, "chances": chances}
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        if self.ways:
+            yield f"{'pairs each':>24}{'pairs':>13}{'games':>15}{'one core':>17}{'chance':>8}"
+        for way, each, pairs, games, seconds, chance in self.ways:
+            numbers = f"{'' if each is None else format(each, ','):>12}{pairs:>13,}{games:>15,}"
+            time = "" if seconds is None else format_duration(seconds)
+            yield f"{way:<12}{numbers}{time:>17}{_percent(chance):>8}".rstrip()
+        if self.chances:
+            told = (f"{gap:g}: {_percent(chance)}" for gap, chance in self.chances.items())
+            yield f"chance to see a gap, {self.ways[0].way}: {', '.join(told)}"
+        yield from wrap(self.sentence, 80)
+
+
+def plan(
+    bots: Sequence[Bot] | int,
+    *,
+    gap: float | None = None,
+    width: float | None = None,
+    power: float = POWER,
+    against: Sequence[Bot] | Bot | int | None = None,
+    like: Location | None = None,
+) -> Plan:
+    """Say how many pairs tell neighbours `gap` Elo points apart, or narrow ratings to `width`.
+
+    `bots` and `against`, the panel of a gauntlet, are bots or how many they are. Every two
+    neighbours are so far apart, and told apart with a chance of `power`. `width` is half of the
+    widest interval of a rating. The folder of a run that this one is `like` says how much the
+    scores of pairs vary, how pairings differ from the Elo, and how long games take; without it the
+    two games of a pair do not depend on each other. Raises InputError.
+
+    >>> [(way.way, way.pairs) for way in plan(2, gap=100).ways]
+    [('round robin', 57), ('until', 92), ('compare', 43)]
+    """
+    gap, width, power, bots, against = plain((gap, width, power, bots, against))
+    for name, elo in (("gap", gap), ("width", width)):
+        if elo is not None and not (type(elo) in (int, float) and 1 <= elo <= MOST_WIDTH):
+            raise InputError(f"{name}: {show(elo)} is not a number from 1 to {MOST_WIDTH:,}")
+    if (gap is None) == (width is None):
+        raise InputError("a plan needs a gap or a width, and not both")
+    if not (type(power) is float and 0.5 <= power <= 0.99):
+        raise InputError(f"power: {show(power)} is not a number from 0.5 to 0.99")
+    number, panel = _count(bots, against)
+    effect, spread, seconds = _measure(like)
+    field = Planned(number, panel, (gap or 0.0) / ELO, effect, spread)
+    each = field.pairs_to_tell(power) if gap else field.pairs_to_narrow((width or 0.0) / ELO)
+    if each is None or each >= MOST_PAIRS:
+        why = "the panel does not say what the bots would score against others"
+        return Plan(f"No number of pairs is enough: {why}.", [], {})
+    told: dict[float, float] = {}
+    if gap:
+        gaps = [times * gap for times in _TIMES]
+        told = dict(zip(gaps, field.chances(each, *(one / ELO for one in gaps)), strict=True))
+    ways = []
+    for name, pairings, pairs, chance in _ways(field, each, power, width, told.get(gap or 0.0)):
+        games = 2 * math.ceil(pairs)
+        time = None if seconds is None else games * seconds
+        ways.append(Way(name, pairings, math.ceil(pairs), games, time, chance))
+    return Plan(_say(ways[0], gap, width), ways, told)
+
+
+def _count(bots: Any, against: Any) -> tuple[int, int]:
+    """Return how many bots there are, and how many in the panel; raises InputError."""
+    compared = [] if type(bots) is int else listed(bots)
+    panel = [] if type(against) is int else panel_of(against or [], compared)
+    for bot in (*compared, *panel):
+        if isinstance(bot, str):
+            resolve(bot)
+        elif bot is None or isinstance(bot, int | float):
+            raise InputError(f"{show(bot)} is neither a bot nor how many there are")
+    opponents = against if type(against) is int else len(panel)
+    number = bots if type(bots) is int else len(compared)
+    for name, count, least in (("against", opponents, 0), ("bots", number, 1 if opponents else 2)):
+        if not least <= count <= _MOST_BOTS:
+            raise InputError(f"{name}: {count:,} is not a number from {least} to {_MOST_BOTS}")
+    return number, opponents
+
+
+def _measure(like: Location | None) -> _Like:
+    """Return what the pairs of a run are like; raises InputError."""
+    if like is None:
+        return 1.0, 0.0, None
+    from arena.insight.run_files import tables_of
+
+    path = folder_path(like, "like")
+    tournament, store = read_run(path)
+    results = Results(tournament, store, read_timings(path), path)
+    fit = tables_of(tournament, store.count()).judged.fit
+    if not fit.scores:
+        raise InputError(f"{path}: no two bots have played")
+    spread = math.sqrt(fit.spread.variance) if fit.spread.is_measured else 0.0
+    seconds = float(results.games["plies"].mean() * results.timings["wall_mean"].mean())
+    return fit.model.effect(fit.strengths), spread, None if math.isnan(seconds) else seconds
+
+
+def _ways(
+    field: Planned, each: int, power: float, width: float | None, told: float | None
+) -> Iterator[tuple[str, int | None, float, float | None]]:
+    """Yield ways to play: the name, pairs of each pairing, pairs in all, and the chance."""
+    name = "gauntlet" if field.panel else "round robin"
+    yield name, each, each * len(field.pairings), told
+    if not field.panel and field.bots <= _UNTIL_BOTS:
+        yield "until", None, expect_until(field, width), None if width else 1.0
+    if not (field.panel or width):
+        found = expect_test(field, bounds(ERROR_RATE, 1 - power), COMPARED_PAIRS)
+        yield "compare", None, found.pairs, found.chance
+
+
+def expect_until(field: Planned, width: float | None) -> float:
+    """Return the mean number of pairs of runs that stop by themselves."""
+    rng = np.random.default_rng(_SEED)
+    pairings = [Pairing(str(bot), str(opponent)) for bot, opponent in field.pairings]
+    leads = [field.strengths[one] - field.strengths[two] for one, two in field.pairings]
+    shares = [(lost, 0, even, 0, won) for lost, even, won in map(field.shares, leads)]
+    stop = make_until(width or "resolved", _FIRST_PAIRS, MOST_PAIRS)
+    assert stop
+    played = []
+    for _ in range(_FEWEST if width else max(_FEWEST, _DRAWN // field.bots)):
+        rounds = UntilRounds(pairings, _FIRST_PAIRS, stop)
+        counts: dict[int, Counts] = {}
+        number = 0
+        while ranges := rounds.next(number, counts, ()):
+            for pairing, first, end in ranges:
+                more = rng.multinomial(end - first, shares[pairing])
+                counts[pairing] = tuple((counts.get(pairing, 0) + more).tolist())
+            number += 1
+        played.append(sum(map(sum, counts.values())))
+    return float(np.mean(played))
+
+
+def _say(way: Way, gap: float | None, width: float | None) -> str:
+    """Return in one sentence what the first way finds out, and its price."""
+    if gap is not None:
+        told = f"are told apart with a chance of {_percent(way.chance)}"
+        known = f"two neighbours {gap:g} Elo points apart {told}"
+    else:
+        known = f"all ratings are known within {width:g} Elo points"
+    with_pairs = f"With {counted(way.each or 0, 'pair')} of every two bots that meet"
+    return f"{with_pairs} {known}: {counted(way.games, 'game')} in all."
+
+
+def _percent(chance: float | None) -> str:
+    """Return a chance as text, which is empty if there is none."""
+    return "" if chance is None else f"{100 * chance:.0f} %"

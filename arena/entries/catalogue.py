@@ -27,7 +27,7 @@ _MEASURED = {
     "denier": 1404,
     "timing": 1432,
     "flat_mc": 1522,
-    "pimc": 1600,
+    "pimc": 1601,
     "ismcts": 1616,
     "apprentice": 1664,
     "champion": 1726,

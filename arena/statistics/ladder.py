@@ -6,5 +6,5 @@ same from the counts of its pairs (`bench/ladder.csv`).
 
 from arena.statistics.intervals import Estimate
 
-LADDER_SPREAD = Estimate(17.0, 0.0, 38.0)
+LADDER_SPREAD = Estimate(20.0, 0.0, 34.0)
 """Elo points: the standard deviation, with its 95 % interval."""

@@ -101,8 +101,8 @@ ARENA = [
     Fault(
         "intervals by game instead of by pair",
         "arena/statistics/model.py",
-        "spread = self.squares - 4 * share * self.total + 4 * share**2 * self.pairs",
-        "spread = 2 * self.pairs * share * (1 - share)",
+        "rest = self.squares - 4 * own * (self.total - own * self.pairs)",
+        "rest = information",
         "tests/statistics/test_ratings.py::test_the_pair_is_the_unit_and_not_the_game",
     ),
     Fault(
@@ -381,8 +381,8 @@ ARENA = [
     Fault(
         "a label of 60 characters refused",
         "arena/entries/spec.py",
-        "len(label) > _MOST_LABEL",
-        "len(label) >= _MOST_LABEL",
+        "0 < len(text) <= _MOST_LABEL",
+        "0 < len(text) < _MOST_LABEL",
         "tests/entries/test_entry.py::test_a_label_has_60_characters_at_most",
     ),
     Fault(
@@ -423,15 +423,15 @@ ARENA = [
     Fault(
         "a rating for a bot that never loads",
         "arena/insight/run_files.py",
-        "field = Field(pairings, played, labels, unrated, fixed, even=even)",
-        "field = Field(pairings, played, labels, (), fixed, even=even)",
+        "field = Field(pairings, played, labels, unrated, fixed, **how)",
+        "field = Field(pairings, played, labels, (), fixed, **how)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(
         "games that were not played in the ratings",
         "arena/insight/run_files.py",
-        "field = Field(pairings, played, labels, unrated, fixed, even=even)",
-        "field = Field(pairings, counts.pair_totals, labels, unrated, fixed, even=even)",
+        "field = Field(pairings, played, labels, unrated, fixed, **how)",
+        "field = Field(pairings, counts.pair_totals, labels, unrated, fixed, **how)",
         "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
     ),
     Fault(

@@ -311,8 +311,8 @@ class _Run:
 
     def outcome(self, files: Files, seconds: float) -> Outcome:
         """Return what it came to, with these files, in so many seconds."""
-        games = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
-        return Outcome(files.standings, files.findings, *games, self.timings, files.comparison)
+        own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
+        return Outcome(files.standings, files.findings, *own, self.timings, files.comparison)
 
 
 @cache

@@ -198,8 +198,6 @@ class Database:
 
     def close(self) -> None:
         """Close with all that was committed; the database is then one file."""
-        with self.errors():
-            self.connection.rollback()
         self.connection.close()
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:

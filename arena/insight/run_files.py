@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -163,10 +163,10 @@ def make_tables(
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
     fixed = (anchor.bot, anchor.elo) if anchor else None
     played = counts.played.pair_totals
-    how = {"even": even, "looks": looks}
-    field = Field(pairings, played, labels, unrated, fixed, **how)
+    judge = partial(Field, pairings, played, labels, even=even, looks=looks)
+    field = judge(unrated, fixed)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = Field(pairings, played, labels, unrated | out, **how) if out else field
+    judged = judge(unrated | out) if out else field
     verdicts = tables.make_verdicts(judged)
     standings = tables.make_standings(sides, field, labels, judged.labels, verdicts)
     residuals = make_residuals(field)

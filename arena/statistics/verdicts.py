@@ -30,7 +30,7 @@ from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Numbers
 from arena.statistics.points import draw
 from arena.statistics.posterior import Posterior
-from arena.statistics.ratings import Fit, Scale
+from arena.statistics.ratings import Fit, Flags, Scale
 from arena.statistics.two_bots import GRID, Duel, weigh_duel
 
 Word: TypeAlias = Literal["apart", "leans", "open"]
@@ -91,7 +91,7 @@ class Verdicts:
         return Verdict(lead, low, high, likely, "leans" if likely >= LEANS else "open")
 
     @cached_property
-    def apart(self) -> Floats:
+    def apart(self) -> Flags:
         """Whether the bot of a row is surely stronger than that of a column (n, n)."""
         if self.looks:
             return self._apart_at_any_time()
@@ -100,7 +100,7 @@ class Verdicts:
             return np.asarray((self.leads > 0) & is_sure)
         return np.asarray(self._roots > self._bounds[-1])
 
-    def _apart_at_any_time(self) -> Floats:
+    def _apart_at_any_time(self) -> Flags:
         """Return the same, at every number of pairs at once.
 
         A gap between two neighbours of the order, of which there are few, splits the field at a

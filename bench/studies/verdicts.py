@@ -14,6 +14,7 @@ import numpy as np
 
 from arena.insight.headline import RIVAL
 from arena.statistics.distributions import Floats
+from arena.statistics.ratings import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
 from bench.studies.truths import CASES, Case, play
 
@@ -75,7 +76,7 @@ def _count_strongest(
 
 
 def _count_likely(
-    verdicts: Verdicts, true: Floats, unequal: Floats, found: dict[str, float]
+    verdicts: Verdicts, true: Floats, unequal: Flags, found: dict[str, float]
 ) -> None:
     likely = verdicts.likely
     said = np.where(likely > 0.5, likely, likely.T)
@@ -114,8 +115,8 @@ def lines(
         "the rating at the rank that is worst off. `told`: the share of unequal bots that are\n"
         "apart. `strongest`: of 100 runs, in how many the first bot is said to be, and wrongly.\n"
         "`named`: else, in how many the strongest is not among the first one and those named\n"
-        "beside it. Of what is at least 0.9 likely, and of the first bot's chance: what is said on\n"
-        "average, and what is right. `forecasts`: how many of 100 held the need.\n"
+        "beside it. Of what is at least 0.9 likely, and of the first bot's chance: what is said,\n"
+        "on average, and what is right. `forecasts`: how many of 100 held the need.\n"
     )
     yield (
         "| truth | order | leads | ratings | rank | told, % | strongest | named "

@@ -25,6 +25,7 @@ from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Until
 from arena.tournament.until_rounds import UntilRounds
+from bench.studies.fields import EFFECT
 from bench.studies.truths import CASES, Case, Truth, of_elo
 
 SEED = 1970
@@ -35,7 +36,6 @@ FIRST, MOST = 20, 200
 WIDTH = 40.0
 Target = Literal["resolved"] | float
 _CLOSE = 1e-9  # log odds: equal bots
-_EFFECT = 0.75  # of pairs of `score_shares`: their variance over that of two games
 
 
 class Ending(NamedTuple):
@@ -86,7 +86,7 @@ def play_run(
 
 
 def _known_effects(model: Model, strengths: Floats) -> Floats:
-    return np.full(len(strengths[model.first]), _EFFECT)
+    return np.full(len(strengths[model.first]), EFFECT)
 
 
 def play_runs(

@@ -38,6 +38,7 @@ Word: TypeAlias = Literal["apart", "leans", "open"]
 LEANS = 0.9
 """How likely the bot ahead is the stronger one, at least, where the order leans."""
 
+_DIGITS = 4  # of chances and bounds: what is compared is rounded, the same on any machine
 _FEW = 60  # bots up to which the likelihood ratio is used, and more points
 _POINTS, _FEWER_POINTS = 8192, 2048
 _STEPS, _FEWER_STEPS = 8, 3
@@ -133,12 +134,14 @@ class Verdicts:
         """How likely the bot of a row is stronger than that of a column (n, n)."""
         if self.duel:
             chance = self.duel.likely
-            return np.array([[0.5, chance], [1 - chance, 0.5]])
-        return self.posterior.likely
+            return np.round([[0.5, chance], [1 - chance, 0.5]], _DIGITS)
+        return np.round(self.posterior.likely, _DIGITS)
 
     def first(self) -> Floats:
         """Return how likely each bot is the strongest one."""
-        return self.likely[:, ::-1].diagonal().copy() if self.duel else self.posterior.first()
+        if self.duel:
+            return self.likely[:, ::-1].diagonal().copy()
+        return np.round(self.posterior.first(), _DIGITS)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -221,7 +224,7 @@ class Verdicts:
 
     def _bounds_of(self, level: float) -> Floats:
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.sqrt(boundary(1 / self.errors**2, level)))
+            return np.sqrt(boundary(1 / self.errors**2, level)).round(_DIGITS)
 
     @cached_property
     def _roots(self) -> Floats:
@@ -231,7 +234,7 @@ class Verdicts:
             x, y = np.nonzero(np.isfinite(self.errors) & (self.leads != 0))
             found = self._root_at(self._gaps(x, y), self.errors[x, y], -self.leads[x, y])
             roots[x, y] = np.sign(self.leads[x, y]) * found
-        return np.asarray(roots)
+        return np.round(roots, _DIGITS)
 
     def _root_at(self, contrasts: Floats, errors: Floats, moves: Floats) -> Floats:
         """Return how many errors off it is if differences of strengths move by so much.
@@ -290,7 +293,7 @@ class Verdicts:
                 others = np.flatnonzero(left[bot])
                 gaps = self._points[:, bot, None] - self._points[:, others]
                 np.maximum(most, (abs(gaps) / self.errors[bot, others]).max(axis=1), out=most)
-            found.append(self._widen(float(np.quantile(most, 1 - ALPHA))))
+            found.append(round(self._widen(float(np.quantile(most, 1 - ALPHA))), _DIGITS))
             before, left = int(left.sum()), left & (sizes <= found[-1])
             if left.sum() == before or not left.any():
                 break

@@ -20,6 +20,7 @@ from bench.studies.truths import CASES, Case, play
 
 SEED = 46
 RUNS = 4000
+FORECASTS = 1000  # of the runs
 _CLOSE = 1e-9  # log odds: equal bots
 
 
@@ -49,22 +50,24 @@ def count(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> Non
     order = np.argsort(-verdicts.fit.strengths, kind="stable")
     for rank, bot in enumerate(order.tolist()):
         found[f"rank {rank} missed"] += bool(outside[bot])
-    _count_strongest(verdicts, strengths, order.tolist(), found)
+    first = verdicts.first()
+    _count_strongest(verdicts.apart, first, strengths, order.tolist(), found)
     unequal = np.triu(~is_equal)
     if unequal.any():
         found["pairs"] += int(unequal.sum())
         found["told"] += int((verdicts.apart & (true > 0)).sum())
         _count_likely(verdicts, true, unequal, found)
-        _count_forecasts(verdicts, true, found)
-        _count_first(verdicts, strengths, found)
+        _count_first(first, strengths, found)
+        if found["runs"] <= FORECASTS:
+            _count_forecasts(verdicts, true, found)
 
 
 def _count_strongest(
-    verdicts: Verdicts, strengths: Floats, order: Sequence[int], found: dict[str, float]
+    apart: Flags, chances: Floats, strengths: Floats, order: Sequence[int], found: dict[str, float]
 ) -> None:
     """Count the sentences "is the strongest" and "the next ones may be, too" of a headline."""
-    top, chances = order[0], verdicts.first()
-    if verdicts.apart[top].sum() == len(order) - 1:
+    top = order[0]
+    if apart[top].sum() == len(order) - 1:
         found["strongest"] += 1
         found["strongest wrong"] += bool(
             (np.delete(strengths, top) > strengths[top] - _CLOSE).any()
@@ -96,8 +99,7 @@ def _count_forecasts(verdicts: Verdicts, true: Floats, found: dict[str, float]) 
             found["forecasts held"] += times[0] <= needed <= times[1]
 
 
-def _count_first(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> None:
-    first = verdicts.first()
+def _count_first(first: Floats, strengths: Floats, found: dict[str, float]) -> None:
     best = int(first.argmax())
     if (abs(strengths - strengths[best]) < _CLOSE).sum() == 1:
         found["first"] += 1
@@ -116,7 +118,8 @@ def lines(
         "apart. `strongest`: of 100 runs, in how many the first bot is said to be, and wrongly.\n"
         "`named`: else, in how many the strongest is not among the first one and those named\n"
         "beside it. Of what is at least 0.9 likely, and of the first bot's chance: what is said,\n"
-        "on average, and what is right. `forecasts`: how many of 100 held the need.\n"
+        "on average, and what is right. `forecasts`: how many of 100 held the need, in the first\n"
+        f"{FORECASTS:,} runs.\n"
     )
     yield (
         "| truth | order | leads | ratings | rank | told, % | strongest | named "

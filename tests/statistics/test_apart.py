@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from arena.statistics.apart import ALPHA, boundary, pair_scores, sequence_interval
+from arena.statistics.apart import ALPHA, boundary, pair_scores
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
@@ -16,6 +16,7 @@ from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.verdicts import Verdicts
 from bench.studies import apart, orders
 from bench.studies.apart import CASES, Case, ever_wrong
+from bench.studies.sequences import sequence_interval
 from tests import ROOT
 
 EVEN: ScoreCounts = (10, 20, 40, 20, 10)
@@ -142,7 +143,7 @@ def test_a_gap_between_neighbours_splits_the_field_at_a_lower_bound() -> None:
         told = evidence(3, {(0, 1): ahead, (0, 2): ahead, (1, 2): EVEN})
         if told.apart[0, 1]:
             break
-    assert told._roots[0, 1] < told._bounds_at_any_time[0, 1]
+    assert told._roots[0, 1] < told.bounds_at_any_time(told._level)[0, 1]
     assert told.apart.tolist() == [[False, True, True], 3 * [False], 3 * [False]]
 
 

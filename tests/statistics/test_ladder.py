@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.entries.catalogue import ELO, STRENGTHS
-from arena.statistics.ladder import LADDER_SPREAD
+from arena.statistics.spread import LADDER_SPREAD
 from bench import ladder
 from tests import ROOT
 

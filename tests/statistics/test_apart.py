@@ -8,13 +8,14 @@ from itertools import combinations
 
 import pytest
 
-from arena.statistics.apart import ALPHA, boundary, pair_scores, sequence_interval
+from arena.statistics.apart import ALPHA, boundary, pair_scores
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.verdicts import Verdicts
 from bench.studies.apart import PRICED, WIDTH, play_runs
+from bench.studies.sequences import sequence_interval
 from bench.studies.truths import CASES
 from tests import ROOT
 
@@ -142,7 +143,7 @@ def test_a_gap_between_neighbours_splits_the_field_at_a_lower_bound() -> None:
         told = evidence(3, {(0, 1): ahead, (0, 2): ahead, (1, 2): EVEN})
         if told.apart[0, 1]:
             break
-    assert told._roots[0, 1] < told._bounds_at_any_time[0, 1]
+    assert told._roots[0, 1] < told.bounds_at_any_time(told._level)[0, 1]
     assert told.apart.tolist() == [[False, True, True], 3 * [False], 3 * [False]]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from arena.entries.catalogue import ELO, STRENGTHS
 from arena.statistics.apart import pair_scores
-from arena.statistics.ladder import LADDER_SPREAD
+from arena.statistics.spread import LADDER_SPREAD
 from bench import ladder
 from bench.studies.fields import EFFECT, score_shares
 from tests import ROOT

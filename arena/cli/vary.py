@@ -317,9 +317,11 @@ def _changed(row: Mapping[str, Any]) -> str:
 
     What never happened, with the restriction and without, has no interval.
     """
-    new, change, low, high = (100 * row[name] for name in ("new", "difference", "low", "high"))
-    interval = f"{low:+.1f}..{high:+.1f}" if low < high else ""
-    return f"{new:>5.1f}{change:>+8.1f} {interval:>14}"
+    from arena.insight.summary import write_row
+
+    change, ends = write_row(row, "difference", "+.1%", prefix="")
+    interval = ends if row["low"] < row["high"] else ""
+    return f"{100 * row['new']:>5.1f}{change:>8} {interval:>14}"
 
 
 COMMANDS: list[click.Command] = [ablate, tune]

@@ -19,6 +19,7 @@ from arena.insight.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
 from arena.insight.landscape import Landscape, Map, Spot
 from arena.insight.table_columns import TableColumns
 from arena.statistics.intervals import Estimate
+from arena.statistics.wording import write_estimate
 from arena.store.csv_files import replace_rows
 from arena.tournament.parameters import Parameter
 from arena.tournament.search import Search
@@ -88,7 +89,8 @@ class Tuned:
     def describe_parameter(self, name: str) -> str:
         """Return what may be said of a parameter, with the others as in the best setting."""
         worst = self.worst[name]
-        shown = f"{-worst.value:.0f} Elo points ({-worst.high:.0f}..{-worst.low:.0f})"
+        cost = Estimate(-worst.value, -worst.high, -worst.low)
+        shown = write_estimate(cost, unit=" Elo points")
         value = describe({name: self.best[name]})
         if -worst.low < _FLAT:
             return f"{value}; it does not matter: any other costs less than {_FLAT:.0f} Elo points"

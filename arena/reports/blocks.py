@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from arena.insight.table_columns import Column, Kind
+from arena.statistics.wording import join_ends, write_chance
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -144,22 +145,6 @@ class Report:
                     yield from block.games
 
 
-_LEAST_CHANCE = 0.001
-
-
-def _write_chance(value: float) -> str:
-    """Return a probability with three digits; none is written as 0 or as 1.
-
-    >>> [_write_chance(value) for value in (0.0, 0.0312, 0.99996, 1.0)]
-    ['< 0.001', '0.031', '> 0.999', '> 0.999']
-    """
-    if value < _LEAST_CHANCE:
-        return f"< {_LEAST_CHANCE}"
-    if value > 1 - _LEAST_CHANCE:
-        return f"> {1 - _LEAST_CHANCE}"
-    return f"{value:.3f}"
-
-
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -178,7 +163,7 @@ def write_cell(value: Cell, kind: Kind) -> str:
     if kind == "points":
         return f"{100 * value:+.1f}"
     if kind == "chance":
-        return _write_chance(value)
+        return write_chance(value)
     if kind == "change":
         return f"{value:+.1f}"
     if kind == "elo":
@@ -189,3 +174,12 @@ def write_cell(value: Cell, kind: Kind) -> str:
         size, unit = next((unit for unit in _UNITS if value >= unit[0]), _UNITS[-1])
         return f"{value / size:.3g} {unit}"
     return f"{value:,}"
+
+
+def write_interval(low: Cell, high: Cell, kind: Kind) -> str:
+    """Return an interval, or the one end of it that is known.
+
+    >>> write_interval(0.513, 0.6, "share"), write_interval(2040.4, None, "elo")
+    ('51.3..60.0 %', 'at least 2040')
+    """
+    return join_ends(write_cell(low, kind), write_cell(high, kind))

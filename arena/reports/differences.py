@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.insight.table_columns import Kind, TableColumns
-from arena.reports.blocks import Cell, Chart, Table, write_cell
+from arena.reports.blocks import Cell, Chart, Table, write_cell, write_interval
 from arena.reports.charts import (
     BLUE,
     GREY,
@@ -184,8 +184,7 @@ def _row(point: Point, kind: Kind) -> dict[str, Any]:
     row = {"name": point.name, "value": value, "text": write_cell(value, kind)}
     row["verdict"] = name_verdict(point.significant)
     if low is not None and high is not None:
-        interval = " to ".join(write_cell(end, kind) for end in (low, high))
-        row |= {"low": low, "high": high, "interval": interval}
+        row |= {"low": low, "high": high, "interval": write_interval(low, high, kind)}
     return row
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import InputError, counted
 from arena.insight.difference_headline import find_compared
+from arena.insight.findings import describe_seat
 from arena.insight.headline import describe_run
 from arena.insight.judged_files import JudgedTables
 from arena.insight.run_files import Files
@@ -31,7 +32,7 @@ from arena.reports.html import find_lack, to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.profiles_section import profiles_section
-from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
+from arena.reports.seat_section import rate_prefixes, seats_section
 from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
 from arena.reports.telling_games import find_telling
@@ -43,6 +44,7 @@ from arena.reports.win_section import (
     wins_section,
 )
 from arena.statistics.intervals import Estimate
+from arena.statistics.wording import as_sentence
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -112,7 +114,7 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
     if forfeits := int(files.standings["forfeits"].sum()):
         yield f"{forfeits:,} of the games were forfeited."
     if seat := files.findings.seat:
-        yield describe_advantage(seat)
+        yield as_sentence(describe_seat(seat, level=True))
 
 
 def _format(tournament: Tournament) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.insight.findings import describe_seat
 from arena.insight.table_columns import SEATS, Column
-from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
+from arena.reports.blocks import Block, Chart, Section, Table, Text
 from arena.reports.charts import (
     BLUE,
     GREY,
@@ -28,6 +29,7 @@ from arena.reports.charts import (
 )
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, SeatAdvantage
+from arena.statistics.wording import as_sentence
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 
@@ -58,22 +60,12 @@ def seats_section(
     return Section("seats", "Seats and progress", blocks)
 
 
-def describe_advantage(seat: SeatAdvantage) -> str:
-    """Return the advantage of seat 0 with its interval, as a sentence."""
-    share, low, high = (write_cell(value, "share") for value in seat[1:4])
-    text = f"Seat 0, which begins, scores {share} (95 % interval {low} to {high})"
-    if seat.elo is None or seat.elo_low is None or seat.elo_high is None:
-        return f"{text}."
-    elo = f"{seat.elo:+.0f} Elo ({seat.elo_low:+.0f} to {seat.elo_high:+.0f})"
-    return f"{text}, which is worth {elo}."
-
-
 def _seats(
     seats: pd.DataFrame, advantage: SeatAdvantage | None, labels: Sequence[str]
 ) -> Iterator[Block]:
     if advantage:
         paragraphs = [
-            describe_advantage(advantage),
+            as_sentence(describe_seat(advantage, level=True)),
             "Each bot sits once in seat 0 in a pair, so it does not matter how strong the bots "
             "are. Where the interval leaves out 50 %, one seat is better.",
         ]

@@ -31,6 +31,7 @@ from arena.reports.charts import (
     quantity,
     tips,
 )
+from arena.statistics.wording import as_sentence
 from arena.store.folder import REPORT_HTML
 
 _HEIGHT = 220
@@ -54,7 +55,7 @@ _NOTE = (
 def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to that of the proof in its folder."""
     summary = [" ".join(find_compared(tuned.proof).sentences("on fresh deals: "))]
-    summary += [f"{line[:1].upper()}{line[1:]}." for line in describe_search(tuned)]
+    summary += map(as_sentence, describe_search(tuned))
     summary += [f"{line}." for line in describe_parameters(tuned)]
     sections = [
         Section("proof", "The proof", [*_proof(tuned)]),

@@ -413,7 +413,7 @@ HEADLINES = {
     "until": FIRST,
     "other rules": FIRST,
     "comparison of two": "Better: a is stronger than b, by about ",
-    "comparison": "Undecided: too close to call: a is at ",
+    "comparison": "Undecided: the two are not told apart: a is at ",
 }
 """How the report of each form begins."""
 LENGTHS = {"swiss": {0: 2, 1: 2, 4: 2, 5: 2}, "until": {0: 5, 1: 2, 2: 4}}

@@ -304,8 +304,8 @@ def test_no_number_is_minus_zero() -> None:
     )
     text = "\n".join([*describe(found), *describe_differences(found)])
     assert "ratio 0.00, bounds" in text
-    assert "+0.0%..+0.0%    +0       +0..+0" in text
-    assert "Elo difference +0.0, 95 % interval +0.0 to +0.0 (" in text
+    assert "+0.0..+0.0    +0       +0..+0" in text
+    assert "Elo difference +0.0, 95 % interval 0.0..0.0 (" in text
     assert "new is at +0 Elo points (0..0)" in text
     assert "an Elo difference of 0 (H0) against 10 (H1)" in text
     document = found.document()

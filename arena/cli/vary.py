@@ -23,7 +23,7 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import How, say_where, stoppable
-from arena.errors import InputError, counted, cut, naming, pad
+from arena.errors import InputError, counted, cut, name_some, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -145,7 +145,6 @@ def _print_ablation_document(
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, what must be known to read it, and the folder."""
     from arena.insight.ablation import find_earlier, format_table
-    from arena.insight.headline import name_some
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"

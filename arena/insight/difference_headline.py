@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.errors import name_some
 from arena.insight.ablation import Ablation, shown
-from arena.insight.headline import name_some
 from arena.insight.pair_counts import MEASURES, SPREAD
 from arena.insight.verdict import Claim, make_claim
 from arena.statistics.intervals import Estimate

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from arena.errors import counted, cut
+from arena.errors import counted, cut, name_some
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.spread import Spread
 from arena.statistics.wording import write_ends, write_estimate
@@ -110,15 +110,13 @@ class Findings:
         if self.anchor and not self.anchored:
             found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
         if self.idle:
-            named = ", ".join(map(cut, self.idle[:_MOST_NAMED]))
-            more = ", ..." if len(self.idle) > _MOST_NAMED else ""
-            found.append(f"not in the tables, because they have played no game: {named}{more}")
+            named = name_some([*map(cut, self.idle)])
+            found.append(f"not in the tables, because they have played no game: {named}")
         if len(self.groups) > 1:
-            named = ", ".join(cut(group[0]) for group in self.groups[:_MOST_NAMED])
-            more = ", ..." if len(self.groups) > _MOST_NAMED else ""
+            named = name_some([cut(group[0]) for group in self.groups])
             found.append(
                 f"{len(self.groups)} groups of bots never met, so their ratings cannot be "
-                f"compared: those of {named}{more}"
+                f"compared: those of {named}"
             )
         return found
 

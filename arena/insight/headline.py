@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.errors import counted
+from arena.errors import counted, name_some
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.verdicts import Verdict
@@ -163,20 +163,6 @@ def _join_goal(lines: Sequence[str]) -> str:
     if len(rest) > _MOST_NAMED + 1:
         rest[_MOST_NAMED:] = [f"and {len(rest) - _MOST_NAMED:,} more"]
     return as_sentence(" ".join([head, "; ".join(rest)]).strip())
-
-
-def name_some(names: Sequence[str]) -> str:
-    """Return the names of some things in words, of many the first three.
-
-    >>> name_some(["a"]), name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
-    ('a', 'a and b', 'a, b, c and 2 more')
-    """
-    named = [*names]
-    if len(names) > _MOST_NAMED + 1:
-        named[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED:,} more"]
-    if len(named) == 1:
-        return named[0]
-    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def find_headline(

@@ -197,7 +197,7 @@ def describe_lines(tuned: Tuned) -> Iterator[str]:
     """Yield what a tuning came to, a line each: the finding, the proof, the parameters."""
     yield from describe_search(tuned)
     yield f"on fresh deals: {tuned.proof.sentence}"
-    yield from (f"  {line}" for line in describe_parameters(tuned))
+    yield from (f"  {tuned.describe_parameter(name)}" for name in tuned.curves)
 
 
 def describe_search(tuned: Tuned) -> Iterator[str]:
@@ -206,11 +206,6 @@ def describe_search(tuned: Tuned) -> Iterator[str]:
     yield f"best of {tried}, {counted(tuned.pairs, 'pair')}: {describe(tuned.best)}"
     if not tuned.is_better:
         yield f"nothing was found that is surely better than {tuned.tuning.bot.label}"
-
-
-def describe_parameters(tuned: Tuned) -> Iterator[str]:
-    """Yield what may be said of each parameter, a line each."""
-    return (tuned.describe_parameter(name) for name in tuned.curves)
 
 
 def to_document(tuned: Tuned) -> dict[str, Any]:

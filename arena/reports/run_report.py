@@ -160,22 +160,17 @@ class _Sections:
         of_bots = telling.games(ids)
         pairings = self.tournament.pairings
         yield profiles_section(pairings, self.files, self.judged, of_bots)
-        yield wins_section(
-            [
-                *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
-                *source_blocks(wins.wins_by_source, self.labels),
-                *margin_blocks(
-                    self.margins,
-                    self.tournament.pairings,
-                    self.labels,
-                ),
-            ]
-        )
+        blocks = [
+            *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
+            *source_blocks(wins.wins_by_source, self.labels),
+            *margin_blocks(self.margins, pairings, self.labels),
+        ]
+        yield wins_section(blocks)
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
         yield faults_section(
             self.files.counts.faults,
-            self.tournament.pairings,
+            pairings,
             self.faults,
             replay_commands(self.tournament),
             self.timings,

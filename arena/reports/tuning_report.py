@@ -15,7 +15,6 @@ from arena.insight.tuned import (
     KEPT,
     Tuned,
     describe,
-    describe_parameters,
     describe_search,
 )
 from arena.reports.about import run_section, with_glossary
@@ -23,11 +22,10 @@ from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Tabl
 from arena.reports.charts import (
     BLUE,
     GREY,
-    MOST_ROWS,
     Spec,
     chart,
+    cut_table,
     nominal,
-    note_of,
     quantity,
     tips,
 )
@@ -56,7 +54,7 @@ def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to that of the proof in its folder."""
     summary = [" ".join(find_compared(tuned.proof).sentences("on fresh deals: "))]
     summary += map(as_sentence, describe_search(tuned))
-    summary += [f"{line}." for line in describe_parameters(tuned)]
+    summary += [f"{tuned.describe_parameter(name)}." for name in tuned.curves]
     sections = [
         Section("proof", "The proof", [*_proof(tuned)]),
         Section("landscape", "The landscape", [*_landscape(tuned)]),
@@ -107,9 +105,8 @@ def _landscape(tuned: Tuned) -> Iterator[Block]:
             for one in tuned.maps
             for x, y, elo in one.cells
         ]
-        note = note_of(len(cells), CONTOURS.file)
-        shown = cells[:MOST_ROWS]
-        yield Table("contours", "Two parameters", CONTOURS.shown, shown, note=note, folded=True)
+        named = "contours", "Two parameters", CONTOURS.shown
+        yield cut_table(*named, cells, CONTOURS.file, folded=True)
 
 
 def _curve(tuned: Tuned, name: str) -> Chart:
@@ -202,6 +199,5 @@ def _candidates(tuned: Tuned) -> Iterator[Block]:
         ]
     )
     rows = [(*row[:6], *row.elo.cells, row.status) for row in tuned.rows]
-    note = note_of(len(rows), CANDIDATES.file)
-    shown = rows[:MOST_ROWS]
-    yield Table("candidates", "Settings, the best first", CANDIDATES.shown, shown, note=note)
+    caption = "Settings, the best first"
+    yield cut_table("candidates", caption, CANDIDATES.shown, rows, CANDIDATES.file)

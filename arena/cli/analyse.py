@@ -124,8 +124,7 @@ def analyse(
         print_json(_document(target, analysis, against))
         return
     lines = _format(target, bots, analysis, against)
-    for line in _format_losses(analysis, against) if options["quiet"] else lines:
-        say(line)
+    say(*(_format_losses(analysis, against) if options["quiet"] else lines))
 
 
 def _analyse_run(

@@ -260,8 +260,7 @@ def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: boo
     if as_json:
         print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
     elif not quiet:
-        for line in format_summary(opened):
-            say(line)
+        say(*format_summary(opened))
 
 
 @league.command()
@@ -280,8 +279,7 @@ def show(folder: Path, as_json: bool) -> None:
         if as_json:
             print_json(to_document(opened))
             return
-        for line in format_summary(opened):
-            say(line)
+        say(*format_summary(opened))
 
 
 @league.command()
@@ -322,8 +320,7 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     if as_json:
         print_json(data)
         return
-    for line in shown.format_history(data):
-        say(line)
+    say(*shown.format_history(data))
 
 
 league.add_command(page)

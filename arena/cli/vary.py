@@ -149,8 +149,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
     say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
-    for line in format_table(ablation):
-        say(line)
+    say(*format_table(ablation))
     for variant in ablation.variants:
         if not variant.same_deals:
             say(f"{variant.name}: other deals than the base, so less is common to both")
@@ -159,8 +158,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
             say(f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}")
         for label, faults in variant.out.items():
             say(f"{variant.name}: {label} was out after {faults}")
-    for note in ablation.notes():
-        say(note)
+    say(*ablation.notes())
     if earlier := find_earlier(out, ablation):
         where = "an earlier ablation there; --out for another folder"
         say(f"not in this table: {name_some(earlier)} ({where})")
@@ -256,10 +254,8 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     if quiet:
         say(lines[0])
         return
-    for line in lines:
-        say(line)
-    for warning in tuned.warnings():
-        say(f"warning: {warning}", err=True)
+    say(*lines)
+    say(*(f"warning: {warning}" for warning in tuned.warnings()), err=True)
     say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         say(f"use it: {tuned.spec}")
@@ -285,8 +281,7 @@ def play_restricted(
     if how.as_json:
         print_json(to_document(costs, restricted))
         return
-    for line in _format_costs(costs, restricted):
-        say(line)
+    say(*_format_costs(costs, restricted))
 
 
 def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:

@@ -91,8 +91,7 @@ def worth(
     if as_json:
         print_json({"run": str(run), "note": note, "cards": plain_rows(table)})
     elif not (quiet and out):
-        for line in _format(table):
-            say(line)
+        say(*_format(table))
         if not quiet:
             say(_ADJUSTED)
             say(_EFFECT if intervene else "--intervene makes the experiment")

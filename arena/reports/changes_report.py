@@ -101,7 +101,7 @@ def _describe_scale(changes: Changes) -> str:
     return (
         f"Ratings of two runs have no common zero. Here the other run is moved so that the mean of "
         f"the {len(names):,} bots that are the same in both ({name_some(names)}) is the same. An "
-        "interval has the errors of both runs, less what deals that both have played have in common."
+        "interval has the errors of both runs, less what the deals of both have in common."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 
 from arena.check.item import Item, fail
 from arena.check.sparring import Candidate, Guilty, Sparring
@@ -67,11 +68,13 @@ class Climb:
             for name, own in zip(self.elos, self.scores, strict=True)
         }
         figures = {"elo": elo, "low": low, "high": high, "games": games, "against": by_anchor}
-        message = write_estimate(rating, level=True)
-        if won in (0, games):
-            message += f": won {'all' if won else 'none'} of {games} games"
+        if won == games:
+            message = f"{write_estimate(rating._replace(high=inf))}: won all of {games} games"
+        elif won == 0:
+            message = f"{write_estimate(rating._replace(low=-inf))}: won none of {games} games"
         else:
-            message = f"about {message}, {place(elo)}: a first guess from {games} games"
+            message = f"about {write_estimate(rating, level=True)}, {place(elo)}"
+            message += f": a first guess from {games} games"
         return Item(NAME, "ok", message, figures=figures)
 
 

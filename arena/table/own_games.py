@@ -188,7 +188,10 @@ one or draw two.'
     if not games:
         return "No game counts yet: your Elo is estimated from games against these strengths."
     elo = rate_exactly(met)
-    said = f"By {counted(games, 'game')} your Elo is {write_estimate(elo, level=True)}."
+    said = f"By {counted(games, 'game')} your Elo is"
+    if elo.cells[1:] == (None, None):
+        return f"{said} not known yet."
+    said = f"{said} {write_estimate(elo, level=True)}."
     if math.isinf(elo.high):
         return f"{said} It has no upper end until you lose one or draw two."
     if math.isinf(elo.low):

@@ -474,7 +474,8 @@ def test_a_report_begins_with_its_headline(report: Report, store: Store, files: 
     assert "Apart: " in first
     assert count == "360 games of 3 bots, every bot against every other one."
     assert forfeits == "2 of the games were forfeited."
-    assert seat.startswith("Seat 0, which begins, scores ")
+    assert seat.startswith("Seat 0 scores ")
+    assert "% (95 %: " in seat
     begun = make_report(CUP, store, files, state="not finished: 3 of 9 games")
     assert begun.title == "cup: 3 bots, seed 7 (not finished)"
     assert [*begun.summary[:2]] == ["Not finished: 3 of 9 games.", first]

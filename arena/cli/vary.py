@@ -109,6 +109,7 @@ def _ablate(
     tournament: Tournament, variants: Sequence[Variant], out: Path, how: How, choice: ExecutorChoice
 ) -> None:
     """Play the variants, and print how they differ."""
+    from arena.insight.ablation import to_document
     from arena.runs.ablate_rules import ablate as play_variants
     from arena.runs.ablate_rules import clear, prepare_variants
 
@@ -128,18 +129,10 @@ def _ablate(
             tournament, variants, executor, out, announce, how.shown, replace=how.replace
         )
     if how.as_json:
-        _print_ablation_document(ablation, tournament, out, problems)
+        run = {"run": tournament.name, "folder": str(out)}
+        print_json(run | to_document(ablation) | {"warnings": [*problems]})
     elif not how.quiet:
         _print_ablation(ablation, tournament, out)
-
-
-def _print_ablation_document(
-    ablation: Ablation, tournament: Tournament, out: Path, problems: Sequence[str]
-) -> None:
-    from arena.insight.ablation import to_document
-
-    run = {"run": tournament.name, "folder": str(out)}
-    print_json(run | to_document(ablation) | {"warnings": [*problems]})
 
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:

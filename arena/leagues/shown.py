@@ -174,9 +174,8 @@ def _to_data(change: Change | None) -> dict[str, Any] | None:
     """Return the difference to the version before as plain data."""
     if change is None:
         return None
-    names = ("points", "low", "high")
-    cells = (None if cell is None else 100 * cell for cell in change.estimate.cells)
-    data = dict(zip(names, cells, strict=True))
+    cells = change.estimate.scaled(100).cells
+    data = dict(zip(("points", "low", "high"), cells, strict=True))
     told = {"pairs": change.pairs, "opponents": change.opponents, "sentence": change.describe()}
     return {"version": change.old.number, **data, **told}
 
@@ -195,6 +194,8 @@ def format_history(data: dict[str, Any]) -> Iterator[str]:
             first = f"the first: {fault['kind']} at ply {fault['ply']}: {fault['message']}"
             yield f"  {counted(version['faults'], 'fault')}; {escape(first)}"
             yield f"  `{fault['show']}` in the league's folder shows it"
+        if version["ratings"]:
+            yield f"{'elo':>22}  {'95 %':>13}"
         for row in version["ratings"]:
             shown = f"{row['elo']:>6.0f}  {write_ends(row['low'], row['high']):>13}"
             yield f"  round {row['round']:>6,}  {shown}  {counted(row['pairs'], 'pair')}"

@@ -125,24 +125,23 @@ class Report:
     sections: Sequence[Section]
     home: str = ""
 
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """Every block of every section, in order."""
+        return (block for section in self.sections for block in section.blocks)
+
     def charts(self) -> Iterator[Chart]:
         """Yield every chart, in order."""
-        for section in self.sections:
-            yield from (block for block in section.blocks if isinstance(block, Chart))
+        return (block for block in self.blocks if isinstance(block, Chart))
 
     def tables(self) -> Iterator[Table]:
         """Yield every table, in order, also that of the profiles."""
-        for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Table | Profiles):
-                    yield block if isinstance(block, Table) else block.table
+        tables = (block for block in self.blocks if isinstance(block, Table | Profiles))
+        return (block if isinstance(block, Table) else block.table for block in tables)
 
     def replays(self) -> Iterator[Replay]:
         """Yield every game with its replay, in order."""
-        for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Replays):
-                    yield from block.games
+        return (game for one in self.blocks if isinstance(one, Replays) for game in one.games)
 
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))

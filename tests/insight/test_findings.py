@@ -45,11 +45,12 @@ def test_an_advantage_without_bounds_in_elo_is_a_share() -> None:
 
 
 def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
-    """An anchor that is not rated; groups that never met, of which four are named."""
+    """An anchor that is not rated; groups that never met, of which some are named."""
     found = replace(NOTHING, anchor=Anchor("x", 1239.0), groups=[[one, "z"] for one in "abcde"])
     assert found.warnings() == [
         "anchor: x is not rated; the mean is 1500",
-        "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c, d, ...",
+        "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c and "
+        "2 more",
     ]
     assert replace(found, anchored=True, groups=[]).warnings() == []
 

@@ -165,7 +165,7 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
     for row in rows:
         fact = facts.loc[row["bot"], row["opponent"]]
         low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
-        assert row["interval"] == f"{low} to {high}"
+        assert row["interval"] == f"{low.removesuffix(' %')}..{high}"
         assert (row["score"], row["games"]) == (fact["score"], fact["games"])
         assert (row["city"], row["points"]) == (fact["city_wins"], fact["points_wins"])
         assert ("mark" in row) == (fact["residual_q"] < 0.05)

@@ -168,13 +168,14 @@ class _Sections:
         yield wins_section(blocks)
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
+        names = [replay_id(self._place(shown)) for shown in self.faults]
         yield faults_section(
             self.files.counts.faults,
             pairings,
             self.faults,
             replay_commands(self.tournament),
             self.timings,
-            [name if name in ids else None for name in map(self._id, self.faults)],
+            [name if name in ids else None for name in names],
         )
         yield games
         stored = self.store.manifest  # also an earlier version's
@@ -195,9 +196,6 @@ class _Sections:
             fault = result.fault
             said = fault.kind, fault.message, fault.traceback, fault.output
             yield ShownFault(fixture, result.plies, guilty, *said)
-
-    def _id(self, shown: ShownFault) -> str:
-        return replay_id(self._place(shown))
 
     def _place(self, shown: ShownFault) -> Place:
         number = self.tournament.pairings.index(shown.fixture.pairing)

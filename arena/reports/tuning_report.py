@@ -119,27 +119,20 @@ def _curve(tuned: Tuned, name: str) -> Chart:
     ]
     best = tuned.best[name] if one.is_number else json.dumps(tuned.best[name])
     scale: Spec = {"type": "log"} if one.log else {"zero": False}
-    x = (
-        quantity("x", name, scale=scale | {"nice": False})
-        if one.is_number
-        else nominal("x", title=name)
-    )
+    if one.is_number:
+        x = quantity("x", name, scale=scale | {"nice": False})
+        band, line = Spec(type="area"), Spec(type="line", strokeWidth=2.5)
+    else:
+        x = nominal("x", title=name)
+        band, line = Spec(type="rule", strokeWidth=4), Spec(type="point", filled=True, size=70)
     y = quantity("value", "Elo from the best setting")
     hint = [
         *tips(("x", name)),
         *tips(("value", "Elo"), ("low", "low"), ("high", "high"), form="+.0f"),
     ]
-    mark = "area" if one.is_number else "rule"
-    band = {"type": mark, "opacity": 0.3, "color": BLUE} | (
-        {} if one.is_number else {"strokeWidth": 4}
-    )
-    line = (
-        {"type": "line", "strokeWidth": 2.5}
-        if one.is_number
-        else {"type": "point", "filled": True, "size": 70}
-    )
+    ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
     layers: list[Spec] = [
-        {"mark": band, "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}},
+        {"mark": band | {"opacity": 0.3, "color": BLUE}, "encoding": {"x": x, **ends}},
         {"mark": line | {"color": BLUE}, "encoding": {"x": x, "y": y, "tooltip": hint}},
         {
             "data": {"values": [{"x": best}]},

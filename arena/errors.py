@@ -12,6 +12,7 @@ from typing import Any
 LABEL_WIDTH = 18
 """Columns of a label in a table."""
 
+_MOST_NAMED = 3  # in a list; of one more than that all are named
 _LONGEST = 600  # characters of a message about input
 _END = 200  # of these, what is kept of the end, where the reason stands
 
@@ -108,6 +109,20 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     ('1 pair', '1,200 pairs', '2 plies')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Return the names of some things in words, of many the first three.
+
+    >>> name_some(["a"]), name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
+    ('a', 'a and b', 'a, b, c and 2 more')
+    """
+    named = [*names]
+    if len(names) > _MOST_NAMED + 1:
+        named[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED:,} more"]
+    if len(named) == 1:
+        return named[0]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 @contextmanager

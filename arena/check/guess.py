@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 
 from arena.check.item import Item, fail
 from arena.check.sparring import Candidate, Guilty, Sparring
 from arena.entries.catalogue import ELO, place
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import PairScores, fit_one
+from arena.statistics.wording import write_estimate
 
 NAME = "rating"
 _REACH = 400.0  # Elo points: beyond, more than 91 % of the points go to one of the two
@@ -57,7 +59,8 @@ class Climb:
 
     def to_item(self) -> Item:
         """Return the item."""
-        elo, low, high, _ = self.rating()
+        rating = self.rating()
+        elo, low, high, _ = rating
         games = 2 * sum(map(len, self.scores))
         won = sum(map(sum, self.scores))
         by_anchor = {
@@ -66,11 +69,11 @@ class Climb:
         }
         figures = {"elo": elo, "low": low, "high": high, "games": games, "against": by_anchor}
         if won == games:
-            message = f"above {low:.0f}: won all of {games} games"
+            message = f"{write_estimate(rating._replace(high=inf))}: won all of {games} games"
         elif won == 0:
-            message = f"below {high:.0f}: won none of {games} games"
+            message = f"{write_estimate(rating._replace(low=-inf))}: won none of {games} games"
         else:
-            message = f"about {elo:.0f} ({low:.0f}..{high:.0f}), {place(elo)}"
+            message = f"about {write_estimate(rating, level=True)}, {place(elo)}"
             message += f": a first guess from {games} games"
         return Item(NAME, "ok", message, figures=figures)
 

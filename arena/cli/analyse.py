@@ -124,8 +124,7 @@ def analyse(
         print_json(_document(target, analysis, against))
         return
     lines = _format(target, bots, analysis, against)
-    for line in _format_losses(analysis, against) if options["quiet"] else lines:
-        say(line)
+    say(*(_format_losses(analysis, against) if options["quiet"] else lines))
 
 
 def _analyse_run(
@@ -257,7 +256,7 @@ def _format_game(decisions: pd.DataFrame) -> Iterator[str]:
 def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
     """Yield the losses against one opponent, the smallest first."""
     from arena.insight.losses import PARTS_OF
-    from arena.insight.summary import plain_rows
+    from arena.insight.summary import plain_rows, write_row
 
     table = analysis.losses
     table = table[table["opponent"] == against]
@@ -271,10 +270,10 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
         cells = "".join(
             f"{100 * own[part]:>5.1f}" if part in own else f"{'-':>5}" for part in PARTS_OF[1:]
         )
-        between = "" if row["loss_low"] is None else _range(row["loss_low"], row["loss_high"], 2)
+        each, between = write_row(row, "loss", ".2%")
         share = row["blunders"] / row["decisions"]
         yield (
-            f"{_cut(row['bot'])} {100 * row['loss']:>5.2f} {between:>11}"
+            f"{_cut(row['bot'])} {each:>5} {between:>11}"
             f" {100 * row['game_loss']:>6.1f}{cells} {share:>7.1%}"
         )
 
@@ -300,16 +299,16 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:
     """Yield how often games were won, by the chance that was said."""
-    from arena.insight.summary import plain_rows
+    from arena.insight.summary import plain_rows, write_row
 
     table = analysis.calibration
     yield f"chance after an action, and games won ({analysis.asked.worlds} worlds)"
     yield f"{'chance':>8} {'decisions':>10} {'mean':>6} {'won':>6} {'95 %':>12}"
     for row in plain_rows(table[table["bot"].isna()]):
-        low = round(100 * row["bin"])
+        low, (won, between) = round(100 * row["bin"]), write_row(row, "won", ".1%")
         yield (
             f"{f'{low}..{low + 10}':>8} {row['decisions']:>10,} {100 * row['chance']:>6.1f}"
-            f" {100 * row['won']:>6.1f} {_range(row['won_low'], row['won_high'], 1):>12}"
+            f" {won:>6} {between:>12}"
         )
 
 
@@ -330,10 +329,6 @@ def _cut(label: str) -> str:
 
 def _loss(row: Mapping[str, Any]) -> str:
     return f"{100 * row['loss']:.1f} +- {100 * row['error']:.1f}"
-
-
-def _range(low: float, high: float, digits: int) -> str:
-    return f"{100 * low:.{digits}f}..{100 * high:.{digits}f}"
 
 
 COMMANDS: list[click.Command] = [analyse]

@@ -24,7 +24,7 @@ from arena.cli.options import (
     say,
     with_options,
 )
-from arena.cli.starting import How, count_games, say_where, stoppable
+from arena.cli.starting import How, count_games, say_where
 from arena.errors import arena_command
 from arena.tournament import keys
 
@@ -128,19 +128,13 @@ def play_comparison(
     season: str | None = None,
 ) -> None:
     """Play a comparison, which is from this place, and print what it came to."""
-    from arena.runs.run import run
     from arena.runs.season import keep_result, take_place
-    from arena.store.folder import RunFolder
 
     where = out or Path("results") / tournament.name
     how, problems = how.prepare(tournament, where if season is None else out, place)
     if season is not None:
         tournament, where = placed = take_place(season, tournament, out)
-    with stoppable(where, choice, how.workers) as executor:
-        folder = RunFolder(where)
-        how.clear(folder)
-        asked, again = how.replace, not how.no_repeat
-        outcome = run(tournament, executor, folder, how.shown, replace=asked, repeat=again)
+    outcome = how.play(tournament, where, choice)
     comparison = outcome.comparison
     assert comparison is not None
     if season is not None:
@@ -160,12 +154,9 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     if quiet:
         say(lines[0])
         return
-    for line in lines:
-        say(line)
-    for label in comparison.out:
-        say(f"{label} was out after {outcome.out[label]}")
-    for line in describe_differences(comparison):
-        say(line)
+    say(*lines)
+    say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
+    say(*describe_differences(comparison))
     if paired := comparison.paired:
         for row in paired.decided.head(_SHOWN).to_dict("records"):
             command = arena_command("show", [out, row["game"]])
@@ -227,8 +218,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     if as_json:
         print_json(found.document())
         return
-    for line in [found.sentence] if quiet else found.lines():
-        say(line)
+    say(*([found.sentence] if quiet else found.lines()))
 
 
 def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:

@@ -89,12 +89,8 @@ def new(
     from arena.leagues.league import make_league
     from arena.leagues.league_settings import Settings, check_settings, draw_seed
 
-    given: dict[str, Any] = {
-        "seed": draw_seed() if seed is None else seed,
-        "lane": lane,
-        "target": target,
-    }
-    given["panel"] = split_bots(panel, "--panel") if panel else None
+    given: dict[str, Any] = {"seed": draw_seed() if seed is None else seed, "lane": lane}
+    given |= {"target": target, "panel": split_bots(panel, "--panel") if panel else None}
     values = {name: value for name, value in given.items() if value is not None}
     values["rules"] = change_rules(rules).changes()
     values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
@@ -159,8 +155,8 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
             print_json({**shown, "sha256": version.sha256, "copy_of": copied})
             return
     say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
-    for one in copies:
-        say(f"warning: but for comments the same as {one.title} of {one.owner}", err=True)
+    same = "warning: but for comments the same as"
+    say(*(f"{same} {one.title} of {one.owner}" for one in copies), err=True)
 
 
 @league.command()
@@ -250,8 +246,7 @@ class _Limit:
 
 def _say(result: RoundResult) -> None:
     say(f"round {result.number:,}: {2 * result.pairs:,} games")
-    for name in result.suspended:
-        say(f"  {name} is suspended: `arena league history` says why")
+    say(*(f"  {name} is suspended: `arena league history` says why" for name in result.suspended))
 
 
 def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
@@ -260,8 +255,7 @@ def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: boo
     if as_json:
         print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
     elif not quiet:
-        for line in format_summary(opened):
-            say(line)
+        say(*format_summary(opened))
 
 
 @league.command()
@@ -279,9 +273,8 @@ def show(folder: Path, as_json: bool) -> None:
     with _open(folder) as opened:
         if as_json:
             print_json(to_document(opened))
-            return
-        for line in format_summary(opened):
-            say(line)
+        else:
+            say(*format_summary(opened))
 
 
 @league.command()
@@ -322,8 +315,7 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     if as_json:
         print_json(data)
         return
-    for line in shown.format_history(data):
-        say(line)
+    say(*shown.format_history(data))
 
 
 league.add_command(page)

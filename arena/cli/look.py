@@ -238,8 +238,7 @@ def rate(
     if out:
         rated.save(out)
     say(str(rated))
-    for note in rated.notes:
-        say(f"note: {note}", err=True)
+    say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
         say(say_where(out))
 

@@ -97,6 +97,16 @@ QUIET: Final = click.option(
     is_flag=True,
     help="Show only errors, a verdict, and a table that no file has.",
 )
+json_option: Final = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document."
+)
+names_option: Final = click.option(
+    "--names",
+    type=NAMES,
+    default="english",
+    show_default=True,
+    help="What the cards are called; deck is a standard deck of 52.",
+)
 THOUGHTS: Final = click.option(
     "--thoughts", is_flag=True, help="Add to the record what bots thought of each action."
 )
@@ -291,12 +301,6 @@ def add_config_options(out: str) -> Callable[[_Command], _Command]:
     )
 
 
-def json_option(command: _Command) -> _Command:
-    """Add `--json`."""
-    option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-    return option(command)
-
-
 def print_json(document: Any) -> None:
     """Print a document; what is not a number in a table becomes null."""
     say_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
@@ -308,9 +312,10 @@ def say_json(text: str) -> None:
     click.echo("".join(shown))
 
 
-def say(text: str, *, err: bool = False) -> None:
+def say(*texts: str, err: bool = False) -> None:
     """Print lines, escaped: names, messages and paths in them may hold anything."""
-    click.echo(escape_lines(text), err=err)
+    for text in texts:
+        click.echo(escape_lines(text), err=err)
 
 
 def refuse_options(*names: str, why: str) -> None:
@@ -320,18 +325,6 @@ def refuse_options(*names: str, why: str) -> None:
         given = context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE
         if given and option.name in names:
             raise InputError(f"{option.opts[0]}: {why}")
-
-
-def names_option(command: _Command) -> _Command:
-    """Add `--names`."""
-    option = click.option(
-        "--names",
-        type=NAMES,
-        default="english",
-        show_default=True,
-        help="What the cards are called; deck is a standard deck of 52.",
-    )
-    return option(command)
 
 
 def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
@@ -346,8 +339,7 @@ def parse_json(option: str, text: str, wanted: type[_T]) -> _T:
 
 def warn(problems: Iterable[str]) -> None:
     """Print a line for each bot that does not load."""
-    for problem in problems:
-        say(f"warning: {problem}; its games are forfeits", err=True)
+    say(*(f"warning: {problem}; its games are forfeits" for problem in problems), err=True)
 
 
 def tolerate_any_terminal() -> None:

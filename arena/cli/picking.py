@@ -130,8 +130,7 @@ def pick_game(
         raise InputError(f"{path}: no such game has been played yet")
     if len(listed) == 1:
         return Picked(tournament, *listed[0])
-    for fixture, game in listed[:_LISTED]:
-        say(f"{fixture.name}  {game.ending}")
+    say(*(f"{fixture.name}  {game.ending}" for fixture, game in listed[:_LISTED]))
     if len(listed) > _LISTED:
         say("...")
     words = arena_command(command, [path, listed[0][0].name])

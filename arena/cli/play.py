@@ -29,7 +29,7 @@ from arena.cli.options import (
     say,
     with_options,
 )
-from arena.cli.starting import How, print_report, stoppable, to_document
+from arena.cli.starting import How, print_report, to_document
 from arena.cli.vary import play_restricted
 from arena.errors import naming
 from arena.records.naming import Naming
@@ -197,19 +197,10 @@ def _play(
     place: Path | None = None,
 ) -> None:
     """Play a tournament, which is from this place, and print what it came to."""
-    from arena.runs.run import run
-    from arena.store.folder import RunFolder
-
     how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
-        for line in _announce(tournament, how.workers, choice):
-            say(line, err=True)
-    with stoppable(out, choice, how.workers) as executor:
-        folder = RunFolder(out) if out else None
-        if folder:
-            how.clear(folder)
-        asked, again = how.replace, not how.no_repeat
-        outcome = run(tournament, executor, folder, how.shown, replace=asked, repeat=again)
+        say(*_announce(tournament, how.workers, choice), err=True)
+    outcome = how.play(tournament, out, choice)
     if how.as_json:
         print_json(to_document(outcome, tournament, out, problems))
     else:

@@ -240,8 +240,7 @@ def game(
     tournament = make_tournament(settings, bots)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, LocalExecutor(1))
-    for line in again.evidence():
-        say(line, err=True)
+    say(*again.evidence(), err=True)
     if thoughts:
         again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
         if note:

@@ -40,14 +40,11 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
         return
     if not quiet:
         say(count_games(outcome))
-    for line in format_standings(outcome.standings):
-        say(line)
+    say(*format_standings(outcome.standings))
     if quiet:
         return
-    for warning in outcome.findings.warnings():
-        say(f"warning: {warning}", err=True)
-    for line in _notes(outcome, rules, folder):
-        say(line)
+    say(*(f"warning: {warning}" for warning in outcome.findings.warnings()), err=True)
+    say(*_notes(outcome, rules, folder))
 
 
 def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
@@ -201,6 +198,17 @@ class How:
             raise InputError(f"{place}: {error}") if place else error from None
         self.say(problems)
         return self, problems
+
+    def play(self, tournament: Tournament, out: Path | None, choice: ExecutorChoice) -> Outcome:
+        """Play a tournament, into a folder if there is one, and return what it came to."""
+        from arena.runs.run import run
+        from arena.store.folder import RunFolder
+
+        with stoppable(out, choice, self.workers) as executor:
+            if folder := RunFolder(out) if out else None:
+                self.clear(folder)
+            asked, again = self.replace, not self.no_repeat
+            return run(tournament, executor, folder, self.shown, replace=asked, repeat=again)
 
 
 @contextmanager

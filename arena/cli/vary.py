@@ -23,7 +23,7 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import How, say_where, stoppable
-from arena.errors import InputError, counted, cut, naming, pad
+from arena.errors import InputError, counted, cut, name_some, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def _ablate(
     tournament: Tournament, variants: Sequence[Variant], out: Path, how: How, choice: ExecutorChoice
 ) -> None:
     """Play the variants, and print how they differ."""
+    from arena.insight.ablation import to_document
     from arena.runs.ablate_rules import ablate as play_variants
     from arena.runs.ablate_rules import clear, prepare_variants
 
@@ -128,30 +129,20 @@ def _ablate(
             tournament, variants, executor, out, announce, how.shown, replace=how.replace
         )
     if how.as_json:
-        _print_ablation_document(ablation, tournament, out, problems)
+        run = {"run": tournament.name, "folder": str(out)}
+        print_json(run | to_document(ablation) | {"warnings": [*problems]})
     elif not how.quiet:
         _print_ablation(ablation, tournament, out)
-
-
-def _print_ablation_document(
-    ablation: Ablation, tournament: Tournament, out: Path, problems: Sequence[str]
-) -> None:
-    from arena.insight.ablation import to_document
-
-    run = {"run": tournament.name, "folder": str(out)}
-    print_json(run | to_document(ablation) | {"warnings": [*problems]})
 
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, what must be known to read it, and the folder."""
     from arena.insight.ablation import find_earlier, format_table
-    from arena.insight.headline import name_some
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
     say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
-    for line in format_table(ablation):
-        say(line)
+    say(*format_table(ablation))
     for variant in ablation.variants:
         if not variant.same_deals:
             say(f"{variant.name}: other deals than the base, so less is common to both")
@@ -160,8 +151,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
             say(f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}")
         for label, faults in variant.out.items():
             say(f"{variant.name}: {label} was out after {faults}")
-    for note in ablation.notes():
-        say(note)
+    say(*ablation.notes())
     if earlier := find_earlier(out, ablation):
         where = "an earlier ablation there; --out for another folder"
         say(f"not in this table: {name_some(earlier)} ({where})")
@@ -257,10 +247,8 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     if quiet:
         say(lines[0])
         return
-    for line in lines:
-        say(line)
-    for warning in tuned.warnings():
-        say(f"warning: {warning}", err=True)
+    say(*lines)
+    say(*(f"warning: {warning}" for warning in tuned.warnings()), err=True)
     say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         say(f"use it: {tuned.spec}")
@@ -286,8 +274,7 @@ def play_restricted(
     if how.as_json:
         print_json(to_document(costs, restricted))
         return
-    for line in _format_costs(costs, restricted):
-        say(line)
+    say(*_format_costs(costs, restricted))
 
 
 def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
@@ -317,9 +304,11 @@ def _changed(row: Mapping[str, Any]) -> str:
 
     What never happened, with the restriction and without, has no interval.
     """
-    new, change, low, high = (100 * row[name] for name in ("new", "difference", "low", "high"))
-    interval = f"{low:+.1f}..{high:+.1f}" if low < high else ""
-    return f"{new:>5.1f}{change:>+8.1f} {interval:>14}"
+    from arena.insight.summary import write_row
+
+    change, ends = write_row(row, "difference", "+.1%", prefix="")
+    interval = ends if row["low"] < row["high"] else ""
+    return f"{100 * row['new']:>5.1f}{change:>8} {interval:>14}"
 
 
 COMMANDS: list[click.Command] = [ablate, tune]

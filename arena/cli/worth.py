@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -91,8 +91,7 @@ def worth(
     if as_json:
         print_json({"run": str(run), "note": note, "cards": plain_rows(table)})
     elif not (quiet and out):
-        for line in _format(table):
-            say(line)
+        say(*_format(table))
         if not quiet:
             say(_ADJUSTED)
             say(_EFFECT if intervene else "--intervene makes the experiment")
@@ -119,26 +118,18 @@ def _measure(
 
 def _format(table: pd.DataFrame) -> Iterator[str]:
     """Yield the lines of a table of all bots together, in per cent."""
-    from arena.insight.summary import plain_rows
+    from arena.insight.summary import plain_rows, write_row
     from arena.reports.take_section import CARD_NAMES
 
     has_effects = "effect" in table
     head = f"{'card':<12} {'adds':>7} {'95 %':>15}"
     yield head + (f" {'effect':>7} {'95 %':>15} {'swaps':>7}" if has_effects else "")
     for row in plain_rows(table[table["bot"].isna()]):
-        line = f"{CARD_NAMES[row['card']]:<12} {_cells(row, 'adds')}"
-        if has_effects:
-            line += f" {_cells(row, 'effect')} {row['swaps']:>7,}"
-        yield line.rstrip()
-
-
-def _cells(row: Mapping[str, Any], name: str) -> str:
-    """Return a share and its interval as text, empty where it is not known."""
-    share, low, high = (row[column] for column in (name, f"{name}_low", f"{name}_high"))
-    if share is None:
-        return f"{'':>7} {'':>15}"
-    between = "" if low is None else f"{100 * low:+.1f}..{100 * high:+.1f}"
-    return f"{100 * share:>+6.1f}% {between:>15}"
+        line = f"{CARD_NAMES[row['card']]:<12}"
+        for name in ("adds", "effect") if has_effects else ("adds",):
+            share, ends = write_row(row, name, "+.1%")
+            line += f" {share and f'{share}%':>7} {ends:>15}"
+        yield (f"{line} {row['swaps']:>7,}" if has_effects else line).rstrip()
 
 
 COMMANDS: list[click.Command] = [worth]

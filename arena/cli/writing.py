@@ -48,8 +48,7 @@ def new(name: str, folder: Path) -> None:
         f"python {test}": "run its test",
     }
     width = max(map(len, next_steps))
-    for command, what in next_steps.items():
-        say(f"  {command:<{width}}  {what}")
+    say(*(f"  {command:<{width}}  {what}" for command, what in next_steps.items()))
 
 
 @click.command()

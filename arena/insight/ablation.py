@@ -19,6 +19,7 @@ from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut_apart
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, find_significant
+from arena.statistics.wording import write_cells
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
 from arena.tournament.rule_changes import BASE
@@ -150,11 +151,8 @@ class Ablation:
                         [
                             *(variant.name, measure.name, *(bots or (None, None)), self.pairs),
                             *(variant.games, variant.forfeits),
-                            *(
-                                "yes" if variant.same_deals else "no",
-                                *value.cells,
-                                *difference.cells,
-                            ),
+                            "yes" if variant.same_deals else "no",
+                            *(*value.cells, *difference.cells),
                         ],
                         strict=True,
                     )
@@ -230,18 +228,10 @@ def format_table(ablation: Ablation) -> Iterator[str]:
     names = cut_apart([variant.name for variant in ablation.variants], _NAME_WIDTH - 2)
     yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
     for number, measure in enumerate(MEASURES):
+        form = ".1%" if measure.is_share else ".2f"
         yield ablation.title(measure)
         for name, variant in zip(names, ablation.variants, strict=True):
-            value = _cells(variant.values[number], measure, "")
-            change = _cells(variant.differences[number], measure, "+")
+            value = write_cells(*variant.values[number][:3], form)
+            change = write_cells(*variant.differences[number][:3], f"+{form}")
             line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"
             yield f"{line} {change[0]:>8} {change[1]:>16}".rstrip()
-
-
-def _cells(one: Estimate, measure: Measure, sign: str) -> tuple[str, str]:
-    """Return an estimate and its interval as texts, empty where it is not estimable."""
-    factor, digits = (100, 1) if measure.is_share else (1, 2)
-    texts = [
-        "" if number is None else f"{number * factor:{sign}.{digits}f}" for number in one.cells
-    ]
-    return texts[0], f"{texts[1]}..{texts[2]}" if texts[1] else ""

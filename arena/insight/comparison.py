@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,13 @@ from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
 from arena.insight.paired import PairedGames, make_paired_games
-from arena.insight.summary import plain_rows
-from arena.insight.verdict import count_observations, make_claim, make_sentence, name_value, signed
+from arena.insight.summary import plain_rows, write_row
+from arena.insight.verdict import count_observations, make_claim, make_sentence, name_value
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean, season_interval
-from arena.statistics.verdicts import LEANS
+from arena.statistics.verdicts import LEANS, Word
+from arena.statistics.wording import signed, write_ends
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
@@ -47,7 +49,8 @@ class SprtResult:
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
     the Elo difference with its interval; `games` is the number of all games that were played,
     not forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
-    again. `paired` is there for two versions that met the bots `against`.
+    again. `paired` is there for two versions that met the bots `against`. The new one is the
+    stronger one with the probability `likely`, nan where one of both cannot be judged.
     """
 
     new: str
@@ -61,6 +64,22 @@ class SprtResult:
     out: tuple[str, ...]
     command: str
     paired: PairedGames | None
+    likely: float = math.nan
+
+    @property
+    def word(self) -> Word:
+        """The verdict on both bots: they are apart where the test and its interval say so."""
+        claim = make_claim(self.verdict, self.elo, self.stop, self.evidence.pairs)
+        if math.isnan(self.likely):
+            return "open"
+        if claim in ("better", "weaker"):
+            return "apart"
+        return "leans" if self.likely_ahead >= LEANS else "open"
+
+    @property
+    def likely_ahead(self) -> float:
+        """How likely the one ahead is the stronger one."""
+        return self.likely if self.elo.value >= 0 else 1 - self.likely
 
     @property
     def sentence(self) -> str:
@@ -69,7 +88,7 @@ class SprtResult:
         In a season it ends with the place and the error level.
         """
         found = self.verdict, self.elo, self.stop, self.evidence.pairs
-        said = make_sentence((self.new, self.old), self.against, self.out, found)
+        said = make_sentence((self.new, self.old), self.against, self.out, found, self.word)
         return said + self.stop.place
 
     def document(self) -> dict[str, Any]:
@@ -77,6 +96,7 @@ class SprtResult:
         evidence, stop = self.evidence, self.stop
         document: dict[str, Any] = {
             "verdict": self.verdict,
+            "word": self.word,
             "sentence": self.sentence,
             "new": self.new,
             "old": self.old,
@@ -110,11 +130,11 @@ class SprtResult:
 
 
 def make_comparison(
-    tournament: Tournament, stop: Sprt, store: Store, counted: Counts
+    tournament: Tournament, stop: Sprt, store: Store, counted: Counts, verdicts: pd.DataFrame
 ) -> SprtResult:
     """Return what the games of a comparison came to, all of which are in the store.
 
-    `counted` is what they are counted into.
+    `counted` is what they are counted into, and `verdicts` are those without the test.
     """
     new, old, *against = tournament.labels
     found = find_out(tournament.pairings, counted.faults, tournament.max_faults)
@@ -127,6 +147,7 @@ def make_comparison(
     paired = None
     if tournament.paired:
         paired = make_paired_games(tournament, store, mean, out, level)
+    likely = verdicts.set_index(["bot", "opponent"])["likely"]
     return SprtResult(
         new,
         old,
@@ -135,18 +156,16 @@ def make_comparison(
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean[:3])),
-        counted.total - _count_by_rule(counted),
+        counted.total - sum(one.games for one in counted.faults if one.kind == BY_RULE),
         out,
         comparison_command(tournament, stop),
         paired,
+        float(likely.get((new, old), 1 - likely.get((old, new), math.nan))),
     )
 
 
 def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
-    """Return the verdicts of a comparison, whose two bots have the verdict and lead of its test.
-
-    They are apart where the test and its interval say so together.
-    """
+    """Return the verdicts of a comparison, whose two bots have the word and lead of its test."""
     verdicts = verdicts.copy()
     row = verdicts[["bot", "opponent"]].isin([found.new, found.old]).all(axis=1)
     if not row.any():
@@ -154,18 +173,9 @@ def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
     ahead, behind, elo = found.new, found.old, found.elo
     if elo.value < 0:
         ahead, behind, elo = behind, ahead, Estimate(-elo.value, -elo.high, -elo.low)
-    likely = float(verdicts.loc[row, "likely"].iloc[0])
-    likely = likely if verdicts.loc[row, "bot"].iloc[0] == ahead else 1 - likely
-    claim = make_claim(found.verdict, found.elo, found.stop, found.evidence.pairs)
-    word = "apart" if claim in ("better", "weaker") else "leans" if likely >= LEANS else "open"
-    cells = elo.scaled(1, 1).cells
-    verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells, round(likely, 4), word]]
+    cells = *elo.scaled(1, 1).cells, round(found.likely_ahead, 4), found.word
+    verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells]]
     return verdicts
-
-
-def _count_by_rule(counted: Counts) -> int:
-    """Return the number of games that were forfeited by rule, and not played."""
-    return sum(fault.games for fault in counted.faults if fault.kind == BY_RULE)
 
 
 def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
@@ -246,8 +256,8 @@ def describe(comparison: SprtResult) -> Iterator[str]:
     low, high = evidence.ends
     yield comparison.sentence
     yield (
-        f"Elo difference {signed(elo.value, '+.1f')}, {stop.interval} interval"
-        f" {signed(elo.low, '+.1f')} to {signed(elo.high, '+.1f')} (adjusted for stopping)"
+        f"Elo difference {signed(elo.value, '+.1f')}, {stop.interval} interval "
+        f"{write_ends(elo.low, elo.high, '.1f')} (adjusted for stopping)"
     )
     seen = ", ".join(
         f"{name_value(value)}: {count:,}"
@@ -275,18 +285,9 @@ def describe_differences(comparison: SprtResult) -> Iterator[str]:
         yield "no game is left to compare"
         return
     yield _HEAD
-    for row in paired.differences.to_dict("records"):
-        yield _line(row)
+    yield from map(_line, plain_rows(paired.differences))
     yield ""
-    games = paired.games
-    yield (
-        f"{2 * paired.same_games:,} of {games:,} games are the same move by move for both versions"
-    )
-    times = paired.separate_games / games if games else 0
-    yield (
-        f"two separate round robins would need {paired.separate_games:,} games, {times:.1f} times"
-        " as many"
-    )
+    yield from describe_paired(paired)
     decided = len(paired.decided)
     if decided:
         yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
@@ -294,14 +295,21 @@ def describe_differences(comparison: SprtResult) -> Iterator[str]:
         yield "the change decided no game"
 
 
-def _line(row: Mapping[Hashable, Any]) -> str:
+def describe_paired(paired: PairedGames) -> Iterator[str]:
+    """Yield how much two versions have in common on the same deals, and what that saves."""
+    games, separate = paired.games, paired.separate_games
+    same = f"{2 * paired.same_games:,} of {games:,} games"
+    yield f"{same} are the same move by move for both versions"
+    times = separate / games if games else 0
+    yield f"two separate round robins would need {separate:,} games, {times:.1f} times as many"
+
+
+def _line(row: Mapping[str, Any]) -> str:
     """Return a row of the table of differences; the Elo points are left out where it has none."""
     name = pad(cut(str(row["name"]), _NAME_WIDTH), _NAME_WIDTH)
-    low, high = (signed(row[key], "+.1%") for key in ("low", "high"))
     new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
     gap = signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
-    line = f"{row['part']:<8} {name} {new:>6} {old:>6} {gap + '%':>7} {f'{low}..{high}':>14}"
-    if row["elo"] != row["elo"]:  # nan
-        return line
-    elo, low, high = (signed(row[key], "+.0f") for key in ("elo", "elo_low", "elo_high"))
-    return f"{line} {elo:>5} {f'{low}..{high}':>12}"
+    _, ends = write_row(row, "difference", "+.1%", prefix="")
+    line = f"{row['part']:<8} {name} {new:>6} {old:>6} {gap + '%':>7} {ends:>14}"
+    elo, ends = write_row(row, "elo", "+.0f")
+    return f"{line} {elo:>5} {ends:>12}".rstrip()

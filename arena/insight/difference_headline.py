@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.errors import name_some
 from arena.insight.ablation import Ablation, shown
-from arena.insight.headline import name_some, write_lead
 from arena.insight.pair_counts import MEASURES, SPREAD
-from arena.insight.verdict import Claim, make_claim, signed
+from arena.insight.verdict import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
+from arena.statistics.wording import as_sentence, write_estimate, write_lead
 from arena.tournament.until_rounds import describe_cost
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ class Compared(NamedTuple):
 
     def sentences(self, where: str = "") -> Iterator[str]:
         """Yield the sentences, the most important one first; it begins with `where`."""
-        text = f"{where}{self.sentence}"
-        yield f"{text[:1].upper()}{text[1:]}."
+        yield as_sentence(f"{where}{self.sentence}")
         if self.claim and self.claim not in ("better", "weaker"):
             supposed = ", if the difference stays what it seems" if self.further_pairs else ""
             cost = describe_cost(self.further_pairs)
@@ -139,7 +139,8 @@ class Effects(NamedTuple):
         best, sure, tested = self.clearest
         if not sure:
             yield f"None of {tested:,} effects is surely more than luck."
-        yield f"The clearest effect{'' if sure else ' seen'}: {_write_effect(best)}."
+        effect = write_estimate(best.estimate, f"+.{best.places}f")
+        yield f"The clearest effect{'' if sure else ' seen'}: {best.name}: {effect}."
         if sure:
             yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
         yield _explain_surely(f"{tested:,} effects")
@@ -186,14 +187,6 @@ def _explain_surely(tested: str) -> str:
         f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
         'of the tables, and more is asked for than for "significant" there.'
     )
-
-
-def _write_effect(effect: Shown) -> str:
-    value, low, high = (
-        signed(one, f"{sign}.{effect.places}f")
-        for one, sign in zip(effect.estimate[:3], ("+", "", ""), strict=True)
-    )
-    return f"{effect.name}: {value} ({low}..{high})"
 
 
 class Moved(NamedTuple):

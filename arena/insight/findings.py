@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from arena.errors import counted, cut
-from arena.insight.summary import describe_end
-from arena.statistics.intervals import SeatAdvantage
+from arena.errors import counted, cut, name_some
+from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.spread import Spread
+from arena.statistics.wording import write_ends, write_estimate
 from arena.tournament.tournament import Anchor
 
 _WIDTH = 80
@@ -51,9 +51,7 @@ class Unbounded:
         >>> Unbounded("champion", "unbeaten", 2040.4, None).describe()
         'champion is unbeaten: its Elo is at least 2040'
         """
-        return (
-            f"{self.bot} is {self.record}: its Elo is {describe_end(self.elo_low, self.elo_high)}"
-        )
+        return f"{self.bot} is {self.record}: its Elo is {write_ends(self.elo_low, self.elo_high)}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class Findings:
 
     def _texts(self) -> Iterator[str]:
         if self.seat:
-            yield _describe_seat(self.seat)
+            yield describe_seat(self.seat)
         for one in self.unbounded[:_MOST_NAMED]:
             yield replace(one, bot=cut(one.bot)).describe()
         if more := len(self.unbounded[_MOST_NAMED:]):
@@ -112,15 +110,13 @@ class Findings:
         if self.anchor and not self.anchored:
             found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
         if self.idle:
-            named = ", ".join(map(cut, self.idle[:_MOST_NAMED]))
-            more = ", ..." if len(self.idle) > _MOST_NAMED else ""
-            found.append(f"not in the tables, because they have played no game: {named}{more}")
+            named = name_some([*map(cut, self.idle)])
+            found.append(f"not in the tables, because they have played no game: {named}")
         if len(self.groups) > 1:
-            named = ", ".join(cut(group[0]) for group in self.groups[:_MOST_NAMED])
-            more = ", ..." if len(self.groups) > _MOST_NAMED else ""
+            named = name_some([cut(group[0]) for group in self.groups])
             found.append(
                 f"{len(self.groups)} groups of bots never met, so their ratings cannot be "
-                f"compared: those of {named}{more}"
+                f"compared: those of {named}"
             )
         return found
 
@@ -147,14 +143,14 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
     """Yield by how much results differ from the Elo, and whether the intervals allow for it.
 
     >>> [*describe_spread(Spread(37.6, 24.0, 52.0, 0.05, 21), counts=False)]
-    ['results differ from Elo by about ±38 (24..52) points']
+    ['results differ from Elo by about ±38 points (24..52)']
     >>> [*describe_spread(Spread(38.0, 0.0, 85.0, 0.05, 0), counts=True)]
     ['intervals allow for results that differ from Elo by ±38 points (not measured here)']
     """
-    about = f"results differ from Elo by about ±{spread.elo:.0f}"
     if spread.is_measured:
         allowed = ", which the intervals allow for" if counts else ""
-        yield f"{about} ({spread.low:.0f}..{spread.high:.0f}) points{allowed}"
+        about = write_estimate(Estimate(*spread[:3]), unit=" points")
+        yield f"results differ from Elo by about ±{about}{allowed}"
     elif counts:
         yield (
             f"intervals allow for results that differ from Elo by ±{spread.elo:.0f} points "
@@ -162,9 +158,14 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
         )
 
 
-def _describe_seat(seat: SeatAdvantage) -> str:
-    shares = [f"{100 * share:.1f}" for share in (seat.share, seat.low, seat.high)]
-    text = f"seat 0 scores {shares[0]} % ({shares[1]}..{shares[2]})"
+def describe_seat(seat: SeatAdvantage, *, level: bool = False) -> str:
+    """Return the advantage of seat 0, which begins, with its interval, and with its `level`.
+
+    >>> describe_seat(SeatAdvantage(80, 0.47, 0.407, 0.534, -20.9, -65.4, 23.7))
+    'seat 0 scores 47.0 % (40.7..53.4): -21 Elo (-65..24)'
+    """
+    text = f"seat 0 scores {write_estimate(Estimate(*seat[1:4]), '.1%', level=level)}"
     if seat.elo is None or seat.elo_low is None or seat.elo_high is None:
         return text
-    return f"{text}: {seat.elo:+.0f} Elo ({seat.elo_low:+.0f}..{seat.elo_high:+.0f})"
+    elo = Estimate(seat.elo, seat.elo_low, seat.elo_high)
+    return f"{text}: {write_estimate(elo, '+.0f', ' Elo')}"

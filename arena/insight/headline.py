@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.errors import counted
-from arena.insight.summary import describe_end
-from arena.insight.verdict import signed
+from arena.errors import counted, name_some
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.verdicts import Verdict
+from arena.statistics.wording import as_sentence, write_chance, write_estimate, write_lead
 from arena.tournament.rounds import make_rounds
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
@@ -26,12 +25,10 @@ if TYPE_CHECKING:
     from arena.insight.run_files import Tables
     from arena.store.counting import Counts
 
-_SURE = 0.999  # nothing is said to be likelier
 _MOST_TIMES = 100  # as many games: what is named
 RIVAL = 0.05
 """How likely a bot is the strongest, at least, that is named beside the first one."""
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
-_MOST_PLACES = 2
 
 
 class Top(NamedTuple):
@@ -83,7 +80,9 @@ class Headline:
     def sentences(self) -> Iterator[str]:
         """Yield the sentences, the most important one first."""
         if self.share:
-            yield _say_share(self.share)
+            bot, opponents, share = self.share
+            points = f"of the points against {counted(opponents, 'opponent')}"
+            yield f"{bot} scores {write_estimate(share, '.1%')} {points}."
         yield from self._say_top()
         if self.top and len(self.order) > 2:
             yield f"Apart: {self._count_apart()}."
@@ -131,7 +130,7 @@ def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
     elif bots == 2:
         yield f"{top.bot} and {top.second} are not told apart: the first one leads by {lead}."
     else:
-        chance = _write_chance(top.chance)
+        chance = write_chance(top.chance)
         rivals = f": {name_some(top.rivals)} may be, too" if top.rivals else ""
         yield f"{top.bot} is first, and the strongest with a probability of {chance}{rivals}."
         yield f"Its lead over {top.second} is {lead}."
@@ -154,23 +153,9 @@ def _say_times(times: tuple[float, float]) -> str:
     return f"With 90 % probability {named} times as many games tell these two apart."
 
 
-def _write_chance(chance: float) -> str:
-    """Return a probability in per cent; nothing is said to be surer than what was tried."""
-    if chance > _SURE:
-        return f"above {100 * _SURE:.1f} %"
-    return f"{100 * round(chance, 3):.1f} %"
-
-
 def _write_verdict(verdict: Verdict, over: str = "") -> str:
-    return (
-        f"{write_lead(Estimate(*verdict[:3]))}{over}, probability {_write_chance(verdict.likely)}"
-    )
-
-
-def _say_share(found: Share) -> str:
-    value, low, high = (f"{100 * one:.1f}" for one in found.share[:3])
-    opponents = counted(found.opponents, "opponent")
-    return f"{found.bot} scores {value} % ({low}..{high}) of the points against {opponents}."
+    lead = write_lead(Estimate(*verdict[:3]))
+    return f"{lead}{over}, probability {write_chance(verdict.likely)}"
 
 
 def _join_goal(lines: Sequence[str]) -> str:
@@ -178,42 +163,7 @@ def _join_goal(lines: Sequence[str]) -> str:
     head, *rest = (line.strip() for line in lines)
     if len(rest) > _MOST_NAMED + 1:
         rest[_MOST_NAMED:] = [f"and {len(rest) - _MOST_NAMED:,} more"]
-    said = " ".join([head, "; ".join(rest)]).strip()
-    return f"{said[:1].upper()}{said[1:]}."
-
-
-def name_some(names: Sequence[str]) -> str:
-    """Return the names of some things in words, of many the first three.
-
-    >>> name_some(["a"]), name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
-    ('a', 'a and b', 'a, b, c and 2 more')
-    """
-    named = [*names]
-    if len(names) > _MOST_NAMED + 1:
-        named[_MOST_NAMED:] = [f"{len(names) - _MOST_NAMED:,} more"]
-    if len(named) == 1:
-        return named[0]
-    return f"{', '.join(named[:-1])} and {named[-1]}"
-
-
-def write_lead(lead: Estimate) -> str:
-    """Return a lead in Elo points with its interval, or the one end that is known.
-
-    It has so many decimals that an interval above 0 is seen to be so.
-
-    >>> write_lead(Estimate(77.3, 61.2, 93.4)), write_lead(Estimate(340.0, 210.3, float("inf")))
-    ('+77 Elo (61..93)', 'at least 210 Elo')
-    >>> write_lead(Estimate(3.0, 0.3, 5.7)), write_lead(Estimate(0.2, -9.0, 9.4))
-    ('+3.0 Elo (0.3..5.7)', '+0 Elo (-9..9)')
-    """
-    value, low, high = lead.cells
-    if value is None or low is None or high is None:
-        return f"{describe_end(low, high)} Elo"
-    places = 0
-    while low > 0 and not round(low, places) and places < _MOST_PLACES:
-        places += 1
-    ends = "..".join(signed(end, f".{places}f") for end in (low, high))
-    return f"{value:+.{places}f} Elo ({ends})"
+    return as_sentence(" ".join([head, "; ".join(rest)]).strip())
 
 
 def find_headline(

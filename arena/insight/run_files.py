@@ -91,7 +91,7 @@ def make_files(
     if test := tournament.comparison:
         from arena.insight.comparison import judge_compared, make_comparison
 
-        comparison = make_comparison(tournament, test, store, counts)
+        comparison = make_comparison(tournament, test, store, counts, made.verdicts)
         verdicts = judge_compared(made.verdicts, comparison)
         order = made.standings["bot"].tolist()
         groups = tables.group_bots(order, made.judged.labels, verdicts)

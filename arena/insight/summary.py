@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import LABEL_WIDTH, cut, pad
 from arena.statistics.letters import shorten
+from arena.statistics.wording import write_cells, write_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,36 +59,26 @@ def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -
         label = pad(cut(str(row["bot"])), LABEL_WIDTH)
         rating = unrated
         if row["elo"] is not None:
-            rating = _rating(row["elo"], row["elo_low"], row["elo_high"])
-        ends = f"{'-':>6} {'-':>6} {'-':>7}"
+            ends = write_ends(row["elo_low"], row["elo_high"])
+            rating = f"{row['elo']:.0f} {ends:>13}" if ".." in ends else ends
+        wins = f"{'-':>6} {'-':>6} {'-':>7}"
         if row["forfeits"] is not None:
             city = row["city_wins"] / row["games"]
             points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
-            ends = f"{city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
+            wins = f"{city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
         score = f"{row['score']:>6.1%}"
-        yield f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {ends}"
+        yield f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {wins}"
 
 
-def _rating(elo: float, low: float | None, high: float | None) -> str:
-    """Return an Elo with its interval, or the one end of it that is known.
+def write_row(
+    row: Mapping[str, Any], name: str, form: str, prefix: str | None = None
+) -> tuple[str, str]:
+    """Return a number of a table's row and its interval as cells (`write_cells`).
 
-    >>> _rating(2380.0, 2040.4, None), _rating(2380.0, None, None)
-    ('at least 2040', 'unknown')
+    The names of its ends begin with `prefix`, by default that of the number.
     """
-    if low is None or high is None:
-        return describe_end(low, high)
-    return f"{elo:.0f} {f'{low:.0f}..{high:.0f}':>13}"
-
-
-def describe_end(low: float | None, high: float | None) -> str:
-    """Return in words the one end of an interval that is known.
-
-    >>> describe_end(None, 871.6)
-    'at most 872'
-    """
-    if low is not None:
-        return f"at least {low:.0f}"
-    return "unknown" if high is None else f"at most {high:.0f}"
+    prefix = f"{name}_" if prefix is None else prefix
+    return write_cells(row[name], row[f"{prefix}low"], row[f"{prefix}high"], form)
 
 
 def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from arena.insight.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
 from arena.insight.landscape import Landscape, Map, Spot
 from arena.insight.table_columns import TableColumns
 from arena.statistics.intervals import Estimate
+from arena.statistics.wording import write_estimate
 from arena.store.csv_files import replace_rows
 from arena.tournament.parameters import Parameter
 from arena.tournament.search import Search
@@ -88,7 +89,8 @@ class Tuned:
     def describe_parameter(self, name: str) -> str:
         """Return what may be said of a parameter, with the others as in the best setting."""
         worst = self.worst[name]
-        shown = f"{-worst.value:.0f} Elo points ({-worst.high:.0f}..{-worst.low:.0f})"
+        cost = Estimate(-worst.value, -worst.high, -worst.low)
+        shown = write_estimate(cost, unit=" Elo points")
         value = describe({name: self.best[name]})
         if -worst.low < _FLAT:
             return f"{value}; it does not matter: any other costs less than {_FLAT:.0f} Elo points"
@@ -195,7 +197,7 @@ def describe_lines(tuned: Tuned) -> Iterator[str]:
     """Yield what a tuning came to, a line each: the finding, the proof, the parameters."""
     yield from describe_search(tuned)
     yield f"on fresh deals: {tuned.proof.sentence}"
-    yield from (f"  {line}" for line in describe_parameters(tuned))
+    yield from (f"  {tuned.describe_parameter(name)}" for name in tuned.curves)
 
 
 def describe_search(tuned: Tuned) -> Iterator[str]:
@@ -204,11 +206,6 @@ def describe_search(tuned: Tuned) -> Iterator[str]:
     yield f"best of {tried}, {counted(tuned.pairs, 'pair')}: {describe(tuned.best)}"
     if not tuned.is_better:
         yield f"nothing was found that is surely better than {tuned.tuning.bot.label}"
-
-
-def describe_parameters(tuned: Tuned) -> Iterator[str]:
-    """Yield what may be said of each parameter, a line each."""
-    return (tuned.describe_parameter(name) for name in tuned.curves)
 
 
 def to_document(tuned: Tuned) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND, looks
+from arena.statistics.verdicts import Word
+from arena.statistics.wording import write_estimate
 from arena.store.store import Store
 from arena.tournament.sprt_rounds import Verdict, weigh
 from arena.tournament.stop import Sprt
@@ -114,10 +116,12 @@ def make_sentence(
     against: Collection[str],
     out: Collection[str],
     found: tuple[Verdict, Estimate, Sprt, int],
+    word: Word,
 ) -> str:
     """Return in one sentence which of two bots is stronger, as far as it may be said.
 
-    `found` are the verdict, the Elo difference with its interval, the test, and its pairs.
+    `found` are the verdict, the Elo difference with its interval, the test, and its pairs; `word`
+    is that of verdicts.csv.
     """
     new, old = two
     verdict, elo, stop, pairs = found
@@ -127,49 +131,38 @@ def make_sentence(
     if against and {*against} <= {*out}:
         return f"{verdict}: every opponent had too many faults, and nothing more is played"
     claim = make_claim(verdict, elo, stop, pairs)
+    said = f"{claim}: {_say_claim(claim, two, found, word)}"
     if new not in out:
-        return f"{claim}: {_say_claim(claim, two, elo, stop, pairs)}"
+        return said
     both = f"{new} and {old} both had too many faults, and nothing more is played"
     if claim == "undecided":
         return f"{claim}: {both}"
-    return f"{claim}: {_say_claim(claim, two, elo, stop, pairs)}; {both}"
+    return f"{said}; {both}"
 
 
-def _say_claim(claim: Claim, two: tuple[str, str], elo: Estimate, stop: Sprt, pairs: int) -> str:
-    """Return what may be said of an Elo difference, with its interval."""
-    new, old = two
-    by = f"by about {_range(abs(elo.value), *sorted((abs(elo.low), abs(elo.high))))}"
-    at = f"{new} is at {signed(elo.value, '+.0f')} Elo points"
-    at = f"{at} ({signed(elo.low, '.0f')}..{signed(elo.high, '.0f')})"
-    why = "too few pairs" if pairs < MIN_ROUND else "too close"
+def _say_claim(
+    claim: Claim, two: tuple[str, str], found: tuple[Verdict, Estimate, Sprt, int], word: Word
+) -> str:
+    """Return what may be said of an Elo difference, with its interval, and the word on both."""
+    (new, old), (_, elo, stop, pairs) = two, found
+    ends = sorted(map(abs, elo[1:3]))
+    by = f"by about {write_estimate(Estimate(abs(elo.value), *ends), unit=' Elo points')}"
+    ahead = new if elo.value >= 0 else old
+    told = f"{ahead} is probably stronger" if word == "leans" else "the two are not told apart"
+    at = f"{told}: {new} is at {write_estimate(elo, '+.0f', ' Elo points')}"
+    few = "too few pairs, and " if pairs < MIN_ROUND else ""
     sentences: dict[Claim, str] = {
         "better": f"{new} is stronger than {old}, {by}",
         "weaker": f"{new} is weaker than {old}, {by}",
-        "no worse": f"{new} does not trail {old} by {-stop.elo0:g}: {at}",
-        "not better": f"{new} does not lead {old} by {stop.elo1:g}: {at}",
+        "no worse": f"{new} does not trail {old} by {-stop.elo0:g}, and {at}",
+        "not better": f"{new} does not lead {old} by {stop.elo1:g}, and {at}",
         "probably better": at,
         "probably weaker": at,
-        "probably no worse": f"an Elo difference of {stop.elo0:g} is unlikely: {at}",
-        "probably not better": f"an Elo difference of {stop.elo1:g} is unlikely: {at}",
-        "undecided": f"{why} to call: {at}",
+        "probably no worse": f"an Elo difference of {stop.elo0:g} is unlikely, and {at}",
+        "probably not better": f"an Elo difference of {stop.elo1:g} is unlikely, and {at}",
+        "undecided": f"{few}{at}",
     }
     return sentences[claim]
-
-
-def _range(value: float, low: float, high: float) -> str:
-    return f"{value:.0f} Elo points ({low:.0f}..{high:.0f})"
-
-
-def signed(value: float, form: str) -> str:
-    """Return a number in this form, without a minus where nothing but zeros is left of it.
-
-    >>> signed(-0.04, "+.1f"), signed(-0.06, "+.1f"), signed(-0.0001, ".2f")
-    ('+0.0', '-0.1', '0.00')
-    """
-    text = f"{value:{form}}"
-    if any(digit in text for digit in "123456789"):
-        return text
-    return f"{0.0:{form}}"
 
 
 def name_value(value: float) -> str:

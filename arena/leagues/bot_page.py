@@ -145,12 +145,12 @@ def _versions(
     times: list[Sequence[Cell]] = []
     for version in reversed(versions):
         row = rows.get(version.id)
-        elo = _cells(row.rounded()) if row else (None, None, None, 0)
+        elo = (*row.rounded()[2:5], row.pairs) if row else (None, None, None, 0)
         strikes = league.ledger.strikes(version.id)[0]
         at = version.at[:16].replace("T", " ")
         cells.append((version.number, at, version.state, *elo, strikes, version.sha256[:12]))
         times += [
-            (number, version.number, *_cells(one.rounded()))
+            (number, version.number, *one.rounded()[2:5], one.pairs)
             for number, one in reversed(league.ledger.rating_history(version.id))
         ]
     yield Table("versions", "Versions, the newest first", _VERSIONS, cells)
@@ -162,10 +162,6 @@ def _versions(
     yield Table("ratings", "Ratings after each round", _TIMES, shown, note=note, folded=True)
 
 
-def _cells(row: RatingRow) -> tuple[Cell, ...]:
-    return row.elo, row.low, row.high, row.pairs
-
-
 def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Block]:
     totals = [sum(column) for column in zip(*(one.endings for one in results), strict=True)]
     games = sum(totals)
@@ -175,10 +171,8 @@ def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Bloc
     rows = []
     for place, win_type in enumerate(WIN_TYPES):
         won, lost, drawn = totals[place * RESULTS : (place + 1) * RESULTS]
-        if win_type == "draw":
-            rows.append((win_type, drawn, drawn, drawn / games, drawn / games))
-        else:
-            rows.append((win_type, won, lost, won / games, lost / games))
+        both = won + drawn, lost + drawn  # a game is drawn by the win type draw only
+        rows.append((win_type, *both, *(number / games for number in both)))
     yield Table("profile", "How its games ended", _PROFILE, rows)
     cells = [
         (one.opponent.name, one.opponent.number, *one[1:], 100 * (one.score - one.expected))

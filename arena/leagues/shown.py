@@ -12,6 +12,8 @@ from arena.leagues.league import League
 from arena.leagues.ledger import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.leagues.version_change import Change, find_change
 from arena.statistics import letters
+from arena.statistics.intervals import Estimate
+from arena.statistics.wording import write_ends, write_estimate
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
 _MOST_NAME = 24
@@ -85,7 +87,7 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
     """Yield the standings for a terminal of 80 columns."""
     yield _HEAD
     for one in found:
-        interval = f"{_end(one.elo_low, '<')}..{_end(one.elo_high, '>')}"
+        interval = write_ends(one.elo_low, one.elo_high)
         note = f"{one.note}; see `arena league history`" if one.state == SUSPENDED else one.note
         title = f"{one.bot} {one.version}"
         if len(title) > _MOST_NAME:
@@ -101,10 +103,6 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
             yield f"      {note}"
 
 
-def _end(value: float | None, sign: str) -> str:
-    return sign if value is None else f"{value:.0f}"
-
-
 def format_summary(league: League) -> Iterator[str]:
     """Yield the standings and what is said below them for a terminal of 80 columns."""
     yield from format_standings(standings(league))
@@ -118,9 +116,9 @@ def describe_spread(league: League) -> Iterator[str]:
     if spread is None:
         yield "No round has been played."
         return
-    elo, low, high, measured = spread
-    how = f"{low:.0f} to {high:.0f}" if measured else "mostly assumed: few pairs yet"
-    yield f"Results spread about the Elo by {elo:.0f} points ({how}), which intervals include."
+    how = "which intervals include" if spread[3] else "mostly assumed: few pairs yet"
+    about = write_estimate(Estimate(*spread[:3]), unit=" points")
+    yield f"Results differ from Elo by about ±{about}, {how}."
     precise = "are" if league.is_precise() else "are not yet all"
     target = f"{league.settings.target:g} Elo"
     yield f"This is after round {league.number:,}; ratings {precise} within {target}."
@@ -176,9 +174,8 @@ def _to_data(change: Change | None) -> dict[str, Any] | None:
     """Return the difference to the version before as plain data."""
     if change is None:
         return None
-    names = ("points", "low", "high")
-    cells = (None if cell is None else 100 * cell for cell in change.estimate.cells)
-    data = dict(zip(names, cells, strict=True))
+    cells = change.estimate.scaled(100).cells
+    data = dict(zip(("points", "low", "high"), cells, strict=True))
     told = {"pairs": change.pairs, "opponents": change.opponents, "sentence": change.describe()}
     return {"version": change.old.number, **data, **told}
 
@@ -197,10 +194,10 @@ def format_history(data: dict[str, Any]) -> Iterator[str]:
             first = f"the first: {fault['kind']} at ply {fault['ply']}: {fault['message']}"
             yield f"  {counted(version['faults'], 'fault')}; {escape(first)}"
             yield f"  `{fault['show']}` in the league's folder shows it"
+        if version["ratings"]:
+            yield f"{'elo':>22}  {'95 %':>13}"
         for row in version["ratings"]:
-            interval = f"{_end(row['low'], '<')}..{_end(row['high'], '>')}"
-            yield f"  round {row['round']:>6,}  {row['elo']:>6.0f}  {interval:>13}  " + counted(
-                row["pairs"], "pair"
-            )
+            shown = f"{row['elo']:>6.0f}  {write_ends(row['low'], row['high']):>13}"
+            yield f"  round {row['round']:>6,}  {shown}  {counted(row['pairs'], 'pair')}"
     for refusal in data["refusals"]:
         yield f"refused  {refusal['at']}  {refusal['why']}"

@@ -11,6 +11,7 @@ from arena.errors import counted
 from arena.leagues.ledger import Ledger, Version
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
+from arena.statistics.wording import write_estimate
 
 _HALVES = 4  # half points of a pair
 _FEWEST = 10  # pairs
@@ -26,11 +27,11 @@ class Change(NamedTuple):
 
     def describe(self) -> str:
         """Return it as a sentence; points are of 100."""
-        value, low, high = (100 * number for number in self.estimate.cells if number is not None)
+        points = write_estimate(self.estimate.scaled(100), "+.1f", " points of 100")
         against = counted(self.opponents, "opponent")
         return (
-            f"It scores {value:+.1f} points of 100 ({low:+.1f}..{high:+.1f}) beside version "
-            f"{self.old.number}, on {counted(self.pairs, 'common deal')} against {against}."
+            f"It scores {points} beside version {self.old.number}, "
+            f"on {counted(self.pairs, 'common deal')} against {against}."
         )
 
 

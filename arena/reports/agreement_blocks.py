@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import counted
 from arena.insight.losses import AGREEMENT
-from arena.reports.blocks import Block, Chart, write_cell
+from arena.reports.blocks import Block, Chart, write_cell, write_interval
 from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, tips
 from arena.reports.heat_maps import heat_map, one_sided
 
@@ -50,18 +50,13 @@ def _map(agreement: pd.DataFrame, labels: Sequence[str]) -> Chart:
     shown = shown[shown["bot"] != shown["other"]]
     rows = plain_dicts(shown, _FIELDS)
     for row in rows:
-        low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
-        row["interval"] = f"{low} to {high}"
+        row["interval"] = write_interval(row.pop("low"), row.pop("high"), "share")
         row["cell"] = f"{100 * row['share']:.0f}"
     spec = heat_map(rows, labels, one_sided("share", "Choose alike"), _TIPS)
     number = counted(int(agreement["positions"].max()), "position")
-    least, most = (write_cell(float(end), "share") for end in _ends(shown))
+    least, most = (write_cell(float(end), "share") for end in shown["share"].agg(["min", "max"]))
     description = (
         f"Of {number} that were drawn from the games, the share at which two bots choose the same "
         f"action: from {least} to {most}. Each begins anew there, with what the seat knew."
     )
     return Chart("agreement", "Who chooses alike", description, spec, "agreement")
-
-
-def _ends(shown: pd.DataFrame) -> tuple[float, float]:
-    return shown["share"].min(), shown["share"].max()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from arena.insight.table_columns import Column, Kind
+from arena.statistics.wording import join_ends, write_chance
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -124,40 +125,23 @@ class Report:
     sections: Sequence[Section]
     home: str = ""
 
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """Every block of every section, in order."""
+        return (block for section in self.sections for block in section.blocks)
+
     def charts(self) -> Iterator[Chart]:
         """Yield every chart, in order."""
-        for section in self.sections:
-            yield from (block for block in section.blocks if isinstance(block, Chart))
+        return (block for block in self.blocks if isinstance(block, Chart))
 
     def tables(self) -> Iterator[Table]:
         """Yield every table, in order, also that of the profiles."""
-        for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Table | Profiles):
-                    yield block if isinstance(block, Table) else block.table
+        tables = (block for block in self.blocks if isinstance(block, Table | Profiles))
+        return (block if isinstance(block, Table) else block.table for block in tables)
 
     def replays(self) -> Iterator[Replay]:
         """Yield every game with its replay, in order."""
-        for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Replays):
-                    yield from block.games
-
-
-_LEAST_CHANCE = 0.001
-
-
-def _write_chance(value: float) -> str:
-    """Return a probability with three digits; none is written as 0 or as 1.
-
-    >>> [_write_chance(value) for value in (0.0, 0.0312, 0.99996, 1.0)]
-    ['< 0.001', '0.031', '> 0.999', '> 0.999']
-    """
-    if value < _LEAST_CHANCE:
-        return f"< {_LEAST_CHANCE}"
-    if value > 1 - _LEAST_CHANCE:
-        return f"> {1 - _LEAST_CHANCE}"
-    return f"{value:.3f}"
+        return (game for one in self.blocks if isinstance(one, Replays) for game in one.games)
 
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
@@ -178,7 +162,7 @@ def write_cell(value: Cell, kind: Kind) -> str:
     if kind == "points":
         return f"{100 * value:+.1f}"
     if kind == "chance":
-        return _write_chance(value)
+        return write_chance(value)
     if kind == "change":
         return f"{value:+.1f}"
     if kind == "elo":
@@ -189,3 +173,12 @@ def write_cell(value: Cell, kind: Kind) -> str:
         size, unit = next((unit for unit in _UNITS if value >= unit[0]), _UNITS[-1])
         return f"{value / size:.3g} {unit}"
     return f"{value:,}"
+
+
+def write_interval(low: Cell, high: Cell, kind: Kind) -> str:
+    """Return an interval, or the one end of it that is known.
+
+    >>> write_interval(0.513, 0.6, "share"), write_interval(2040.4, None, "elo")
+    ('51.3..60.0 %', 'at least 2040')
+    """
+    return join_ends(write_cell(low, kind), write_cell(high, kind))

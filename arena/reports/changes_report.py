@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from arena.errors import counted
+from arena.errors import counted, name_some
 from arena.insight.changes import Changes
 from arena.insight.difference_columns import (
     RATING_CHANGES,
@@ -14,7 +14,6 @@ from arena.insight.difference_columns import (
     WIN_CHANGES,
 )
 from arena.insight.difference_headline import find_moved
-from arena.insight.headline import name_some
 from arena.insight.table_columns import TableColumns
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Text
@@ -99,11 +98,10 @@ def _describe_scale(changes: Changes) -> str:
             f"{names[0]}, the only bot that is the same in both, has the same rating. So it has "
             "no change of its own, and an interval is that of the difference to it."
         )
-    shown = ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else "")
     return (
         f"Ratings of two runs have no common zero. Here the other run is moved so that the mean of "
-        f"the {len(names):,} bots that are the same in both ({shown}) is the same. An interval has "
-        "the errors of both runs, less what deals that both have played have in common."
+        f"the {len(names):,} bots that are the same in both ({name_some(names)}) is the same. An "
+        "interval has the errors of both runs, less what the deals of both have in common."
     )
 
 

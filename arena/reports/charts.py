@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from arena.errors import name_some
 from arena.insight.table_columns import Column, TableColumns
-from arena.reports.blocks import Table
+from arena.reports.blocks import Cell, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +120,20 @@ def frame_table(
     return Table(name, caption, shown, rows, note=note, folded=folded)
 
 
+def cut_table(
+    name: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    file: str = "the chart",
+    *,
+    folded: bool = False,
+) -> Table:
+    """Return a table of the first rows, with a note where there are more: the file has them."""
+    note = note_of(len(rows), file)
+    return Table(name, caption, columns, rows[:MOST_ROWS], note=note, folded=folded)
+
+
 def note_of(rows: int, file: str) -> str:
     """Return what is said below a table that has more rows than a page shows."""
     if rows <= MOST_ROWS:
@@ -192,9 +207,8 @@ class Window(NamedTuple):
         """Return the sentence on the rows that reach beyond the axis, none where none does."""
         if not self.beyond:
             return ""
-        named = ", ".join(str(row[name]) for row in self.beyond[:3])
-        more = f" and {len(self.beyond) - 3:,} more" if len(self.beyond) > 3 else ""
-        return f" Beyond the axis, marked by an arrow: {named}{more}."
+        named = name_some([str(row[name]) for row in self.beyond])
+        return f" Beyond the axis, marked by an arrow: {named}."
 
 
 def find_window(rows: Sequence[dict[str, Any]], *, zero: bool = False) -> Window:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from arena.errors import counted
-from arena.insight.comparison import describe
+from arena.insight.comparison import describe, describe_paired
 from arena.insight.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.insight.table_columns import WIN_TYPES, Column, TableColumns
 from arena.insight.verdict import Look, name_value, read_path
@@ -15,6 +15,7 @@ from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, qua
 from arena.reports.differences import Point, difference_chart, difference_table, point_chart
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
+from arena.statistics.wording import as_sentence
 
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
@@ -62,15 +63,13 @@ def comparison_sections(
 def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     verdict, lead, *_ = describe(comparison)
     elo, stop = comparison.elo, comparison.stop
-    yield Text([f"{verdict[:1].upper()}{verdict[1:]}.", f"{lead}."])
+    yield Text([as_sentence(verdict), f"{lead}."])
     points = [Point("Elo difference", elo, elo.excludes_zero)]
     lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
     spec = point_chart(points, "Elo points", "change", zero=False, lines=lines)
     description = (
-        f"{comparison.new} is at {elo.value:+.1f} Elo points from {comparison.old}, "
-        f"{stop.interval} interval {elo.low:+.1f} to {elo.high:+.1f}, adjusted for stopping. "
-        f"The test has weighed an Elo difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1), "
-        "which are lines here."
+        f"{lead}: {comparison.new} less {comparison.old}. The test has weighed an Elo difference "
+        f"of {stop.elo0:g} (H0) against {stop.elo1:g} (H1), which are lines here."
     )
     yield Chart("lead", "The Elo difference", description, spec)
     yield from _path(comparison, path)
@@ -162,7 +161,8 @@ def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]
     if frame.empty:
         yield Text(["No game is left to compare."])
         return
-    yield Text([*_describe_paired(paired)])
+    same = "Both versions met the same opponents on the same deals with the same luck."
+    yield Text([same, *map(as_sentence, describe_paired(paired))])
     shown = plain_rows(frame, ["difference", "low", "high", "error"])
     estimates = [Estimate(*row).scaled(100) for row in shown]
     significant = find_significant(estimates)
@@ -185,20 +185,6 @@ def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]
         ]
     )
     yield table
-
-
-def _describe_paired(paired: PairedGames) -> Iterator[str]:
-    """Yield how much the two versions have in common, and what that saves."""
-    games = paired.games
-    yield (
-        f"Both versions met the same opponents on the same deals with the same luck. "
-        f"{2 * paired.same_games:,} of {games:,} games are the same move by move for both."
-    )
-    times = paired.separate_games / games if games else 0
-    yield (
-        f"Two separate round robins would need {paired.separate_games:,} games to be as sure, "
-        f"{times:.1f} times as many."
-    )
 
 
 def _decided(

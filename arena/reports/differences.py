@@ -10,19 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from arena.errors import name_some
 from arena.insight.table_columns import Kind, TableColumns
-from arena.reports.blocks import Cell, Chart, Table, write_cell
+from arena.reports.blocks import Cell, Chart, Table, write_cell, write_interval
 from arena.reports.charts import (
     BLUE,
     GREY,
-    MOST_ROWS,
     STEP,
     Spec,
     chart,
+    cut_table,
     find_window,
     interval_layers,
     nominal,
-    note_of,
     plain_rows,
     quantity,
     tips,
@@ -62,16 +62,13 @@ def name_verdict(significant: bool | None) -> str:
 
 
 def name_significant(points: Sequence[Point]) -> str:
-    """Return which differences are significant, the first five by their names.
+    """Return which differences are significant, the first ones by their names.
 
     >>> name_significant([Point("a", Estimate(1, 0.5, 1.5), True), Point("b", Estimate(0, -1, 1))])
     'significant: a'
     """
     names = [point.name for point in points if point.significant]
-    if not names:
-        return "none is significant"
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    return f"significant: {', '.join(names[:5])}{more}"
+    return f"significant: {name_some(names)}" if names else "none is significant"
 
 
 def difference_chart(
@@ -100,8 +97,7 @@ def difference_table(
     frame.loc[frame["difference"].isna(), "sure"] = None
     columns = [replace(column, name=_ENDS.get(column.name, column.name)) for column in of.shown]
     rows: list[Sequence[Cell]] = [*plain_rows(frame, [column.name for column in columns])]
-    note = note_of(len(rows), of.file or "the table")
-    return Table(*named, columns, rows[:MOST_ROWS], note=note)
+    return cut_table(*named, columns, rows, of.file or "the table")
 
 
 def find_clearest(frame: pd.DataFrame, named: Sequence[str], factor: float) -> list[Point]:
@@ -184,8 +180,7 @@ def _row(point: Point, kind: Kind) -> dict[str, Any]:
     row = {"name": point.name, "value": value, "text": write_cell(value, kind)}
     row["verdict"] = name_verdict(point.significant)
     if low is not None and high is not None:
-        interval = " to ".join(write_cell(end, kind) for end in (low, high))
-        row |= {"low": low, "high": high, "interval": interval}
+        row |= {"low": low, "high": high, "interval": write_interval(low, high, kind)}
     return row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.reports.charts import BLUE, GREY, ORANGE, Spec, chart, nominal
+from arena.reports.charts import BLUE, GREY, ORANGE, Spec, chart, nominal, quantity
 
 _FEW = 14  # bots whose numbers can be printed in the cells
 _WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its number
@@ -52,24 +52,16 @@ def heat_map(
 
 def two_sided(field: str, title: str) -> Spec:
     """Return the colours of a share that is even at a half: blue above, orange below."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE], "interpolate": "rgb"},
-        "legend": _LEGEND,
-    }
+    return _colours(field, title, {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE]})
 
 
 def one_sided(field: str, title: str) -> Spec:
     """Return the colours of a share that is nothing at 0: the darker, the more."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [0, 1], "range": [_PAPER, BLUE], "interpolate": "rgb"},
-        "legend": _LEGEND,
-    }
+    return _colours(field, title, {"domain": [0, 1], "range": [_PAPER, BLUE]})
+
+
+def _colours(field: str, title: str, scale: Spec) -> Spec:
+    return quantity(field, title, scale=scale | {"interpolate": "rgb"}, legend=_LEGEND)
 
 
 def _axis(field: str, labels: Sequence[str], **more: Any) -> Spec:
@@ -93,7 +85,7 @@ def _marks(size: tuple[int, int], marks: Sequence[str]) -> Spec:
             "xOffset": size[0] / 2 - 6,
             "yOffset": 6 - size[1] / 2,
         },
-        "encoding": {"shape": {"field": "mark", "type": "nominal", "scale": shape, "legend": None}},
+        "encoding": {"shape": nominal("mark", scale=shape, legend=None)},
     }
 
 

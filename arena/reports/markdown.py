@@ -21,6 +21,7 @@ from arena.reports.blocks import (
     Table,
     Text,
     write_cell,
+    write_interval,
 )
 
 MOST_ROWS = 50
@@ -142,11 +143,13 @@ def _columns(table: Table) -> Iterator[tuple[int, ...]]:
 
 def _cell(columns: Sequence[Column], row: Sequence[Cell], own: Sequence[int]) -> str:
     """Return a cell, with its interval in brackets."""
-    value, *ends = (write_cell(row[number], columns[number].kind) for number in own)
-    if columns[own[0]].kind == "code" and value and not set(value) & set("`|\\"):
-        return f"`{escape(value)}`"
-    interval = f" ({ends[0]} to {ends[1]})" if ends and ends[0] else ""
-    return to_text(value + interval)
+    value, low, high = (*(row[number] for number in own), None, None)[:3]
+    kind = columns[own[0]].kind
+    text = write_cell(value, kind)
+    if kind == "code" and text and not set(text) & set("`|\\"):
+        return f"`{escape(text)}`"
+    is_known = low is not None or high is not None
+    return to_text(f"{text} ({write_interval(low, high, kind)})" if is_known else text)
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from arena.insight.table_columns import (
     WIN_TYPE_TABLE,
     Column,
 )
-from arena.reports.blocks import Block, Chart, Section, Text, write_cell
+from arena.reports.blocks import Block, Chart, Section, Text, write_cell, write_interval
 from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, tips
 from arena.reports.heat_maps import heat_map, two_sided
 from arena.reports.win_section import with_losses
@@ -111,8 +111,7 @@ def _score_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
 
 def _complete(row: dict[str, Any]) -> None:
     """Add the texts that the map shows to the row of a pairing."""
-    low, high = (write_cell(row.pop(name), "share") for name in ("low", "high"))
-    row["interval"] = f"{low} to {high}"
+    row["interval"] = write_interval(row.pop("low"), row.pop("high"), "share")
     row["cell"] = f"{100 * row['score']:.0f}"
     q, beyond = row.pop("q"), row.pop("beyond")
     if q is not None and q < LEVEL:
@@ -133,7 +132,7 @@ def _verdicts(verdicts: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
     ]
     for row in (rows := rows + turned):
         row["text"] = write_cell(row["chance"], "chance")
-        row["cell"] = _write_percent(row["chance"])
+        row["cell"] = f"{100 * min(max(row['chance'], 0.01), 0.99):.0f}"  # never 0 or 100
     colours = two_sided("chance", "Probability that the bot of the row is stronger")
     description = (
         f"How likely each of {len(labels[:MOST_BOTS])} bots (rows) is stronger than each other one "
@@ -144,13 +143,3 @@ def _verdicts(verdicts: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
     title = "Who is the stronger one"
     yield Chart("verdict-map", title, description, spec, "verdicts")
     yield frame_table(VERDICTS, title, verdicts, folded=True)
-
-
-def _write_percent(chance: float) -> str:
-    """Return a probability in whole per cent, never 0 or 100.
-
-    >>> [_write_percent(chance) for chance in (0.004, 0.5, 0.996)]
-    ['<1', '50', '>99']
-    """
-    text = f"{100 * chance:.0f}"
-    return {"0": "<1", "100": ">99"}.get(text, text)

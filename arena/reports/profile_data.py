@@ -28,10 +28,10 @@ from arena.reports.profile_texts import (
     describe_sure,
     name_measure,
     write_change,
-    write_range,
     write_value,
 )
 from arena.statistics.intervals import LEVEL
+from arena.statistics.wording import write_ends
 
 _SHOWN = 3  # opponents above the Elo and below it, of which none need be significant
 _MOST_LISTED = 6
@@ -126,7 +126,7 @@ class _Data:
         for rank, elo, low, high, score, games in plain_rows(table, fields):
             rating = "not rated"
             if elo is not None:
-                rating = f"Elo {write_cell(elo, 'elo')} ({write_range(low, high)})"
+                rating = f"Elo {write_cell(elo, 'elo')} ({write_ends(low, high)})"
             share = write_cell(score, "share")
             yield (
                 f"Rank {rank} of {len(self.labels):,}: {rating}; {share} of the points in "

@@ -8,11 +8,10 @@ from typing import Final
 
 from arena.errors import counted
 from arena.insight.profiles import Group, Measure, Unit
-from arena.insight.summary import describe_end
 from arena.insight.table_columns import WIN_TYPES
-from arena.insight.verdict import signed
 from arena.reports.blocks import write_cell
 from arena.reports.take_section import CARD_NAMES
+from arena.statistics.wording import signed
 
 GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
     "games": {"title": "How games end", "head": "Share of the games"},
@@ -84,17 +83,6 @@ def name_measure(measure: Measure) -> str:
     'Taken at action 6'
     """
     return _NAMES.get(measure.name) or f"Taken {measure.name.replace('at ', 'at action ')}"
-
-
-def write_range(low: float | None, high: float | None) -> str:
-    """Return the interval of an Elo, or the one end of it that is known.
-
-    >>> write_range(1490.2, 1533.9), write_range(2040.4, None)
-    ('1490 to 1534', 'at least 2040')
-    """
-    if low is None or high is None:
-        return describe_end(low, high)
-    return f"{write_cell(low, 'elo')} to {write_cell(high, 'elo')}"
 
 
 def write_value(value: float | None, unit: Unit) -> str:

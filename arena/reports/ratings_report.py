@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from arena.errors import counted
+from arena.insight.findings import describe_seat
 from arena.insight.rated_lists import RatedLists, find_labels
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text
 from arena.reports.pairings_section import pairings_section
-from arena.reports.seat_section import describe_advantage
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import win_type_blocks, wins_section
+from arena.statistics.wording import as_sentence
 from arena.store.listed_games import GameList
 
 _LISTS = (
@@ -35,7 +36,7 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     labels: list[str] = tables.standings["bot"].tolist()
     summary = [rated.headline, f"{rated.extent}."]
     if found.seat:
-        summary.append(describe_advantage(found.seat))
+        summary.append(as_sentence(describe_seat(found.seat, level=True)))
     standings = standings_section(tables.standings, tables.verdicts, found, None)
     sections = [
         replace(standings, blocks=[*map(_without_links, standings.blocks)]),
@@ -57,7 +58,7 @@ def _without_links(block: Block) -> Block:
 def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
     """Yield which games there are, and which bot is which."""
     if rated.notes:
-        yield Text([f"{note[:1].upper()}{note[1:]}." for note in rated.notes], warning=True)
+        yield Text([*map(as_sentence, rated.notes)], warning=True)
     rows = [(one.name, len(one.games)) for one in lists]
     yield Table("lists", "The lists of games", _LISTS, rows)
     bots = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import InputError, counted
 from arena.insight.difference_headline import find_compared
+from arena.insight.findings import describe_seat
 from arena.insight.headline import describe_run
 from arena.insight.judged_files import JudgedTables
 from arena.insight.run_files import Files
@@ -31,7 +32,7 @@ from arena.reports.html import find_lack, to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.profiles_section import profiles_section
-from arena.reports.seat_section import describe_advantage, rate_prefixes, seats_section
+from arena.reports.seat_section import rate_prefixes, seats_section
 from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
 from arena.reports.telling_games import find_telling
@@ -43,6 +44,7 @@ from arena.reports.win_section import (
     wins_section,
 )
 from arena.statistics.intervals import Estimate
+from arena.statistics.wording import as_sentence
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -112,7 +114,7 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
     if forfeits := int(files.standings["forfeits"].sum()):
         yield f"{forfeits:,} of the games were forfeited."
     if seat := files.findings.seat:
-        yield describe_advantage(seat)
+        yield as_sentence(describe_seat(seat, level=True))
 
 
 def _format(tournament: Tournament) -> str:
@@ -158,26 +160,22 @@ class _Sections:
         of_bots = telling.games(ids)
         pairings = self.tournament.pairings
         yield profiles_section(pairings, self.files, self.judged, of_bots)
-        yield wins_section(
-            [
-                *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
-                *source_blocks(wins.wins_by_source, self.labels),
-                *margin_blocks(
-                    self.margins,
-                    self.tournament.pairings,
-                    self.labels,
-                ),
-            ]
-        )
+        blocks = [
+            *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
+            *source_blocks(wins.wins_by_source, self.labels),
+            *margin_blocks(self.margins, pairings, self.labels),
+        ]
+        yield wins_section(blocks)
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
+        names = [replay_id(self._place(shown)) for shown in self.faults]
         yield faults_section(
             self.files.counts.faults,
-            self.tournament.pairings,
+            pairings,
             self.faults,
             replay_commands(self.tournament),
             self.timings,
-            [name if name in ids else None for name in map(self._id, self.faults)],
+            [name if name in ids else None for name in names],
         )
         yield games
         stored = self.store.manifest  # also an earlier version's
@@ -198,9 +196,6 @@ class _Sections:
             fault = result.fault
             said = fault.kind, fault.message, fault.traceback, fault.output
             yield ShownFault(fixture, result.plies, guilty, *said)
-
-    def _id(self, shown: ShownFault) -> str:
-        return replay_id(self._place(shown))
 
     def _place(self, shown: ShownFault) -> Place:
         number = self.tournament.pairings.index(shown.fixture.pairing)

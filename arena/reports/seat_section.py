@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.insight.findings import describe_seat
 from arena.insight.table_columns import SEATS, Column
-from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
+from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
     BLUE,
     GREY,
     MOST_BOTS,
-    MOST_ROWS,
     ORANGE,
     STEP,
     Spec,
     chart,
     choice,
+    cut_table,
     frame_table,
     interval_layers,
     nominal,
-    note_of,
-    plain_rows,
+    plain_dicts,
     quantity,
     row_of_bots,
     tips,
 )
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, SeatAdvantage
+from arena.statistics.wording import as_sentence
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NAMES = ("seat 0", "seat 1")
+_FIELDS = {"bot": "bot", "seat": "seat", "games": "games"}
+_FIELDS |= {"score": "value", "score_low": "low", "score_high": "high"}
 PROGRESS_COLUMNS = (
     Column("bot", "Bot"),
     Column("pairs", "Pairs", "count", "The first so many pairs of every pairing."),
@@ -58,22 +61,12 @@ def seats_section(
     return Section("seats", "Seats and progress", blocks)
 
 
-def describe_advantage(seat: SeatAdvantage) -> str:
-    """Return the advantage of seat 0 with its interval, as a sentence."""
-    share, low, high = (write_cell(value, "share") for value in seat[1:4])
-    text = f"Seat 0, which begins, scores {share} (95 % interval {low} to {high})"
-    if seat.elo is None or seat.elo_low is None or seat.elo_high is None:
-        return f"{text}."
-    elo = f"{seat.elo:+.0f} Elo ({seat.elo_low:+.0f} to {seat.elo_high:+.0f})"
-    return f"{text}, which is worth {elo}."
-
-
 def _seats(
     seats: pd.DataFrame, advantage: SeatAdvantage | None, labels: Sequence[str]
 ) -> Iterator[Block]:
     if advantage:
         paragraphs = [
-            describe_advantage(advantage),
+            as_sentence(describe_seat(advantage, level=True)),
             "Each bot sits once in seat 0 in a pair, so it does not matter how strong the bots "
             "are. Where the interval leaves out 50 %, one seat is better.",
         ]
@@ -85,12 +78,8 @@ def _seats(
     own = own.assign(_=own["bot"].map(places)).sort_values(["_", "seat"])
     if not len(own):
         return
-    fields = ["bot", "seat", "games", "score", "score_low", "score_high"]
-    rows = [
-        {"bot": bot, "seat": _NAMES[seat], "games": games, "value": score, "low": low, "high": high}
-        for bot, seat, games, score, low, high in plain_rows(own, fields)
-        if places[bot] < MOST_BOTS
-    ]
+    shown = own[own["_"] < MOST_BOTS]
+    rows = plain_dicts(shown.assign(seat=shown["seat"].map(dict(enumerate(_NAMES)))), _FIELDS)
     yield Chart(
         "seat-scores",
         "Scores by seat",
@@ -153,9 +142,9 @@ def _progress(
         "progress",
     )
     cells = [tuple(row.values()) for row in rows]
-    note = note_of(len(cells), "the chart")
-    caption = "Ratings as pairs were played"
-    yield Table("progress", caption, PROGRESS_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
+    yield cut_table(
+        "progress", "Ratings as pairs were played", PROGRESS_COLUMNS, cells, folded=True
+    )
 
 
 def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:

@@ -25,9 +25,9 @@ from arena.reports.charts import (
     tips,
     zero_line,
 )
-from arena.reports.profile_texts import write_range
 from arena.reports.profiles_section import profile_links
 from arena.statistics.letters import share_letter
+from arena.statistics.wording import as_sentence, write_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ _LEADS = ("bot", "opponent", "lead", "lead_low", "lead_high", "likely", "verdict
 _AXIS = {"format": "d", "tickMinStep": 1}
 _SHAPES = {"apart": "circle", "leans": "triangle-right", "open": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
-_ROOM = 18, 56  # pixels of a letter and of a probability at the end of a row
+_ROOM = 18, 80  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
 _NAMED = 6  # bots that are named; of more their ranks are said
 
@@ -150,8 +150,8 @@ def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
     for one in findings.unbounded:
         yield f"{one.describe()}."
     if findings.spread:
-        for text in describe_spread(findings.spread, counts=findings.spread_counts):
-            yield f"{text[:1].upper()}{text[1:]}."
+        said = describe_spread(findings.spread, counts=findings.spread_counts)
+        yield from map(as_sentence, said)
     if findings.cycle:
         beats = " beats ".join(findings.cycle)
         yield f"A cycle: {beats}. rankings.csv has rankings that allow for cycles."
@@ -163,7 +163,7 @@ def _place(value: float, low: float | None, high: float | None) -> dict[str, Any
         "value": value,
         "low": value if low is None else low,
         "high": value if high is None else high,
-        "interval": write_range(low, high),
+        "interval": write_ends(low, high),
     }
 
 

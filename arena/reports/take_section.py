@@ -16,7 +16,7 @@ from arena.reports.charts import (
     frame_table,
     interval_layers,
     nominal,
-    plain_rows,
+    plain_dicts,
     quantity,
     tips,
 )
@@ -78,13 +78,9 @@ def _ordered(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
 
 def _take_rows(takes: pd.DataFrame) -> list[dict[str, Any]]:
     takes = takes[takes["round"].notna() & takes["action"].notna()]
-    fields = ["bot", "round", "action", "takes", "share", "cards", "gain", "lead"]
-    rows = plain_rows(takes, fields)
-    return [
-        {"bot": bot, "round": f"round {number}", "action": action, "takes": count}
-        | dict(zip(fields[4:], (round(value, 3) for value in means), strict=True))
-        for bot, number, action, count, *means in rows
-    ]
+    fields = ("bot", "round", "action", "takes", "share", "cards", "gain", "lead")
+    rows = plain_dicts(takes.round(3), dict(zip(fields, fields, strict=True)))
+    return [row | {"round": f"round {row['round']}"} for row in rows]
 
 
 _TAKE_TIPS: list[Spec] = [
@@ -95,7 +91,7 @@ _TAKE_TIPS: list[Spec] = [
 ]
 _ROUNDS = {"domain": [f"round {n}" for n in "1234"]}
 _ROUND_COLOURS = {"range": ["#3793cc", "#b37400", "#004d80", "#b0558a"]}
-_ADDS = ("value", "low", "high")
+_FIELDS = {"bot": "bot", "card": "card", "adds": "value", "adds_low": "low", "adds_high": "high"}
 _SHAPES = {"range": ["circle", "square", "diamond", "triangle-up"]}
 
 
@@ -142,17 +138,10 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
     )
 
 
-def _in_points(shares: Sequence[float | None]) -> list[float | None]:
-    """Return shares as percentage points."""
-    return [None if share is None else round(100 * share, 2) for share in shares]
-
-
 def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
-    fields = ["bot", "card", "adds", "adds_low", "adds_high"]
-    rows = [
-        {"bot": bot, "card": CARD_NAMES[card]} | dict(zip(_ADDS, _in_points(adds), strict=True))
-        for bot, card, *adds in plain_rows(cards, fields)
-    ]
+    points = (100 * cards[["adds", "adds_low", "adds_high"]]).round(2)
+    cards = cards.assign(card=cards["card"].map(CARD_NAMES), **points)
+    rows = plain_dicts(cards, _FIELDS)
     known = {row["bot"] for row in rows}
     title = "adds to wins, percentage points"
     x = quantity("value", title, axis={"format": "+d", "tickMinStep": 1})

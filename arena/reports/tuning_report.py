@@ -15,7 +15,6 @@ from arena.insight.tuned import (
     KEPT,
     Tuned,
     describe,
-    describe_parameters,
     describe_search,
 )
 from arena.reports.about import run_section, with_glossary
@@ -23,14 +22,14 @@ from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Tabl
 from arena.reports.charts import (
     BLUE,
     GREY,
-    MOST_ROWS,
     Spec,
     chart,
+    cut_table,
     nominal,
-    note_of,
     quantity,
     tips,
 )
+from arena.statistics.wording import as_sentence
 from arena.store.folder import REPORT_HTML
 
 _HEIGHT = 220
@@ -54,8 +53,8 @@ _NOTE = (
 def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to that of the proof in its folder."""
     summary = [" ".join(find_compared(tuned.proof).sentences("on fresh deals: "))]
-    summary += [f"{line[:1].upper()}{line[1:]}." for line in describe_search(tuned)]
-    summary += [f"{line}." for line in describe_parameters(tuned)]
+    summary += map(as_sentence, describe_search(tuned))
+    summary += [f"{tuned.describe_parameter(name)}." for name in tuned.curves]
     sections = [
         Section("proof", "The proof", [*_proof(tuned)]),
         Section("landscape", "The landscape", [*_landscape(tuned)]),
@@ -106,9 +105,8 @@ def _landscape(tuned: Tuned) -> Iterator[Block]:
             for one in tuned.maps
             for x, y, elo in one.cells
         ]
-        note = note_of(len(cells), CONTOURS.file)
-        shown = cells[:MOST_ROWS]
-        yield Table("contours", "Two parameters", CONTOURS.shown, shown, note=note, folded=True)
+        named = "contours", "Two parameters", CONTOURS.shown
+        yield cut_table(*named, cells, CONTOURS.file, folded=True)
 
 
 def _curve(tuned: Tuned, name: str) -> Chart:
@@ -121,27 +119,20 @@ def _curve(tuned: Tuned, name: str) -> Chart:
     ]
     best = tuned.best[name] if one.is_number else json.dumps(tuned.best[name])
     scale: Spec = {"type": "log"} if one.log else {"zero": False}
-    x = (
-        quantity("x", name, scale=scale | {"nice": False})
-        if one.is_number
-        else nominal("x", title=name)
-    )
+    if one.is_number:
+        x = quantity("x", name, scale=scale | {"nice": False})
+        band, line = Spec(type="area"), Spec(type="line", strokeWidth=2.5)
+    else:
+        x = nominal("x", title=name)
+        band, line = Spec(type="rule", strokeWidth=4), Spec(type="point", filled=True, size=70)
     y = quantity("value", "Elo from the best setting")
     hint = [
         *tips(("x", name)),
         *tips(("value", "Elo"), ("low", "low"), ("high", "high"), form="+.0f"),
     ]
-    mark = "area" if one.is_number else "rule"
-    band = {"type": mark, "opacity": 0.3, "color": BLUE} | (
-        {} if one.is_number else {"strokeWidth": 4}
-    )
-    line = (
-        {"type": "line", "strokeWidth": 2.5}
-        if one.is_number
-        else {"type": "point", "filled": True, "size": 70}
-    )
+    ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
     layers: list[Spec] = [
-        {"mark": band, "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}},
+        {"mark": band | {"opacity": 0.3, "color": BLUE}, "encoding": {"x": x, **ends}},
         {"mark": line | {"color": BLUE}, "encoding": {"x": x, "y": y, "tooltip": hint}},
         {
             "data": {"values": [{"x": best}]},
@@ -201,6 +192,5 @@ def _candidates(tuned: Tuned) -> Iterator[Block]:
         ]
     )
     rows = [(*row[:6], *row.elo.cells, row.status) for row in tuned.rows]
-    note = note_of(len(rows), CANDIDATES.file)
-    shown = rows[:MOST_ROWS]
-    yield Table("candidates", "Settings, the best first", CANDIDATES.shown, shown, note=note)
+    caption = "Settings, the best first"
+    yield cut_table("candidates", caption, CANDIDATES.shown, rows, CANDIDATES.file)

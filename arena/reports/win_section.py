@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.insight.table_columns import LOSS_COLUMNS, SOURCES, WIN_TYPE_TABLE, WIN_TYPES, Column
-from arena.reports.blocks import Block, Chart, Section, Table
+from arena.reports.blocks import Block, Chart, Section
 from arena.reports.charts import (
     ALL,
     BLUE,
     GREY,
     MOST_BOTS,
-    MOST_ROWS,
     ORANGE,
     STEP,
     WIN_COLOURS,
@@ -20,10 +19,11 @@ from arena.reports.charts import (
     chart,
     choice,
     colours,
+    cut_table,
     frame_table,
     interval_layers,
     nominal,
-    note_of,
+    plain_dicts,
     plain_rows,
     quantity,
     row_of_bots,
@@ -67,6 +67,8 @@ MARGIN_COLUMNS = (
     Column("games", "Games", "count"),
 )
 _BIN = 2  # points
+_FIELDS = {"bot": "bot", "result": "result", "win_type": "by", "source": "source"}
+_FIELDS |= {"points": "value", "points_low": "low", "points_high": "high"}
 
 
 def win_type_blocks(
@@ -172,20 +174,9 @@ def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Bloc
         return
     sources = sources.assign(bot=sources["bot"].fillna(ALL), source=sources["source"].map(_SOURCES))
     names = [ALL, *labels[:MOST_BOTS]]
-    fields = ["bot", "result", "win_type", "source", "points", "points_low", "points_high"]
-    shown = sources[sources["bot"].isin(names)]
-    rows = [
-        {
-            "bot": bot,
-            "result": result,
-            "by": "City" if by == "city" else "points",
-            "source": source,
-            "value": round(points, 2),
-            "low": low,
-            "high": high,
-        }
-        for bot, result, by, source, points, low, high in plain_rows(shown, fields)
-    ]
+    shown = sources[sources["bot"].isin(names)].round({"points": 2})
+    by = shown["win_type"].map({"city": "City"}).fillna("points")
+    rows = plain_dicts(shown.assign(win_type=by), _FIELDS)
     yield Chart(
         "points-by-source",
         "Points by source",
@@ -260,10 +251,7 @@ def margin_blocks(
             "x": x,
             "x2": {"field": "to"},
             "y": quantity("games", "games", axis={"tickMinStep": 1}),
-            "tooltip": [
-                *tips(("lead", "Points ahead")),
-                *tips(("games", "Games"), form=","),
-            ],
+            "tooltip": [*tips(("lead", "Points ahead")), *tips(("games", "Games"), form=",")],
         },
     )
     yield Chart(
@@ -275,8 +263,7 @@ def margin_blocks(
         "margins",
     )
     cells = [(row["bot"], row["from"], row["to"] - 1, row["games"]) for row in rows]
-    note = note_of(len(cells), "the chart")
-    yield Table("margins", "Margins", MARGIN_COLUMNS, cells[:MOST_ROWS], note=note, folded=True)
+    yield cut_table("margins", "Margins", MARGIN_COLUMNS, cells, folded=True)
 
 
 def _count_margins(

@@ -18,6 +18,7 @@ from arena.games.swap import Swap, draw_swaps
 from arena.insight.effects import Swapped
 from arena.insight.run_games import Row
 from arena.insight.win_tables import count_pairs, share_out
+from arena.runs.judge_games import check_bounds
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest
@@ -29,7 +30,6 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import maker_of
 from engine import EngineError
 from engine.cards import to_text
-from engine.errors import show
 from engine.notation import parse_actions
 from engine.seeds import stream
 from engine.state import Seat, State
@@ -79,13 +79,11 @@ def add_effects(
     """
     from arena.insight import effects
 
-    bounds = {"swaps": (swaps, 1, MOST_SWAPS), "seed": (seed, 0, MOST_SEED)}
-    bounds["workers"] = workers, 1, MOST_WORKERS
-    for name, (value, least, most) in bounds.items():
-        if value is not None and (type(value) is not int or not least <= value <= most):
-            raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")
     swaps = SWAPS if swaps is None else swaps
-    executor = LocalExecutor(workers or count_cores())
+    workers = count_cores() if workers is None else workers
+    bounds = {"swaps": (swaps, 1, MOST_SWAPS), "seed": (seed, 0, MOST_SEED)}
+    check_bounds(**bounds, workers=(workers, 1, MOST_WORKERS))
+    executor = LocalExecutor(workers)
     made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
     found = effects.make_effects(tournament.labels, made.swapped)
     return effects.add_effects(cards, found), made.note()

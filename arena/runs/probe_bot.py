@@ -29,7 +29,8 @@ from arena.runs.opponents import (
 from arena.runs.prepare import prepare
 from arena.runs.run import run
 from arena.runs.teach_learner import Amount, teach
-from arena.statistics.intervals import score_interval
+from arena.statistics.intervals import Estimate, score_interval
+from arena.statistics.wording import write_estimate
 from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.tournament import Tournament
@@ -84,12 +85,10 @@ class Probed(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is known of the bot now, and no more than that."""
-        between = f"({100 * self.low:.0f}..{100 * self.high:.0f})"
+        share = write_estimate(Estimate(self.score, self.low, self.high), ".0%", level=True)
         if self.low <= 1 / 2:
-            share = f"{100 * self.score:.0f} % {between}"
             return f"{self.bot} loses {share} to this opponent, perhaps more to another one"
-        most = f"it lost {100 * self.score:.0f} % {between} to this opponent"
-        return f"{self.bot} loses at least {100 * self.low:.0f} %: {most}"
+        return f"{self.bot} loses at least {100 * self.low:.0f} %: it lost {share} to this opponent"
 
     def document(self) -> dict[str, Any]:
         """Return what `arena probe --json` prints."""

@@ -12,7 +12,7 @@ from arena.entries.catalogue import STRENGTHS, Strength
 from arena.errors import InputError, counted
 from arena.records.judge import parse_players, parse_record, read_lines
 from arena.statistics.exact_rating import Met, rate_exactly
-from arena.statistics.intervals import Estimate
+from arena.statistics.wording import write_estimate
 from engine import STANDARD, EngineError, outcome
 
 PERSON: Final = "human"
@@ -187,16 +187,13 @@ one or draw two.'
     games = sum(one.games for one in met)
     if not games:
         return "No game counts yet: your Elo is estimated from games against these strengths."
-    return f"By {counted(games, 'game')} your Elo is {_write(rate_exactly(met))}"
-
-
-def _write(elo: Estimate) -> str:
-    """Write an Elo so that it says no more than its interval."""
-    value, low, high = (f"{one:.0f}" if math.isfinite(one) else "" for one in elo[:3])
-    if low and high:
-        return f"{low} to {high} (95 %), most likely {value}."
-    if low:
-        return f"at least {low} (95 %). It has no upper end until you lose one or draw two."
-    if high:
-        return f"at most {high} (95 %). It has no lower end until you win one or draw two."
-    return "not known yet."
+    elo = rate_exactly(met)
+    said = f"By {counted(games, 'game')} your Elo is"
+    if elo.cells[1:] == (None, None):
+        return f"{said} not known yet."
+    said = f"{said} {write_estimate(elo, level=True)}."
+    if math.isinf(elo.high):
+        return f"{said} It has no upper end until you lose one or draw two."
+    if math.isinf(elo.low):
+        return f"{said} It has no lower end until you win one or draw two."
+    return said

@@ -51,7 +51,7 @@ def test_a_bot_that_loses_or_wins_all_still_meets_several(score: float) -> None:
     played.play(40)
     assert len(played.in_reach()) in (1, 5)
     assert -1000 < played.rating().low < played.rating().high < 4000
-    assert played.to_item().message.startswith("above" if score else "below")
+    assert played.to_item().message.startswith("at least " if score else "at most ")
 
 
 @pytest.mark.parametrize("pairs", range(8))

@@ -16,7 +16,7 @@ from tests.conftest import Arena
 
 NEW = "new=greedy(patience=2.5)"
 KEYS = {
-    *("verdict", "sentence", "new", "old", "against", "pairs", "counts", "values", "llr"),
+    *("verdict", "word", "sentence", "new", "old", "against", "pairs", "counts", "values", "llr"),
     *("llr_low", "llr_high", "elo", "elo_low", "elo_high", "elo0", "elo1", "alpha", "beta"),
     *("max_pairs", "games", "out", "command", "folder", "played", "kept", "warnings"),
 }

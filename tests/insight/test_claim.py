@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from arena.insight.verdict import Claim, make_claim, make_sentence
 from arena.statistics.intervals import Estimate, find_significant
+from arena.statistics.verdicts import Word
 from arena.tournament.sprt_rounds import Verdict
 from arena.tournament.stop import Sprt
 from bench.studies.claims import FIRM, SETUPS, count_claims
@@ -23,9 +24,9 @@ PATIENT = settings(deadline=None, max_examples=50, suppress_health_check=[Health
 """Of a busy machine nothing is asked."""
 
 
-def sentence(verdict: Verdict, elo: Estimate, stop: Sprt = STOP) -> str:
+def sentence(verdict: Verdict, elo: Estimate, word: Word = "open", pairs: int = 100) -> str:
     """Return what is said of two bots that had no faults."""
-    return make_sentence(("new", "old"), (), (), (verdict, elo, stop, 100))
+    return make_sentence(("new", "old"), (), (), (verdict, elo, STOP, pairs), word)
 
 
 @PATIENT
@@ -49,33 +50,47 @@ def test_no_sentence_is_stronger_than_the_interval_beside_it(
 
 
 @pytest.mark.parametrize(
-    ("verdict", "elo", "said"),
+    ("verdict", "elo", "word", "said"),
     [
         (
             "not better",
             Estimate(-62.4, -91.1, -34.4),
+            "apart",
             "weaker: new is weaker than old, by about 62 Elo points (34..91)",
         ),
         (
             "undecided",
             Estimate(334.2, 250.9, 466.4),
+            "apart",
             "better: new is stronger than old, by about 334 Elo points (251..466)",
         ),
         (
             "not better",
             Estimate(-1.2, -9.0, 7.0),
-            "not better: new does not lead old by 10: new is at -1 Elo points (-9..7)",
+            "open",
+            "not better: new does not lead old by 10, and the two are not told apart: "
+            "new is at -1 Elo points (-9..7)",
+        ),
+        (
+            "not better",
+            Estimate(-8.0, -19.0, 2.0),
+            "leans",
+            "not better: new does not lead old by 10, and old is probably stronger: "
+            "new is at -8 Elo points (-19..2)",
         ),
         (
             "better",
             Estimate(9.0, -0.4, 18.0),
-            "probably better: new is at +9 Elo points (0..18)",
+            "leans",
+            "probably better: new is probably stronger: new is at +9 Elo points (0..18)",
         ),
     ],
 )
-def test_a_lead_is_told_as_a_person_would(verdict: Verdict, elo: Estimate, said: str) -> None:
-    """With the estimate and its interval, whatever the test has come to."""
-    assert sentence(verdict, elo) == said
+def test_a_lead_is_told_as_a_person_would(
+    verdict: Verdict, elo: Estimate, word: Word, said: str
+) -> None:
+    """With the estimate, its interval and the word of verdicts.csv, whatever the test says."""
+    assert sentence(verdict, elo, word) == said
 
 
 def test_a_test_for_no_worse_says_no_worse() -> None:
@@ -113,9 +128,9 @@ def test_nothing_is_beyond_chance_with_0_in_its_interval(
 
 def test_too_few_pairs_say_nothing() -> None:
     """Fewer than the test needs for its first look, whatever the interval is."""
-    found = "undecided", Estimate(300.0, 20.0, 700.0), STOP, 15
-    said = make_sentence(("new", "old"), (), (), found)  # type: ignore[arg-type]
-    assert said == "undecided: too few pairs to call: new is at +300 Elo points (20..700)"
+    said = sentence("undecided", Estimate(300.0, 20.0, 700.0), "leans", 15)
+    at = "new is at +300 Elo points (20..700)"
+    assert said == f"undecided: too few pairs, and new is probably stronger: {at}"
 
 
 def check_claims(setup: Setup, runs: int, most: float) -> None:

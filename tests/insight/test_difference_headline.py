@@ -56,7 +56,7 @@ def test_a_decided_comparison_says_who_is_stronger_and_no_more() -> None:
 def test_an_open_comparison_says_what_would_tell() -> None:
     """An interval of 20 to each side of 10 leaves out 0 with four times as many pairs."""
     first, second = compared("undecided", Estimate(10.0, -10.0, 30.0))
-    assert first == "Undecided: too close to call: new is at +10 Elo points (-10..30)."
+    assert first == "Undecided: the two are not told apart: new is at +10 Elo points (-10..30)."
     assert second == (
         "What would tell which of the two is stronger: about 300 further pairs, if the difference "
         "stays what it seems."

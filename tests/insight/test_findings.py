@@ -24,7 +24,7 @@ def test_each_finding_is_a_line() -> None:
     """In the order of the seats, the misfits and the cycle."""
     found = replace(NOTHING, seat=SEAT, tested=15, misfits=[MISFIT] * 4, cycle=[*"abca"])
     assert [*found.lines()] == [
-        "seat 0 scores 51.3 % (50.2..52.4): +9 Elo (+1..+17)",
+        "seat 0 scores 51.3 % (50.2..52.4): +9 Elo (1..17)",
         "4 of 15 pairings are not as the Elo says, most of all uniform - denier: 15.7 %,",
         "  and it says 6.7 %",
         "a cycle: a beats b beats c beats a; rankings.csv has rankings that allow for it",
@@ -45,11 +45,12 @@ def test_an_advantage_without_bounds_in_elo_is_a_share() -> None:
 
 
 def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
-    """An anchor that is not rated; groups that never met, of which four are named."""
+    """An anchor that is not rated; groups that never met, of which some are named."""
     found = replace(NOTHING, anchor=Anchor("x", 1239.0), groups=[[one, "z"] for one in "abcde"])
     assert found.warnings() == [
         "anchor: x is not rated; the mean is 1500",
-        "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c, d, ...",
+        "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c and "
+        "2 more",
     ]
     assert replace(found, anchored=True, groups=[]).warnings() == []
 

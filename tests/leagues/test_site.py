@@ -60,7 +60,7 @@ def test_the_first_page_has_the_news_and_the_standings(league: League) -> None:
         "faulty 1 is suspended",
         "patient 2 is withdrawn",
         "a submission for eve was refused",
-        "Results spread about the Elo by",
+        "Results differ from Elo by about ±",
     ):
         assert words in index
     assert "patient 1, by Ann" not in index  # that was two days before

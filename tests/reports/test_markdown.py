@@ -117,10 +117,12 @@ def test_numbers_are_written_for_people_with_their_intervals() -> None:
         Column("only_low", "Only low", "count"),
     ]
     rows = [("a", 1612.4, 1590.0, 1634.0, 0.5134, None, 3), ("b", None, None, None, 0.0, None, 4)]
+    rows.append(("c", 2380.0, 2040.4, None, 1.0, None, 5))
     assert cells(to_markdown(table_of(rows, *columns))) == [
         ["Bot", "elo", "Score", "Only low"],
-        ["a", "1612 (1590 to 1634)", "51.3 %", "3"],
+        ["a", "1612 (1590..1634)", "51.3 %", "3"],
         ["b", "", "0.0 %", "4"],
+        ["c", "2380 (at least 2040)", "100.0 %", "5"],
     ]
 
 

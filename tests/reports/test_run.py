@@ -165,7 +165,7 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
     for row in rows:
         fact = facts.loc[row["bot"], row["opponent"]]
         low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
-        assert row["interval"] == f"{low} to {high}"
+        assert row["interval"] == f"{low.removesuffix(' %')}..{high}"
         assert (row["score"], row["games"]) == (fact["score"], fact["games"])
         assert (row["city"], row["points"]) == (fact["city_wins"], fact["points_wins"])
         assert ("mark" in row) == (fact["residual_q"] < 0.05)
@@ -413,7 +413,7 @@ HEADLINES = {
     "until": FIRST,
     "other rules": FIRST,
     "comparison of two": "Better: a is stronger than b, by about ",
-    "comparison": "Undecided: too close to call: a is at ",
+    "comparison": "Undecided: the two are not told apart: a is at ",
 }
 """How the report of each form begins."""
 LENGTHS = {"swiss": {0: 2, 1: 2, 4: 2, 5: 2}, "until": {0: 5, 1: 2, 2: 4}}
@@ -474,7 +474,8 @@ def test_a_report_begins_with_its_headline(report: Report, store: Store, files: 
     assert "Apart: " in first
     assert count == "360 games of 3 bots, every bot against every other one."
     assert forfeits == "2 of the games were forfeited."
-    assert seat.startswith("Seat 0, which begins, scores ")
+    assert seat.startswith("Seat 0 scores ")
+    assert "% (95 %: " in seat
     begun = make_report(CUP, store, files, state="not finished: 3 of 9 games")
     assert begun.title == "cup: 3 bots, seed 7 (not finished)"
     assert [*begun.summary[:2]] == ["Not finished: 3 of 9 games.", first]

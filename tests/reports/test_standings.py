@@ -55,7 +55,7 @@ def test_the_chart_draws_the_end_that_is_known() -> None:
     """A missing end is at the Elo, and the text of the point says that it is missing."""
     chart, _ = Report("r", [], [section()]).charts()
     rows = chart.spec["data"]["values"]
-    assert [row["interval"] for row in rows] == ["at least 2040", "1480 to 1540", "1460 to 1520"]
+    assert [row["interval"] for row in rows] == ["at least 2040", "1480..1540", "1460..1520"]
     assert rows[0]["high"] == rows[0]["value"] == 2380.0
     assert [row["group"] for row in rows] == ["a", "b", "b"]
 
@@ -77,8 +77,8 @@ def test_the_leads_have_their_interval_and_what_may_be_said() -> None:
     rows = chart.spec["data"]["values"]
     facts = [(row["bot"], row["interval"], row["chance"], row["verdict"]) for row in rows]
     assert facts == [
-        ("x", "at least 530", "> 0.999", "apart"),
-        ("a", "-16 to 56", "0.860", "open"),
+        ("x", "at least 530", "above 99.9 %", "apart"),
+        ("a", "-16..56", "86.0 %", "open"),
     ]
     assert "Apart: 1 of 2." in chart.description
 

@@ -24,7 +24,9 @@ from arena.insight.comparison import (
     comparison_command,
     describe,
     describe_differences,
+    judge_compared,
 )
+from arena.insight.difference_columns import VERDICTS
 from arena.insight.paired import PairedGame, PairedGames, _decided
 from arena.lanes.limits import Limits
 from arena.runs.run import run
@@ -109,6 +111,9 @@ def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
     ratio = log_likelihood_ratio(counts, PAIR_SCORES, 1.0, 2 * share_of(30))
     assert document["llr"] == round(ratio, 4)
     assert document["verdict"] == found.verdict
+    (verdict,) = pd.read_csv(tmp_path / "verdicts.csv").to_dict("records")
+    assert document["word"] == verdict["verdict"]
+    assert {verdict["bot"], verdict["opponent"]} == {"greedy", "new"}
     assert document["elo_low"] < document["elo"] < document["elo_high"]
 
 
@@ -288,6 +293,35 @@ def test_what_no_command_repeats_has_none() -> None:
     assert command_of(None, None, None, limits=Limits(), max_faults=10)
 
 
+@pytest.mark.parametrize(
+    ("elo", "likely", "word", "said"),
+    [
+        (Estimate(62.0, 34.0, 91.0), 0.97, "apart", "new is stronger than old"),
+        (Estimate(9.0, -2.0, 20.0), 0.95, "leans", "new is probably stronger: new is at +9"),
+        (Estimate(-9.0, -20.0, 2.0), 0.05, "leans", "old is probably stronger: new is at -9"),
+        (Estimate(9.0, -2.0, 20.0), 0.89, "open", "the two are not told apart: new is at +9"),
+        (Estimate(-9.0, -20.0, 2.0), 0.95, "open", "the two are not told apart: new is at -9"),
+        (Estimate(62.0, 34.0, 91.0), math.nan, "open", "new is stronger than old"),
+    ],
+)
+def test_the_sentence_says_the_word_of_the_verdicts(
+    elo: Estimate, likely: float, word: str, said: str
+) -> None:
+    """Apart where the test says so with its interval, else by how likely the one ahead is it."""
+    evidence = Evidence((25, 0, 50, 0, 25), PAIR_SCORES, 1.0, 1.09, Bounds(-2.9, 2.9), [100])
+    stop = make_sprt(0, 30, 0.05, 0.05, 100)
+    found = SprtResult(
+        *("new", "old", (), stop, evidence, "undecided", elo, 200, (), "", None), likely=likely
+    )
+    assert (found.word, found.document()["word"]) == (word, word)
+    assert said in found.sentence
+    row = ["new", "old", 1.0, -1.0, 2.0, likely, "open"]
+    verdicts = pd.DataFrame([row], columns=VERDICTS.names)
+    (judged,) = judge_compared(verdicts, found).to_dict("records")
+    ahead = ("new", "old") if elo.value > 0 else ("old", "new")
+    assert (judged["bot"], judged["opponent"], judged["verdict"]) == (*ahead, word)
+
+
 def test_no_number_is_minus_zero() -> None:
     """Neither in JSON nor in what is printed, whatever it was rounded from."""
     columns = dict.fromkeys(
@@ -304,8 +338,8 @@ def test_no_number_is_minus_zero() -> None:
     )
     text = "\n".join([*describe(found), *describe_differences(found)])
     assert "ratio 0.00, bounds" in text
-    assert "+0.0%..+0.0%    +0       +0..+0" in text
-    assert "Elo difference +0.0, 95 % interval +0.0 to +0.0 (" in text
+    assert "+0.0..+0.0    +0       +0..+0" in text
+    assert "Elo difference +0.0, 95 % interval 0.0..0.0 (" in text
     assert "new is at +0 Elo points (0..0)" in text
     assert "an Elo difference of 0 (H0) against 10 (H1)" in text
     document = found.document()

@@ -143,7 +143,7 @@ def test_a_sentence_says_no_more_than_the_games() -> None:
     """
     assert "No game counts yet" in describe_rating(tallies())
     even = describe_rating(tallies((0, 0, 0), (1, 0, 1)))
-    assert even == "By 2 games your Elo is 634 to 2150 (95 %), most likely 1392."
+    assert even == "By 2 games your Elo is 1392 (95 %: 634..2150)."
     assert "at least" in describe_rating(tallies((4, 0, 0)))
     assert "at most" in describe_rating(tallies((0, 0, 4)))
     assert describe_rating(tallies((0, 1, 0))) == "By 1 game your Elo is not known yet."

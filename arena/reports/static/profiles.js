@@ -13,7 +13,7 @@
 
   // A value with its interval below it, as cells of a row: value, low, high.
   function withEnds([value, low, high], name) {
-    const ends = low && high ? [make("span", `${low} to ${high}`, "ends")] : [];
+    const ends = low && high ? [make("span", `${low.replace(" %", "")}..${high}`, "ends")] : [];
     return make("td", [make("span", value, name), ...ends]);
   }
 

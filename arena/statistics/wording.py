@@ -1,0 +1,121 @@
+"""Write estimates as people read them: the one writer of numbers with intervals, and of chances.
+
+A number has its interval in brackets, `+77 Elo (61..93)`; where only one end is known, that stands
+for both.
+"""
+
+from __future__ import annotations
+
+import math
+
+from arena.statistics.intervals import Estimate
+
+_SURE = 0.999  # nothing is said to be likelier
+_MOST_PLACES = 2
+_UNKNOWN = "unknown"
+
+
+def signed(value: float, form: str) -> str:
+    """Return a number in this form, without a minus where nothing but zeros is left of it.
+
+    >>> signed(-0.04, "+.1f"), signed(-0.06, "+.1f"), signed(-0.0001, ".2f")
+    ('+0.0', '-0.1', '0.00')
+    """
+    text = f"{value:{form}}"
+    return text if any(digit in text for digit in "123456789") else f"{0.0:{form}}"
+
+
+def write_ends(low: float | None, high: float | None, form: str = ".0f") -> str:
+    """Return an interval, or the one end of it that is known: a finite number.
+
+    >>> write_ends(61.2, 93.4), write_ends(-0.012, 0.031, "+.1%")
+    ('61..93', '-1.2..+3.1')
+    >>> write_ends(2040.4, None), write_ends(-math.inf, 871.6), write_ends(None, None)
+    ('at least 2040', 'at most 872', 'unknown')
+    """
+    least, most = (
+        "" if end is None or not math.isfinite(end) else signed(end, form).removesuffix("%")
+        for end in (low, high)
+    )
+    return join_ends(least, most)
+
+
+def join_ends(least: str, most: str) -> str:
+    """Return the texts of two ends as an interval; an empty one is not known.
+
+    >>> join_ends("51.3 %", "60.0 %"), join_ends("", "60.0 %")
+    ('51.3..60.0 %', 'at most 60.0 %')
+    """
+    if least and most:
+        return f"{least.removesuffix(' %')}..{most}"
+    return f"at least {least}" if least else f"at most {most}" if most else _UNKNOWN
+
+
+def write_cells(
+    value: float | None, low: float | None, high: float | None, form: str
+) -> tuple[str, str]:
+    """Return a number and its interval as two cells of a table, empty where they are not known.
+
+    >>> write_cells(0.0712, 0.031, 0.112, "+.1%"), write_cells(math.nan, None, None, ".0f")
+    (('+7.1', '+3.1..+11.2'), ('', ''))
+    """
+    if value is None or math.isnan(value):
+        return "", ""
+    ends = write_ends(low, high, form)
+    return signed(value, form).removesuffix("%"), "" if ends == _UNKNOWN else ends
+
+
+def write_estimate(
+    found: Estimate, form: str = ".0f", unit: str = "", *, level: bool = False
+) -> str:
+    """Return a number and its interval, whose `level` is said if asked for; or its one known end.
+
+    `form` is that of the number, of a share one with "%"; ends have no plus.
+
+    >>> write_estimate(Estimate(77.3, 61.2, 93.4), "+.0f", " Elo")
+    '+77 Elo (61..93)'
+    >>> write_estimate(Estimate(0.47, 0.407, 0.534), ".0%", level=True)
+    '47 % (95 %: 41..53)'
+    >>> write_estimate(Estimate(math.inf, 210.3, math.inf), "+.0f", " Elo")
+    'at least 210 Elo (95 %)'
+    """
+    unit = " %" if form.endswith("%") else unit
+    ends = write_ends(found.low, found.high, form.removeprefix("+"))
+    if ".." in ends:
+        value = signed(found.value, form).removesuffix("%")
+        return f"{value}{unit} ({'95 %: ' if level else ''}{ends})"
+    return f"{ends}{unit} (95 %)" if ends.startswith("at") else f"{ends}{unit}"
+
+
+def write_lead(lead: Estimate) -> str:
+    """Return a lead in Elo points; it has decimals until one surely above 0 is seen to be so.
+
+    >>> write_lead(Estimate(3.0, 0.3, 5.7)), write_lead(Estimate(0.2, -9.0, 9.4))
+    ('+3.0 Elo (0.3..5.7)', '+0 Elo (-9..9)')
+    """
+    places = 0
+    while lead.low > 0 and not round(lead.low, places) and places < _MOST_PLACES:
+        places += 1
+    return write_estimate(lead, f"+.{places}f", " Elo")
+
+
+def write_chance(chance: float) -> str:
+    """Return a probability in per cent; nothing is said to be surer than what was tried.
+
+    >>> [write_chance(one) for one in (0.0, 0.0312, 0.84, 0.99996)]
+    ['below 0.1 %', '3.1 %', '84.0 %', 'above 99.9 %']
+    """
+    if chance > _SURE:
+        return f"above {100 * _SURE:.1f} %"
+    if chance < 1 - _SURE:
+        return f"below {100 * (1 - _SURE):.1f} %"
+    return f"{100 * round(chance, 3):.1f} %"
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital and a full stop.
+
+    >>> as_sentence("seat 0 scores 47 %")
+    'Seat 0 scores 47 %.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."

@@ -14,8 +14,7 @@ import pandas as pd
 
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.table_columns import MEAN_END, Column, TableColumns, plain
-from arena.insight.table_columns import interval as ends
+from arena.insight.table_columns import MEAN_END, list_columns
 from arena.statistics.intervals import Ints, Moments
 from arena.store.folder import AGREED, ANALYSIS
 from engine import STANDARD, TAKE
@@ -24,76 +23,61 @@ from engine.cards import CHARS
 CHANCES: Final = tuple(f"chance_{character}" for character in CHARS)
 """The columns of the chance to win after each action, by its character."""
 
-_WORLDS: Final = Column("worlds", "Worlds", "count", "In how many worlds each action was tried.")
+_WORLDS: Final = "worlds | Worlds | count | In how many worlds each action was tried."
 _LOSS: Final = "The chance to win that the action gave away, by a split sample of the worlds."
 
-DECISIONS: Final = TableColumns(
-    ANALYSIS,
-    (
-        Column("game", "Game", "text", "Both bots, the pair, and the seat of the first bot."),
-        *plain(
-            "bot",
-            "opponent",
-            pair="The number of the deal.",
-            seat="The seat of the bot.",
-            ply="How many actions the game had before the decision.",
-            round="The round of the game, 1 to 4.",
-        ),
-        Column("action", "Action", "text", "What was played: a card of this kind, or T to take."),
-        Column("legal", "Legal", "count", "How many actions were legal, at least two."),
-        Column("chance", "Chance", "share", "The chance to win after the action, as judged."),
-        Column("best", "Best", "text", "The action with the highest chance."),
-        Column("best_chance", "Its chance", "share", "The highest of noisy numbers: too high."),
-        Column("loss", "Loss", "share", f"{_LOSS} It may be below 0 by chance."),
-        Column("error", "Error", "share", "The standard error of the loss."),
-        Column("result", "Result", "number", "What the game brought the bot: 1, 1/2 or 0."),
-        _WORLDS,
-        *plain(**dict.fromkeys(CHANCES, "The chance to win after this action; empty if illegal.")),
-    ),
-)
-LOSSES: Final = TableColumns(
-    "",
-    (
-        *plain("bot"),
-        Column("opponent", "Opponent", "text", "Only losses against the same one are compared."),
-        Column("part", "Part", "text", "All decisions, those of a round, the plays or the takes."),
-        Column("games", "Games", "count", "Games with such a decision."),
-        Column("decisions", "Decisions", "count", "Decisions with two legal actions or more."),
-        Column("loss", "Loss", "share", f"The mean for a decision. {_LOSS}"),
-        *ends("loss", "Loss", "share", MEAN_END),
-        Column("game_loss", "Loss a game", "share", "The mean sum of the losses of a game."),
-        *ends("game_loss", "Loss a game", "share", MEAN_END),
-        Column(
-            "blunders",
-            "Blunders",
-            "count",
-            "Decisions that lost 10 points of 100 or more, and more than two standard errors.",
-        ),
-        _WORLDS,
-    ),
-)
-CALIBRATION: Final = TableColumns(
-    "",
-    (
-        Column("bot", "Bot", "text", "Who decided; empty for all bots."),
-        Column("bin", "From", "share", "The chance after the action was this, or up to 0.1 more."),
-        *plain("decisions"),
-        Column("chance", "Chance", "share", "The mean of these chances."),
-        Column("won", "Won", "share", "What these games brought on average; a draw is half."),
-        *ends("won", "Won", "share", "The 95 % interval of the share, by pairs."),
-        _WORLDS,
-    ),
-)
-AGREEMENT: Final = TableColumns(
-    AGREED,
-    (
-        Column("bot", "Bot"),
-        Column("other", "Other bot", "text", "The bot that was asked at the same positions."),
-        Column("positions", "Positions", "count", "At how many both were asked what they do."),
-        Column("share", "Alike", "share", "The share of positions in which both choose alike."),
-        *ends("share", "Alike", "share", "The 95 % interval of the share, by pairs."),
-    ),
-)
+DECISIONS: Final = list_columns(f"""
+    {ANALYSIS}
+    game | Game | text | Both bots, the pair, and the seat of the first bot.
+    bot opponent
+    pair | | | The number of the deal.
+    seat | | | The seat of the bot.
+    ply | | | How many actions the game had before the decision.
+    round | | | The round of the game, 1 to 4.
+    action | Action | text | What was played: a card of this kind, or T to take.
+    legal | Legal | count | How many actions were legal, at least two.
+    chance | Chance | share | The chance to win after the action, as judged.
+    best | Best | text | The action with the highest chance.
+    best_chance | Its chance | share | The highest of noisy numbers: too high.
+    loss | Loss | share | {_LOSS} It may be below 0 by chance.
+    error | Error | share | The standard error of the loss.
+    result | Result | number | What the game brought the bot: 1, 1/2 or 0.
+    {_WORLDS}
+    {" ".join(CHANCES)} | | | The chance to win after this action; empty if illegal.
+    """)
+LOSSES: Final = list_columns(f"""
+    -
+    bot
+    opponent | Opponent | text | Only losses against the same one are compared.
+    part | Part | text | All decisions, those of a round, the plays or the takes.
+    games | Games | count | Games with such a decision.
+    decisions | Decisions | count | Decisions with two legal actions or more.
+    loss | Loss | share | The mean for a decision. {_LOSS}
+    loss_low loss_high | Loss | share | {MEAN_END}
+    game_loss | Loss a game | share | The mean sum of the losses of a game.
+    game_loss_low game_loss_high | Loss a game | share | {MEAN_END}
+    blunders | Blunders | count | Decisions that lost 10 points of 100 or more, and more than two \
+        standard errors.
+    {_WORLDS}
+    """)
+CALIBRATION: Final = list_columns(f"""
+    -
+    bot | Bot | text | Who decided; empty for all bots.
+    bin | From | share | The chance after the action was this, or up to 0.1 more.
+    decisions
+    chance | Chance | share | The mean of these chances.
+    won | Won | share | What these games brought on average; a draw is half.
+    won_low won_high | Won | share | The 95 % interval of the share, by pairs.
+    {_WORLDS}
+    """)
+AGREEMENT: Final = list_columns(f"""
+    {AGREED}
+    bot | Bot
+    other | Other bot | text | The bot that was asked at the same positions.
+    positions | Positions | count | At how many both were asked what they do.
+    share | Alike | share | The share of positions in which both choose alike.
+    share_low share_high | Alike | share | The 95 % interval of the share, by pairs.
+    """)
 
 _BINS = 10
 _ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
-from arena.insight.columns_of import interval, make_frame
+from arena.insight.columns_of import add_rows, interval, make_frame
 from arena.insight.table_columns import MEAN_END, list_columns
 from arena.statistics.intervals import Ints, Moments
 from arena.store.folder import AGREED, ANALYSIS
@@ -120,68 +120,50 @@ def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
     )
 
 
-class _Sums(NamedTuple):
-    """The sums of the losses of each two bots, by part; blunders are counted (part, two bots)."""
-
-    of_decision: Moments
-    of_game: Moments
-    blunders: Ints
-
-
 def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the loss of each bot against each opponent, in all and by part, with intervals."""
-    two = decisions.groupby(["bot", "opponent"], sort=False)
-    who = [*two.size().index]
-    sums = _sum_losses(decisions, two.ngroup().to_numpy().astype(np.int64), len(who))
-    bot, part = np.indices((len(who), len(PARTS_OF))).reshape(2, -1)
-    count = sums.of_decision.counts.ravel()
-    columns = {
-        "part": np.array(PARTS_OF)[part],
-        "games": sums.of_game.counts.ravel(),
-        "decisions": count,
-        **interval("loss", "loss", sums.of_decision.means()),
-        **interval("game_loss", "game_loss", sums.of_game.means()),
-        "blunders": sums.blunders.T.ravel(),
-    }
-    table = make_frame(columns, [], count > 0)
-    for side, name in enumerate(("bot", "opponent")):
-        table[name] = [who[place][side] for place in bot[count > 0]]
-    return _finish(table, decisions, LOSSES.names)
-
-
-def _sum_losses(decisions: pd.DataFrame, group: Ints, groups: int) -> _Sums:
-    """Add the losses up by pair; `group` numbers the two bots of each decision."""
-    units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
-    loss = _in_parts(decisions["loss"])
+    labels = [*dict.fromkeys(decisions[["bot", "opponent"]].to_numpy().ravel())]
+    group, who = _number_two(decisions, labels)
+    of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
+    blunders = np.zeros((len(who), len(PARTS_OF)), np.int64)
+    pair, loss = decisions["pair"].to_numpy(np.int64), _in_parts(decisions["loss"])
     lost_much = is_blunder(loss, _in_parts(decisions["error"]))
-    counts, totals, games = np.zeros((3, len(PARTS_OF), units.shape[1]), np.int64)
-    of_decision, of_game = (Moments(groups, len(PARTS_OF), PARTS) for _ in "12")
-    blunders = np.zeros((len(PARTS_OF), groups), np.int64)
     for key, part in enumerate(_parts(decisions)):
-        counts[key] = np.bincount(unit[part], minlength=units.shape[1])
-        # sums of whole numbers in floats are exact up to 2**53
-        totals[key] = np.bincount(unit[part], loss[part], units.shape[1])
         first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
-        games[key] = np.bincount(unit[part][first], minlength=units.shape[1])
-        blunders[key] = np.bincount(group[part & lost_much], minlength=groups)
-    of_decision.add(units[0], counts, totals)
-    of_game.add(units[0], games, totals)
-    return _Sums(of_decision, of_game, blunders)
+        rows = group[part], key, pair[part], loss[part]
+        add_rows(of_decision, *rows)
+        add_rows(of_game, *rows, first)
+        np.add.at(blunders[:, key], group[part & lost_much], 1)
+    place, part = np.indices(blunders.shape).reshape(2, -1)
+    count = of_decision.counts.ravel()
+    columns = {
+        "bot": who[place, 0],
+        "opponent": who[place, 1],
+        "part": np.array(PARTS_OF)[part],
+        "games": of_game.counts.ravel(),
+        "decisions": count,
+        **interval("loss", "loss", of_decision.means()),
+        **interval("game_loss", "game_loss", of_game.means()),
+        "blunders": blunders.ravel(),
+    }
+    return _finish(make_frame(columns, labels, count > 0), decisions, LOSSES.names)
 
 
 def losses_against(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Moments, Ints]:
     """Return the losses of a decision of every two bots that met, and their places in an order."""
+    group, who = _number_two(decisions, order)
+    moments = Moments(len(who), 1, PARTS)
+    pair = decisions["pair"].to_numpy(np.int64)
+    add_rows(moments, group, 0, pair, _in_parts(decisions["loss"]))
+    return moments, who
+
+
+def _number_two(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the number of the two bots of each decision, and their places in an order."""
     two = decisions.groupby(["bot", "opponent"], sort=False)
     places = {label: place for place, label in enumerate(order)}
     who = [[places[label] for label in names] for names in two.size().index]
-    group = two.ngroup().to_numpy().astype(np.int64)
-    units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
-    counts = np.bincount(unit, minlength=units.shape[1])
-    # sums of whole numbers in floats are exact up to 2**53
-    totals = np.bincount(unit, _in_parts(decisions["loss"]), units.shape[1]).astype(np.int64)
-    moments = Moments(len(who), 1, PARTS)
-    moments.add(units[0], counts[None], totals[None])
-    return moments, np.array(who, np.int64).reshape(-1, 2)
+    return two.ngroup().to_numpy().astype(np.int64), np.array(who, np.int64).reshape(-1, 2)
 
 
 def _in_parts(column: pd.Series[float]) -> Ints:
@@ -195,12 +177,6 @@ def _parts(decisions: pd.DataFrame) -> list[Any]:
     return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
 
 
-def _units(group: Ints, pair: Ints) -> tuple[Ints, Ints]:
-    """Return the group and the pair of each unit, and the unit of each row."""
-    units, unit = np.unique(np.stack([group, pair]), axis=1, return_inverse=True)
-    return units, unit.reshape(-1)
-
-
 def _finish(table: pd.DataFrame, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     worlds = int(decisions["worlds"].max()) if len(decisions) else 0
     return table.assign(worlds=worlds).reindex(columns=names)
@@ -212,19 +188,14 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     The chance is that of the action which was played: it is a plain mean over all worlds, and was
     not chosen by them.
     """
-    labels = [*dict.fromkeys(decisions["bot"])]
+    own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
     pair = decisions.groupby([_meeting(decisions), "pair"], sort=False).ngroup().to_numpy()
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
-    for group, label in enumerate([*labels, None]):
-        some = np.flatnonzero((decisions["bot"] == label) if label is not None else chance >= 0)
-        _, unit = np.unique(pair[some], return_inverse=True)
-        counts, totals = np.zeros((2, _BINS, int(unit.max(initial=-1)) + 1), np.int64)
-        np.add.at(counts, (key[some], unit), 1)
-        np.add.at(totals, (key[some], unit), (2 * decisions["result"]).to_numpy(np.int64)[some])
-        moments.add(np.full(counts.shape[1], group), counts, totals)
-        sums[group] = np.bincount(key[some], chance[some], _BINS)
+    for group in (own, np.full(len(own), len(labels))):
+        add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))
+        np.add.at(sums, (group, key), chance)
     bot, number = np.indices(sums.shape).reshape(2, -1)
     count = moments.counts.ravel()
     columns = {
@@ -234,7 +205,7 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
         "chance": sums.ravel() / PARTS / np.maximum(count, 1),
         **interval("won", "won", moments.shares()),
     }
-    return _finish(make_frame(columns, labels, count > 0), decisions, CALIBRATION.names)
+    return _finish(make_frame(columns, [*labels], count > 0), decisions, CALIBRATION.names)
 
 
 def _meeting(decisions: pd.DataFrame) -> Any:
@@ -257,15 +228,13 @@ def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -
 
     `pairs` says of each position to which pair of games it belongs.
     """
-    _, unit = np.unique([str(pair) for pair in pairs], return_inverse=True)
-    counts = np.bincount(unit)[None]
+    unit = np.unique([str(pair) for pair in pairs], return_inverse=True)[1]
     rows = []
     for bot, own in choices.items():
         for other, others in choices.items():
             moments = Moments(1, 1)
             alike = np.array([one == two for one, two in zip(own, others, strict=True)])
-            totals = np.bincount(unit, alike, counts.shape[1]).astype(np.int64)[None]
-            moments.add(np.zeros(counts.shape[1], np.int64), counts, totals)
+            add_rows(moments, np.zeros_like(unit), 0, unit, alike)
             share = [round(float(one[0, 0]), 4) for one in moments.shares()]
             rows.append((bot, other, len(own), *share))
     return pd.DataFrame(rows, columns=AGREEMENT.names)

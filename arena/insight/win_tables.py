@@ -154,8 +154,7 @@ class WinSums:
             self.cards.table(),
             self.by_opponent.table(),
             self.decisive.table(),
-            self.decisive.turns.table(),
-            self.decisive.turns_of.table(self.tournament.labels),
+            *self.decisive.turn_tables(),
         )
 
 

@@ -33,8 +33,9 @@ def add_rows(
     pairs = int(pair.max(initial=0)) + 1
     units, unit = np.unique(group * pairs + pair, return_inverse=True)
     number, total = np.zeros((2, moments.sums.shape[2], len(units)), np.int64)
-    np.add.at(number, (key, unit), counts)
-    np.add.at(total, (key, unit), totals)
+    where = np.broadcast_to(key, len(unit)), unit
+    np.add.at(number, where, counts)
+    np.add.at(total, where, totals)
     moments.add(units // pairs, number, total)
 
 

@@ -46,7 +46,7 @@ def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd
     """
     rows = pd.DataFrame([*swapped], columns=Swapped._fields, dtype=np.int64)
     moments = Moments(len(labels) + 1, len(KINDS), scale=2 * _HALVES)
-    pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy()
+    pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)
     for group in (rows["bot"].to_numpy(), np.full(len(rows), len(labels))):
         add_rows(moments, group, rows["kind"].to_numpy(), pair, rows["halves"].to_numpy() + _HALVES)
     bot, kind = np.indices((len(labels) + 1, len(KINDS))).reshape(2, -1)

@@ -191,7 +191,12 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    pair = decisions.groupby([_meeting(decisions), "pair"], sort=False).ngroup().to_numpy()
+    pair = (
+        decisions.groupby([_meeting(decisions), "pair"], sort=False)
+        .ngroup()
+        .to_numpy()
+        .astype(np.int64)
+    )
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
     for group in (own, np.full(len(own), len(labels))):
         add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))

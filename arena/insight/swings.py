@@ -120,7 +120,7 @@ class Turns:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.kept = np.recarray(0, _TURN)
+        self.kept: Any = np.recarray(0, _TURN)
 
     def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats, key: Ints | int = 0) -> None:
         """Look at some games of a batch; they come with their decisive plies and their keys."""
@@ -128,8 +128,8 @@ class Turns:
         place = batch.pairing[pair], batch.number[pair], batch.first[game]
         keys = np.broadcast_to(key, len(game))
         new = np.rec.fromarrays([keys, swing.round(_DIGITS), *place, ply], dtype=_TURN)
-        turns = np.concatenate([self.kept, new]).view(np.recarray)
-        turns = turns[np.lexsort([turns.seat, turns.pair, turns.pairing, -turns.swing, turns.key])]
+        both: Any = np.concatenate([self.kept, new]).view(np.recarray)
+        turns = both[np.lexsort([both.seat, both.pair, both.pairing, -both.swing, both.key])]
         begins = np.searchsorted(turns.key, turns.key)
         self.kept = turns[np.arange(len(turns)) - begins < self.most]
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 import arena
 from arena.statistics.apart import pair_scores
-from arena.statistics.ratings import ELO, Fit
+from arena.statistics.ratings import ELO, MEAN, Fit
 from arena.statistics.spread import estimate_spread
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
@@ -56,7 +56,7 @@ def rate(counts: Mapping[Pairing, Counts]) -> Ladder:
         for two, by_score in counts.items()
     ]
     fit = Fit(len(labels), scores)
-    rated = (fit.zero() + ELO * fit.scale().move(fit.strengths)).tolist()
+    rated = (MEAN + ELO * fit.scale().move(fit.strengths)).tolist()
     elos = {label: round(one) for label, one in zip(labels, rated, strict=True)}
     spread = estimate_spread(fit.model, fit.strengths, math.inf)
     elo, low, high = (float(round(one)) for one in spread[:3])

@@ -203,21 +203,13 @@ def _default_place(runs: Sequence[Path]) -> Path:
     metavar="RUN|FILE ...",
     shell_complete=complete_records,
 )
-@key_option("anchor", "none, the mean is 1500")
-@click.option(
-    "--anchor-error",
-    type=float,
-    default=0.0,
-    metavar="ELO",
-    help="Half of the 95 % interval of the anchor's own Elo.  [default: 0]",
-)
+@key_option("anchor", "none, the mean is 1500", multiple=True)
 @click.option(
     "--out", "-o", type=PATH, help="Folder for the tables and the report.  [default: none]"
 )
 def rate(
     places: Sequence[Path],
-    anchor: str | None,
-    anchor_error: float,
+    anchor: Sequence[str],
     out: Path | None,
 ) -> None:
     """Rate bots by the games of several runs, or played elsewhere.
@@ -234,7 +226,7 @@ def rate(
     """
     import arena
 
-    rated = arena.rate(*places, anchor=anchor or "", anchor_error=anchor_error)
+    rated = arena.rate(*places, anchor=anchor)
     if out:
         rated.save(out)
     say(str(rated))

@@ -189,7 +189,7 @@ _FORMS: Final[dict[str, dict[str, Any]]] = {
     "pairs": {"type": PAIRS},
     "until": {"type": TARGET, "metavar": "resolved|ELO"},
     "max_pairs": {"type": PAIRS},
-    "anchor": {"metavar": "BOT=ELO"},
+    "anchor": {"metavar": "BOT=ELO[+-ERROR]"},
     "workers": {"type": WORKERS},
     "executor": {"type": click.Choice(keys.EXECUTORS)},
     "seed": {"type": SEED},

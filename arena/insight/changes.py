@@ -280,7 +280,7 @@ def _make_field(run: RunGames) -> Field:
     tournament, counts = run.tournament, run.store.count()
     met = find_met(tournament.pairings, tournament.labels, counts)
     even = tournament.chooses_pairings
-    return make_field(tournament.pairings, met, counts, tournament.anchor, even=even)
+    return make_field(tournament.pairings, met, counts, tournament.anchored, even=even)
 
 
 def _describe_rules(tournament: Tournament) -> str:

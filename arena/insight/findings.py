@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from arena.errors import counted, cut, name_some
+from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.spread import Spread
 from arena.statistics.wording import write_ends, write_estimate
@@ -58,7 +59,7 @@ class Unbounded:
 class Findings:
     """What is to be said of a run's ratings.
 
-    `anchor` is what was asked for, and `anchored` says whether the ratings have it. `groups`
+    `anchors` were asked for, and those `unanchored` are not rated. `groups`
     are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
     `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
     they had the bye in every round; `unbounded` are the bots whose Elo has no two ends. `spread`
@@ -66,8 +67,8 @@ class Findings:
     intervals.
     """
 
-    anchor: Anchor | None
-    anchored: bool
+    anchors: Anchors
+    unanchored: Sequence[str]
     seat: SeatAdvantage | None
     groups: Sequence[Sequence[str]]
     tested: int
@@ -106,9 +107,8 @@ class Findings:
 
     def warnings(self) -> list[str]:
         """Return why ratings are not what they seem, in a line each."""
-        found = []
-        if self.anchor and not self.anchored:
-            found.append(f"anchor: {self.anchor.bot} is not rated; the mean is 1500")
+        left = "" if len(self.unanchored) < len(self.anchors) else "; the mean is 1500"
+        found = [f"anchor: {label} is not rated{left}" for label in self.unanchored]
         if self.idle:
             named = name_some([*map(cut, self.idle)])
             found.append(f"not in the tables, because they have played no game: {named}")
@@ -122,8 +122,9 @@ class Findings:
 
     def document(self) -> dict[str, Any]:
         """Return it as data for JSON, without the warnings."""
+        anchor = next((Anchor(bot, elo, e or 0) for bot, (elo, e) in self.anchors.items()), None)
         return {
-            "anchor": msgspec.to_builtins(self.anchor),
+            "anchor": msgspec.to_builtins(anchor),
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [asdict(misfit) for misfit in self.misfits],
             "cycle": [*self.cycle],

@@ -29,7 +29,7 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.store.counting import Counts, Ints, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tournament.schedule import Pairing
-from arena.tournament.tournament import read_anchor
+from arena.tournament.tournament import Anchored, read_anchors
 
 _DRAWN = RESULTS - 1
 _POINTS, _DRAW, _FORFEIT = map(ENDINGS.index, ("points", "draw", "forfeit"))
@@ -80,13 +80,11 @@ class RatedLists:
 _UNITS = "pair", "single game"
 
 
-def rate_lists(
-    lists: Sequence[GameList], anchor: str | Mapping[str, float] = "", error: float = 0.0
-) -> RatedLists:
+def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
     """Return the ratings of the bots of some lists, where the bots' names are those of `name_bots`.
 
-    The anchor's own Elo is known but for an `error`, half of its 95 % interval. Raises InputError
-    where there is no game, where a pair has more than two, and for an unknown anchor.
+    Raises InputError where there is no game, where a pair has more than two, and for an unknown
+    anchor.
     """
     names, notes = name_bots(lists)
     games = _drop(_join(lists, names), lists, notes)
@@ -95,10 +93,7 @@ def rate_lists(
     met = [*dict.fromkeys(games[["bot", "opponent"]].to_numpy().ravel())]
     pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
     counts, pairs = _count(games)
-    fixed = read_anchor(anchor, met)
-    tables = make_tables(pairings, met, counts, fixed)
-    if fixed and tables.findings.anchored:
-        tables = _widen(tables, fixed.bot, error)
+    tables = make_tables(pairings, met, counts, read_anchors(anchor, met))
     untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
     if untyped:
         why = f"{untyped:,} of {len(games):,} have no win_type"
@@ -254,22 +249,6 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     faults = [Faults(one, loser, FAULTS[of], n) for (one, loser, of), n in sorted(lost.items())]
     counts = replace(add_up([Counts.of(rows)]), faults=faults)
     return counts, int((ends != MISSING).all(axis=1).sum())
-
-
-def _widen(tables: Tables, anchor: str, error: float) -> Tables:
-    """Return tables whose intervals also have the error of the anchor's own Elo."""
-    group = next(group for group in tables.findings.groups if anchor in group)
-    table = tables.standings.copy()
-    on_scale = table["bot"].isin(group)
-    for end, sign in (("elo_low", -1), ("elo_high", 1)):
-        wider = table["elo"] + sign * np.hypot(table[end] - table["elo"], error)
-        table[end] = table[end].mask(on_scale, wider.round(1))
-    ends = table.astype(object).where(table.notna(), None).set_index("bot")[["elo_low", "elo_high"]]
-    unbounded = [
-        replace(one, elo_low=ends["elo_low"][one.bot], elo_high=ends["elo_high"][one.bot])
-        for one in tables.findings.unbounded
-    ]
-    return replace(tables, standings=table, findings=replace(tables.findings, unbounded=unbounded))
 
 
 def _blank(tables: Tables, is_typed: bool, is_seated: bool, *, is_scored: bool) -> Tables:

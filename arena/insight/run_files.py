@@ -13,6 +13,7 @@ from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.findings import Findings, Misfit, Unbounded
 from arena.insight.win_tables import WinTables, make_win_tables
+from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import describe_cycle, make_rankings
 from arena.statistics.field import Field, find_misfits, make_residuals
 from arena.statistics.intervals import seat_advantage
@@ -27,7 +28,7 @@ from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
@@ -132,7 +133,7 @@ def _parts(tournament: Tournament) -> int:
 
 def tables_of(tournament: Tournament, counts: Counts) -> Tables:
     """Return the tables of a tournament's games that are counted."""
-    settings = tournament.anchor, tournament.max_faults
+    settings = tournament.anchored, tournament.max_faults
     even = tournament.chooses_pairings
     looks = bool(tournament.stop) or tournament.extended or counts.total < tournament.games
     return make_tables(
@@ -144,7 +145,7 @@ def make_tables(
     pairings: Sequence[Pairing],
     labels: Sequence[str],
     counts: Counts,
-    anchor: Anchor | None = None,
+    anchors: Anchors = NO_ANCHORS,
     max_faults: int = MAX_FAULTS,
     *,
     even: bool = False,
@@ -160,7 +161,7 @@ def make_tables(
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
     rate = partial(make_field, pairings, met, counts, even=even, looks=looks)
-    field = rate(anchor)
+    field = rate(anchors)
     out = find_out(pairings, counts.faults, max_faults)
     judged = rate(without=out) if out else field
     verdicts = tables.make_verdicts(judged)
@@ -172,7 +173,7 @@ def make_tables(
         tables.make_win_types(sides),
         verdicts,
         make_rankings(field, [*standings["bot"]]),
-        replace(_find(field, residuals, counts, anchor), idle=idle),
+        replace(_find(field, residuals, counts, anchors), idle=idle),
         judged,
     )
 
@@ -187,22 +188,21 @@ def make_field(
     pairings: Sequence[Pairing],
     labels: Sequence[str],
     counts: Counts,
-    anchor: Anchor | None = None,
+    anchors: Anchors = NO_ANCHORS,
     without: Collection[str] = (),
     **how: bool,
 ) -> Field:
     """Return the bots of some labels that are rated by the games that are counted."""
     unrated = {*find_unrated(pairings, counts.finished), *without}
-    fixed = (anchor.bot, anchor.elo) if anchor else None
-    return Field(pairings, counts.played.pair_totals, labels, unrated, fixed, **how)
+    return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)
 
 
-def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor | None) -> Findings:
+def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchors: Anchors) -> Findings:
     """Return what is to be said beside the tables."""
     misfits = find_misfits(residuals, field.labels)
     return Findings(
-        anchor,
-        field.anchor is not None,
+        anchors,
+        [label for label in anchors if label not in field.numbers],
         seat_advantage(*counts.seats),
         field.groups,
         int(residuals["residual_q"].count()) // 2,

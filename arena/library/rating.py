@@ -14,7 +14,7 @@ from arena.insight.summary import format_standings
 from arena.library.request import Location, folder_path
 from arena.reports.run_report import check_place
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
-from arena.tournament.tournament import MOST_ELO
+from arena.tournament.tournament import Anchored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,15 +113,15 @@ class Ratings:
 
 def rate(
     *games: pd.DataFrame | Location,
-    anchor: str | Mapping[str, float] = "",
-    anchor_error: float = 0.0,
+    anchor: Anchored = "",
 ) -> Ratings:
     """Rate bots together by the games of several runs, files or DataFrames.
 
     A place is the folder of a run, its games.csv, exported records, or a CSV file. A table has the
     columns bot, opponent and winner (a label; draw or empty for a draw) and may have pair, seat,
-    win_type, points and opponent_points. The `anchor`, as in "greedy=1239", has this Elo but for
-    `anchor_error`, half of its 95 % interval. Raises InputError, which names file, row and column.
+    win_type, points and opponent_points. An `anchor`, as in "greedy=1239" or {"greedy": 1239}, has
+    this Elo; "greedy=1239+-12" or (1239, 12) says half of its 95 % interval, too. Of several the
+    better known weigh more. Raises InputError, which names file, row and column.
 
     >>> import arena
     >>> results = arena.run(["greedy", "uniform"], pairs=5, seed=7, progress=False)
@@ -145,6 +145,4 @@ def rate(
             lists.append(read_games(place))
         else:
             lists.append(list_games(one, f"table {number}"))
-    if not 0 <= anchor_error <= MOST_ELO or (anchor_error and not anchor):
-        raise InputError("anchor error: half of the 95 % interval of the anchor, in Elo points")
-    return Ratings(lists, rate_lists(lists, anchor, anchor_error))
+    return Ratings(lists, rate_lists(lists, anchor))

@@ -222,12 +222,15 @@ def rate_prefixes(
     if len(counts.ends) < 2:
         return {}
     rated = [label for label in tournament.labels if label in labels]
-    anchor = tournament.anchor
-    fixed = (anchor.bot, anchor.elo) if anchor else None
     even, played = tournament.chooses_pairings, counts.whole.played
     fields = []
     for part, end in enumerate(counts.ends):
         totals = played.where(played.part <= part).pair_totals
-        fields.append((end, Field(tournament.pairings, totals, rated, unrated, fixed, even=even)))
+        fields.append(
+            (
+                end,
+                Field(tournament.pairings, totals, rated, unrated, tournament.anchored, even=even),
+            )
+        )
     groups = len(fields[-1][1].groups)
     return {end: field.ratings() for end, field in fields if len(field.groups) == groups}

@@ -9,10 +9,11 @@ from arena.entries.needs import explain_missing
 from arena.errors import arena_command
 from arena.executors.log import logger
 from arena.games.match import GameResult
+from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import find_unrated
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.store.counting import Counts
@@ -89,9 +90,9 @@ def find_place(traceback: str) -> str:
 class Interim:
     """Keeps what games are counted into as they come; the tables are made when they are shown."""
 
-    def __init__(self, pairings: Sequence[Pairing], anchor: Anchor | None = None) -> None:
+    def __init__(self, pairings: Sequence[Pairing], anchors: Anchors = NO_ANCHORS) -> None:
         self.pairings = pairings
-        self.anchor = anchor
+        self.anchors = anchors
         self.counts: list[Counts] = []
 
     def add(self, counts: Counts) -> None:
@@ -129,6 +130,5 @@ class Interim:
         totals = counts.played.pair_totals
         if not labels or len(totals) > _MOST_FITTED:
             return {}
-        anchor = (self.anchor.bot, self.anchor.elo) if self.anchor else None
-        ratings = Field(self.pairings, totals, labels, (), anchor).ratings()
+        ratings = Field(self.pairings, totals, labels, (), self.anchors).ratings()
         return {label: rating.cells for label, rating in ratings.items()}

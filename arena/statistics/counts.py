@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 WIN_TYPES: Final = ("city", "points", "tiebreak", "draw", "forfeit")
@@ -10,6 +12,11 @@ RESULTS: Final = 3
 
 MISSING: Final = RESULTS * len(WIN_TYPES)
 """Stands for the ending of a game that a pair does not have."""
+
+Anchors: TypeAlias = Mapping[str, tuple[float, float]]
+"""The Elo of some bots by label, and half of its 95 % interval, 0 where it is taken as exact."""
+
+NO_ANCHORS: Final[Anchors] = MappingProxyType({})
 
 ScoreCounts: TypeAlias = tuple[int, ...]
 """The pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""

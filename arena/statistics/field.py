@@ -1,15 +1,8 @@
-"""Fit the rated bots of a run: who is how likely the stronger one, and which results misfit.
+"""Rate the bots of a run by their labels, and find the results that misfit.
 
-For the first the strengths of a field are taken to be normal with a spread that the field itself
-tells (empirical Bayes; the spread is averaged over, because few bots do not tell it well). So a
-lead that luck explains as well counts little: of many close bots the one that seems the best is
-seldom as far ahead as it seems.
-
-For the second the fit says the score of every pairing. The residual is what it has scored beyond
-that, to be compared with what luck would do: the error of the pairing's own pairs, less the part of
-it that the fit has followed.
-
-Sources: Efron and Morris 1973 for the prior from the field; Lindley and Smith 1972 for the model.
+The fit says the score of every pairing. The residual is what it has scored beyond that, to be
+compared with what luck would do: the error of the pairing's own pairs, less the part of it that the
+fit has followed.
 """
 
 from __future__ import annotations
@@ -20,12 +13,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from arena.statistics.counts import PairTotals, ScoreCounts
+from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, normal_below
 from arena.statistics.intervals import LEVEL, Estimate, correct
-from arena.statistics.ratings import ELO, Fit, PairScores
+from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
 
+_EXACT = 1e-3  # Elo points: half the interval of an anchor that is known for sure
 _UNTESTED = 1e-6  # the part of a pairing's error that the fit has not followed: none
 _COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q"]
 
@@ -33,9 +27,8 @@ _COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q
 class Field:
     """Rated bots, by label, in the order of the run; games against others are left out.
 
-    `pairings` are two labels each, and `anchor` a label and its Elo. An anchor that is not rated
-    is not used. With `even` every pairing weighs the same (`Fit`), and with `looks` verdicts hold
-    however often one looks.
+    `pairings` are two labels each. Anchors that are not rated are not used. With `even` every
+    pairing weighs the same (`Fit`), and with `looks` verdicts hold however often one looks.
     """
 
     def __init__(
@@ -44,7 +37,7 @@ class Field:
         totals: Iterable[PairTotals],
         labels: Sequence[str],
         unrated: Collection[str] = (),
-        anchor: tuple[str, float] | None = None,
+        anchors: Anchors = NO_ANCHORS,
         *,
         even: bool = False,
         looks: bool = False,
@@ -61,9 +54,13 @@ class Field:
                 self.scores.append(PairScores(*two, pairs, total, squares))
                 self.met[two] = by_score
         self.fit = Fit(len(self.labels), self.scores, even=even)
-        self.anchor = None
-        if anchor and anchor[0] in self.numbers:
-            self.anchor = self.numbers[anchor[0]], anchor[1]
+        self.anchors = {self.numbers[one]: anchors[one] for one in anchors if one in self.numbers}
+
+    @cached_property
+    def scale(self) -> Scale:
+        """What the ratings are counted from; anchors weigh by how well their own Elo is known."""
+        known = self.anchors.items()
+        return self.fit.scale({bot: 1 / max(error, _EXACT) ** 2 for bot, (_, error) in known})
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -91,10 +88,17 @@ class Field:
 
     @cached_property
     def _ratings(self) -> dict[str, Estimate]:
-        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
-        zero = self.fit.zero(self.anchor)
-        ends = [(zero + ELO * part).tolist() for part in self.verdicts.ratings(scale)]
-        return {label: Estimate(*row) for label, *row in zip(self.labels, *ends, strict=True)}
+        elos, errors = np.full(len(self.labels), MEAN), np.zeros(len(self.labels))
+        for bot, known in self.anchors.items():
+            elos[bot], errors[bot] = known
+        weights = self.scale.weights
+        error = np.sqrt(weights**2 @ errors**2)
+        value, *ends = self.verdicts.ratings(self.scale)
+        rows = [weights @ elos + ELO * value]
+        for side, end in zip((-1, 1), ends, strict=True):
+            rows.append(rows[0] + side * np.hypot(ELO * (end - value), error))
+        table = zip(self.labels, *(row.tolist() for row in rows), strict=True)
+        return {label: Estimate(*row) for label, *row in table}
 
     def in_order(self) -> list[str]:
         """Return the labels, the strongest bot first; equal ratings, when rounded, by label."""
@@ -103,7 +107,7 @@ class Field:
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
-        scale = self.fit.scale(self.anchor[0] if self.anchor else None)
+        scale = self.scale
         scored = self.fit.scored
         for bot, (label, rating) in enumerate(self.ratings().items()):
             if scale.no_high[bot]:

@@ -16,8 +16,9 @@ large error would enter the mean, and so the rating of every other bot: it is le
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -136,20 +137,13 @@ class Fit:
         """The same, also through others; every bot reaches itself."""
         return find_reach(self.scored)
 
-    def zero(self, anchor: tuple[int, float] | None = None) -> Floats:
-        """Return the Elo of what the rating of each bot is counted from."""
-        zero = np.full(len(self.strengths), MEAN)
-        if anchor:
-            zero[self.groups == self.groups[anchor[0]]] = anchor[1]
-        return zero
-
-    def scale(self, anchor: int | None = None) -> Scale:
+    def scale(self, anchors: Mapping[int, float] = MappingProxyType({})) -> Scale:
         """Return what the ratings of each group of bots that games connect are counted from.
 
         It is the mean of the most bots of which each has scored against each other one, itself or
         through others; of all bots of the group where these are not more than any others; and in
-        the group of the `anchor`, a bot's number, this bot. A bot whose gaps have three times the
-        error of those of most bots is left out of the mean.
+        a group with `anchors`, by their numbers, these, with their weights. A bot whose gaps have
+        three times the error of those of most bots is left out of the mean.
         """
         bots = len(self.strengths)
         parts = self.reach & self.reach.T
@@ -160,11 +154,11 @@ class Fit:
             own = self.groups == group
             part = own & (sizes == sizes[own].max())
             is_one = part.sum() == sizes[part][0]
-            zero = part if is_one else own
-            if anchor is not None and own[anchor]:
-                part, is_one, zero = parts[anchor], True, np.arange(bots) == anchor
-            zero = _well_known(zero, self.gap_errors)
-            weights[np.ix_(own, zero)] = 1 / zero.sum()
+            zero = 1.0 * _well_known(part if is_one else own, self.gap_errors)
+            if held := [bot for bot in anchors if own[bot]]:
+                part, is_one, zero = parts[held].any(axis=0), True, np.zeros(bots)
+                zero[held] = [anchors[bot] for bot in held]
+            weights[own] = zero / zero.sum()
             for lacks, reach in ((no_high, self.reach), (no_low, self.reach.T)):
                 beyond = ~reach[part].any(axis=0) if is_one else reach.sum(axis=0) == sizes
                 lacks |= own & beyond & (sizes < own.sum())

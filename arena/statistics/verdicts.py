@@ -27,9 +27,9 @@ from arena.statistics.apart import ALPHA, boundary, log_capital
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
-from arena.statistics.model import Numbers
+from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior, draw
-from arena.statistics.ratings import Fit, Flags, Scale
+from arena.statistics.ratings import Fit, Scale
 from arena.statistics.two_bots import GRID, Duel, weigh_duel
 
 Word: TypeAlias = Literal["apart", "leans", "open"]

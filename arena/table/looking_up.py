@@ -78,7 +78,7 @@ def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
     with opened(path) as (tournament, store):
         counts = store.count()
-        interim = Interim(tournament.pairings, tournament.anchor)
+        interim = Interim(tournament.pairings, tournament.anchored)
         interim.add(counts)
         return {
             "title": tournament.name,

@@ -50,7 +50,7 @@ class Standings:
         self.met = [number for number in self.numbers if self.played[number]]
         scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
         self.fit = Fit(len(self.labels), scores, even=True)
-        self.scale = self.fit.scale(self.anchor)
+        self.scale = self.fit.scale({} if self.anchor is None else {self.anchor: 1.0})
         self.verdicts = Verdicts(self.fit, met, looks=True)
         self._inverse = self.fit.model.inverse(self.fit.strengths)
         elos = (ELO * self.fit.strengths).round(1).tolist()

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.limits import MOST_WAITING, Limits
+from arena.statistics.counts import Anchors
 from arena.tournament.keys import (
     MAX_FAULTS,
     MOST_PAIRS,
@@ -34,40 +35,69 @@ MOST_ELO = 100_000.0
 _ALWAYS = ("limits", "max_faults")  # in a manifest, also where they are the usual ones
 
 
-class Anchor(msgspec.Struct, frozen=True):
-    """A bot, by its label, that has this Elo whatever the games say."""
+Anchored: TypeAlias = str | Sequence[str] | Mapping[str, float | tuple[float, float]]
+"""Anchors as they are given: texts, or the Elo of labels, or that and half its 95 % interval."""
+
+
+class Anchor(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A bot, by its label, that has this Elo whatever the games say.
+
+    If that is a measurement, `error` is half of its 95 % interval.
+    """
 
     bot: str
     elo: float
+    error: float = 0  # an int, which msgspec can tell from another one and leaves out
 
 
-def read_anchor(value: str | Mapping[str, float], labels: Sequence[str]) -> Anchor | None:
-    """Return the anchor of a text such as "greedy=1239", or of a mapping; None for none.
+def read_anchor(value: Anchored, labels: Sequence[str]) -> Anchor | None:
+    """Return the anchor of a run, of a text such as "greedy=1239", or of a mapping; None for none.
 
     Raises InputError if it is no such text, or names no bot of the run.
 
     >>> read_anchor("greedy=1239", ["greedy", "uniform"])
-    Anchor(bot='greedy', elo=1239.0)
+    Anchor(bot='greedy', elo=1239.0, error=0)
     """
-    if not value:
-        return None
-    if isinstance(value, str):
-        bot, _, text = value.rpartition("=")
-        bot, elo = bot.strip(), _number(text)
-    elif len(value) == 1:
-        ((bot, elo),) = value.items()
+    anchors = read_anchors(value, labels)
+    if len(anchors) > 1:
+        raise InputError(f"anchor: one bot and its Elo, not {len(anchors)} bots")
+    return next((Anchor(bot, elo, error or 0) for bot, (elo, error) in anchors.items()), None)
+
+
+def read_anchors(value: Anchored, labels: Sequence[str]) -> Anchors:
+    """Return the Elo of several anchors, and half its 95 % interval, as `read_anchor`.
+
+    >>> read_anchors(["greedy=1239+-12", "uniform=1000"], ["greedy", "uniform"])
+    {'greedy': (1239.0, 12.0), 'uniform': (1000.0, 0.0)}
+    """
+    if isinstance(value, Mapping):
+        given = [
+            Anchor(bot, *known) if isinstance(known, tuple) else Anchor(bot, known)
+            for bot, known in value.items()
+        ]
     else:
-        raise InputError(f"anchor: one bot and its Elo, not {len(value)} bots")
-    anchor = Anchor(bot, elo)
-    check_anchor(anchor, labels)
-    return anchor
+        texts = [value] if isinstance(value, str) else value
+        given = [_read_text(text) for text in texts if text]
+    found: dict[str, tuple[float, float]] = {}
+    for anchor in given:
+        check_anchor(anchor, labels)
+        if anchor.bot in found:
+            raise InputError(f"anchor: {show(anchor.bot)} is named twice")
+        found[anchor.bot] = anchor.elo, anchor.error
+    return found
+
+
+def _read_text(text: str) -> Anchor:
+    bot, _, known = text.rpartition("=")
+    elo, sign, error = known.partition("+-")
+    return Anchor(bot.strip(), _number(elo), _number(error) if sign else 0.0)
 
 
 def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
     """Raise InputError for an anchor that cannot be that of a run of these bots."""
-    if not abs(anchor.elo) <= MOST_ELO:
+    if not (abs(anchor.elo) <= MOST_ELO and 0 <= anchor.error <= MOST_ELO):
         wanted = f"a bot and its Elo, {-MOST_ELO:.0f} to {MOST_ELO:.0f}, as in greedy=1239"
-        raise InputError(f"anchor: expected {wanted}")
+        raise InputError(f"anchor: expected {wanted}, or greedy=1239+-12")
     if anchor.bot not in labels:
         known = ", ".join(labels)
         raise InputError(f"anchor: no bot {show(anchor.bot)} in this run; there are {known}")
@@ -153,6 +183,11 @@ class Tournament:
         if self.panel:
             return gauntlet(self.labels[: -self.panel], self.labels[-self.panel :])
         return round_robin(self.labels)
+
+    @property
+    def anchored(self) -> Anchors:
+        """The anchor, if there is one, with its Elo."""
+        return {self.anchor.bot: (self.anchor.elo, self.anchor.error)} if self.anchor else {}
 
     @property
     def most_pairs(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from arena.insight.headline import RIVAL
 from arena.statistics.distributions import Floats
-from arena.statistics.ratings import Flags
+from arena.statistics.model import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
 from bench.studies.truths import CASES, Case, play
 

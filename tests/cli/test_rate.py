@@ -75,9 +75,9 @@ MISTAKES = {
     "one --out mine.csv": "error: mine.csv: cannot be written: Not a directory",
     "one --anchor new=3": "error: anchor: no bot 'new' in this run; there are greedy, uniform,",
     "one --anchor greedy": "error: anchor: expected a bot and its Elo",
-    "one --anchor-error 3": "error: anchor error: half of the 95 % interval of the anchor",
-    "one --anchor greedy=1 --anchor-error nan": "error: anchor error: half of the 95 % interval",
-    "one --anchor greedy=1 --anchor-error -1": "error: anchor error: half of the 95 % interval",
+    "one --anchor greedy=1+-nan": "error: anchor: expected a bot and its Elo",
+    "one --anchor greedy=1+--1": "error: anchor: expected a bot and its Elo",
+    "one --anchor greedy=1 --anchor greedy=2": "error: anchor: 'greedy' is named twice",
     "one/standings.csv": "error: one/standings.csv: column opponent is missing",
 }
 

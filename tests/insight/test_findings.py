@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from arena.insight.findings import Findings, Misfit
 from arena.statistics.intervals import SeatAdvantage
-from arena.tournament.tournament import Anchor
 
-NOTHING = Findings(None, False, None, [["a", "b"]], 0, [], [])
+NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
 MISFIT = Misfit("uniform", "denier", 0.157, 0.067)
 LONG = "a bot with a very long name indeed"
@@ -46,18 +45,23 @@ def test_an_advantage_without_bounds_in_elo_is_a_share() -> None:
 
 def test_warnings_say_which_ratings_are_not_what_they_seem() -> None:
     """An anchor that is not rated; groups that never met, of which some are named."""
-    found = replace(NOTHING, anchor=Anchor("x", 1239.0), groups=[[one, "z"] for one in "abcde"])
+    found = replace(
+        NOTHING,
+        anchors={"x": (1239.0, 0.0)},
+        unanchored=["x"],
+        groups=[[one, "z"] for one in "abcde"],
+    )
     assert found.warnings() == [
         "anchor: x is not rated; the mean is 1500",
         "5 groups of bots never met, so their ratings cannot be compared: those of a, b, c and "
         "2 more",
     ]
-    assert replace(found, anchored=True, groups=[]).warnings() == []
+    assert replace(found, unanchored=[], groups=[]).warnings() == []
 
 
 def test_they_are_data_for_json() -> None:
     """A finding that there is not is null or an empty list."""
-    found = replace(NOTHING, anchor=Anchor("x", 1239.0), seat=SEAT, misfits=[MISFIT])
+    found = replace(NOTHING, anchors={"x": (1239.0, 0.0)}, seat=SEAT, misfits=[MISFIT])
     document = json.loads(json.dumps(found.document()))
     assert document["anchor"] == {"bot": "x", "elo": 1239.0}
     assert document["seat_advantage"]["elo_low"] == 1.4

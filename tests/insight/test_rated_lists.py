@@ -140,13 +140,32 @@ def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     """By the sum of squares; those that no game connects with it stay."""
     rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
     sure = rate_lists([listed(*rows)], "a=2000").tables.standings.set_index("bot")
-    loose = rate_lists([listed(*rows)], {"a": 2000.0}, 30.0).tables.standings.set_index("bot")
+    loose = rate_lists([listed(*rows)], {"a": (2000.0, 30.0)}).tables.standings.set_index("bot")
     assert loose.loc["a", ["elo", "elo_low", "elo_high"]].tolist() == [2000.0, 1970.0, 2030.0]
     halves = [one["elo_high"] - one["elo"] for one in (sure.loc["b"], loose.loc["b"])]
     assert halves[1] == pytest.approx(math.hypot(halves[0], 30.0), abs=0.1)
     for table in (sure, loose):
         assert np.ptp(table["elo"][["c", "d"]]) > 0
     assert loose.loc[["c", "d"]].equals(sure.loc[["c", "d"]])
+
+
+def test_of_several_anchors_the_better_known_weighs_more() -> None:
+    """Elo and error of the scale are those of their mean by precision; one that is sure decides."""
+    rows = [("a", "b", winner) for winner in "aab" * 30]
+    alone = rate_lists([listed(*rows)], "a=2000").tables.standings.set_index("bot")
+    below = 2000 - alone.loc["b", "elo"]
+    both = ["a=2000+-10", "b=2000+-20"]  # of weights 4 and 1
+    table = rate_lists([listed(*rows)], both).tables.standings.set_index("bot")
+    assert table.loc["a", "elo"] == pytest.approx(2000 + below / 5, abs=0.1)
+    assert table.loc["b", "elo"] == pytest.approx(2000 - 4 * below / 5, abs=0.1)
+    half = alone.loc["b", "elo_high"] - alone.loc["b", "elo"]
+    error = math.hypot(10 * 4 / 5, 20 / 5)
+    high = table.loc["a", "elo_high"] - table.loc["a", "elo"]
+    low = alone.loc["b", "elo"] - alone.loc["b", "elo_low"]
+    assert high == pytest.approx(math.hypot(low / 5, error), rel=0.03)
+    assert half > error
+    sure = rate_lists([listed(*rows)], {"a": 2000.0, "b": (1000.0, 50.0)}).tables.standings
+    assert sure.set_index("bot").loc["a", ["elo", "elo_high"]].tolist() == [2000.0, 2000.0]
 
 
 def test_what_no_game_connects_is_said() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from arena.statistics.intervals import Z95, Estimate
-from arena.statistics.ratings import ELO, Fit, PairScores
+from arena.statistics.ratings import ELO, MEAN, Fit, PairScores
 
 
 def fit(
@@ -15,8 +15,11 @@ def fit(
 ) -> list[Estimate]:
     """Return the rating of every bot, with 1.96 errors on each side."""
     fitted = Fit(bots, scores)
-    scale = fitted.scale(anchor[0] if anchor else None)
-    elo = fitted.zero(anchor) + ELO * scale.move(fitted.strengths)
+    scale = fitted.scale({anchor[0]: 1.0} if anchor else {})
+    elo = np.full(len(fitted.strengths), MEAN)
+    if anchor:
+        elo[fitted.groups == fitted.groups[anchor[0]]] = anchor[1]
+    elo += ELO * scale.move(fitted.strengths)
     half = Z95 * ELO * scale.errors(fitted.full_covariance)
     low = np.where(scale.no_low, -np.inf, elo - half)
     high = np.where(scale.no_high, np.inf, elo + half)

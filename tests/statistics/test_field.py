@@ -28,7 +28,7 @@ def field(
     pairings = [pairing for pairing, _ in played]
     labels = sorted({label for pairing in pairings for label in pairing})
     totals = [PairTotals(number, *scores) for number, (_, scores) in enumerate(played)]
-    return Field(pairings, totals, labels, anchor=anchor)
+    return Field(pairings, totals, labels, anchors={anchor[0]: (anchor[1], 0.0)} if anchor else {})
 
 
 def test_an_anchor_shifts_the_whole_scale() -> None:
@@ -55,8 +55,8 @@ def test_an_anchor_changes_no_difference() -> None:
 
 def test_an_anchor_that_is_not_rated_is_not_used() -> None:
     """The mean is 1500."""
-    made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], ("x", 1000.0))
-    assert made.anchor is None
+    made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], {"x": (1000.0, 0.0)})
+    assert made.anchors == {}
     assert sum(rating.value for rating in made.ratings().values()) == pytest.approx(3000)
 
 

@@ -30,7 +30,7 @@ def ratings(points: dict[tuple[str, str], float], anchor: tuple[str, float] | No
         PairTotals(number, PAIRS_PLAYED, points[two], points[two] ** 2 / PAIRS_PLAYED)
         for number, two in enumerate(pairings)
     ]
-    return Field(pairings, totals, labels, anchor=anchor)
+    return Field(pairings, totals, labels, anchors={anchor[0]: (anchor[1], 0.0)} if anchor else {})
 
 
 def beats(*two: str, points: float = 40.0) -> dict[tuple[str, str], float]:

@@ -128,9 +128,10 @@ def test_half_widths_are_those_of_the_standings() -> None:
     """But for what the likelihood ratio adds on one side and takes off on the other."""
     counts: dict[int, Counts] = {0: AHEAD, 1: EVEN, 2: EVEN}
     totals = [PairTotals(n, *pair_scores(0, 1, by)[2:], by) for n, by in counts.items()]
-    for anchor in (None, ("b", 1239.0)):
-        standings = Standings(THREE, counts, (), anchor and anchor[0])
-        ratings = Field(THREE, totals, ["a", "b", "c"], (), anchor, even=True).ratings()
+    for anchor in (None, "b"):
+        standings = Standings(THREE, counts, (), anchor)
+        anchors = {anchor: (1239.0, 0.0)} if anchor else {}
+        ratings = Field(THREE, totals, ["a", "b", "c"], (), anchors, even=True).ratings()
         halves = [(rating.high - rating.low) / 2 for rating in ratings.values()]
         assert (halves[1] == 0) == (anchor is not None)
         assert standings.half_widths() == pytest.approx(halves, rel=0.02)

@@ -1,7 +1,7 @@
 """`python -m bench.ladder FOLDER` stores what a run of configs/ladder.yaml says of the ladder.
 
 The counts of its pairs go to bench/ladder.csv, the Elo to arena/entries/catalogue.py, and by how
-much pairings deviate from it to arena/statistics/ladder.py.
+much pairings deviate from it to arena.statistics.spread.py.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def store(games: pd.DataFrame) -> Iterator[Path]:
     written = "".join(f'    "{name}": {elo},\n' for name, elo in elos.items())
     yield _replace("entries/catalogue.py", r"(?<=^_MEASURED = \{\n)[^}]*", written)
     numbers = ", ".join(map(str, spread))
-    yield _replace("statistics/ladder.py", r"(?<== Estimate\()[^)]*", numbers)
+    yield _replace("statistics/spread.py", r"(?<=^LADDER_SPREAD = Estimate\()[^)]*", numbers)
 
 
 def _replace(name: str, pattern: str, text: str) -> Path:

@@ -18,7 +18,7 @@ from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Batch, Row, read_batches
 from arena.insight.swings import Decisive
-from arena.insight.tables import Seats
+from arena.insight.tables import make_seats
 from arena.insight.win_tables import WinTables, make_win_tables
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
@@ -101,8 +101,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     (batch,) = batches
     sides = Sides(batch, len(labels))
     spent["replaying"] = _seconds(lambda: batch.replay)
-    seats = Seats(labels, pairings)
-    spent["seats"] = _seconds(lambda: seats.add(store.count()))
+    spent["seats"] = _seconds(lambda: make_seats(labels, pairings, store.count()))
     for name, table in (
         ("leads", Leads(labels, rules)),
         ("wins_by_source", Sources(labels, rules)),

@@ -12,11 +12,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from arena.insight.pair_counts import BOT_PARTS
+from arena.insight.pair_counts import BOT_PARTS, TURNED
 from arena.insight.run_games import Batch
-from arena.insight.table_columns import WIN_TYPES
-from arena.statistics.counts import MISSING, RESULTS
-from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.counts import MISSING
 from arena.statistics.intervals import Ints, Moments
 from arena.store.counting import Counts
 from arena.tournament.schedule import Pairing
@@ -49,21 +47,15 @@ def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
 
 def count_endings(pairings: int, counts: Counts) -> Moments:
     """Return how the games of each side ended, by the keys of PARTS; a game has two units."""
-    halves = np.zeros((2, len(PARTS), MISSING + 1), np.int64)  # as the first and the second see it
-    win_type, result = np.divmod(np.arange(MISSING), RESULTS)
-    for side in (0, 1):
-        won, lost, drawn = result == side, result == 1 - side, result == RESULTS - 1
-        halves[side, 0, :MISSING] = 2 * won + drawn
-        for number, name in enumerate(WIN_TYPES, 1):
-            of_type = win_type == ENDINGS.index(name)
-            halves[side, number, :MISSING] = 2 * (won & of_type)
-            halves[side, number + len(WIN_TYPES), :MISSING] = 2 * (lost & of_type)
-        halves[side, -1, :MISSING] = 2 * drawn
     moments = Moments(2 * pairings, len(PARTS), scale=2)
     games = np.broadcast_to((counts.games != MISSING).sum(axis=1), (len(PARTS), len(counts.pairs)))
-    for side in (0, 1):
-        totals = halves[side][:, counts.games].sum(axis=2)
-        moments.add(2 * counts.pairing + side, games, totals, counts.pairs)
+    weights = np.stack([*BOT_PARTS.values()])
+    for side, seen in enumerate((weights, weights[:, TURNED])):
+        halves = np.zeros((len(PARTS), MISSING + 1), np.int64)
+        halves[:, :MISSING] = 4 * seen[:, :MISSING]
+        moments.add(
+            2 * counts.pairing + side, games, halves[:, counts.games].sum(axis=2), counts.pairs
+        )
     return moments
 
 

@@ -23,6 +23,7 @@ from arena.insight.matched import (
     match_bots,
 )
 from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
+from arena.insight.run_files import find_met, make_field
 from arena.insight.table_columns import TableColumns
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.difference import Values, compare_means
@@ -32,7 +33,6 @@ from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
 from arena.tournament.schedule import Fixture, Pairing
-from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
 _ESTIMATE = ["base", "other", "difference", "low", "high"]
@@ -278,14 +278,9 @@ def _first_deal(tournament: Tournament, pairing: Pairing) -> tuple[list[str], in
 def _make_field(run: RunGames) -> Field:
     """Return the rated bots of a run, as in its standings."""
     tournament, counts = run.tournament, run.store.count()
-    pairings = tournament.pairings
-    unrated = find_unrated(pairings, counts.finished)
-    met = {label for number in counts.met for label in pairings[number]}
-    labels = [label for label in tournament.labels if label in met]
-    anchor = tournament.anchor
-    fixed = (anchor.bot, anchor.elo) if anchor else None
+    met = find_met(tournament.pairings, tournament.labels, counts)
     even = tournament.chooses_pairings
-    return Field(pairings, counts.played.pair_totals, labels, unrated, fixed, even=even)
+    return make_field(tournament.pairings, met, counts, tournament.anchor, even=even)
 
 
 def _describe_rules(tournament: Tournament) -> str:

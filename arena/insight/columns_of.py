@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.batch.replay import Bools, Ints
 from arena.statistics.distributions import Floats
-from arena.statistics.intervals import Estimates
+from arena.statistics.intervals import Estimates, Moments
 
 _DIGITS = 4
 _LABELS = ("bot", "opponent")
@@ -19,6 +19,24 @@ _LABELS = ("bot", "opponent")
 def interval(name: str, mean: str, of: Estimates) -> dict[str, Floats]:
     """Return three columns of an interval: the mean, and the bounds by `name`."""
     return {mean: of.value.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
+
+
+def add_rows(
+    moments: Moments,
+    group: Ints,
+    key: Ints | int,
+    pair: Ints,
+    totals: Ints,
+    counts: Bools | int = 1,
+) -> None:
+    """Add rows to moments, such as decisions: each is of a group, a key and a pair of games."""
+    pairs = int(pair.max(initial=0)) + 1
+    units, unit = np.unique(group * pairs + pair, return_inverse=True)
+    number, total = np.zeros((2, moments.sums.shape[2], len(units)), np.int64)
+    where = np.broadcast_to(key, len(unit)), unit
+    np.add.at(number, where, counts)
+    np.add.at(total, where, totals)
+    moments.add(units // pairs, number, total)
 
 
 def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
-from arena.insight.columns_of import interval, make_frame
+from arena.insight.columns_of import add_rows, interval, make_frame
 from arena.statistics.intervals import Estimates, Moments
 from engine import KINDS, Kind
 from engine.cards import CHARS
@@ -22,7 +22,7 @@ from engine.cards import CHARS
 ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
 """Columns of `cards` that say what a card adds, from the games as they were played."""
 
-_HALVES: Final = 2  # a result is 0, 1 or 2 of them
+_HALVES: Final = 2  # a result is 0, 1 or 2 of them, and an even one half of a share
 
 
 class Swapped(NamedTuple):
@@ -44,8 +44,11 @@ def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd
 
     `effect` is the mean change of the taker's result, with a 95 % interval; the pair is the unit.
     """
-    rows = np.array([*swapped], np.int64).reshape(-1, len(Swapped._fields))
-    moments = _add_up(len(labels), rows)
+    rows = pd.DataFrame([*swapped], columns=Swapped._fields, dtype=np.int64)
+    moments = Moments(len(labels) + 1, len(KINDS), scale=2 * _HALVES)
+    pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)
+    for group in (rows["bot"].to_numpy(), np.full(len(rows), len(labels))):
+        add_rows(moments, group, rows["kind"].to_numpy(), pair, rows["halves"].to_numpy() + _HALVES)
     bot, kind = np.indices((len(labels) + 1, len(KINDS))).reshape(2, -1)
     swaps = moments.counts.ravel()
     columns = {
@@ -63,21 +66,6 @@ def add_effects(cards: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     # no bot is all of them, and must find itself
     both = cards[[*ADJUSTED]].merge(effects, on=keys, how="left", validate="one_to_one")
     return both.assign(swaps=both["swaps"].fillna(0).astype(np.int64))
-
-
-def _add_up(bots: int, rows: Ints) -> Moments:
-    """Return the sums over pairs, of shares from 0 to 1: an even result counts as a half."""
-    moments = Moments(bots + 1, len(KINDS), scale=2 * _HALVES)
-    place = rows[:, 0] * (rows[:, 1].max(initial=0) + 1) + rows[:, 1]
-    for group in range(bots + 1):
-        chosen = slice(None) if group == bots else rows[:, 2] == group
-        pairs, local = np.unique(place[chosen], return_inverse=True)
-        counts, totals = np.zeros((2, len(KINDS), len(pairs)), np.int64)
-        where = rows[chosen, 3], local
-        np.add.at(counts, where, 1)
-        np.add.at(totals, where, rows[chosen, 4] + _HALVES)
-        moments.add(np.full(len(pairs), group), counts, totals)
-    return moments
 
 
 def _as_differences(moments: Moments) -> Estimates:

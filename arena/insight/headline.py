@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from arena.store.counting import Counts
 
 _MOST_TIMES = 100  # as many games: what is named
-_RIVAL = 0.05  # how likely a bot is the strongest that is named beside the first one
+RIVAL = 0.05
+"""How likely a bot is the strongest, at least, that is named beside the first one."""
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
 
 
@@ -198,7 +199,7 @@ def _find_top(field: Field, order: Sequence[str]) -> Top:
     assert verdict is not None  # all are of one group
     chances = dict(zip(field.labels, field.verdicts.first().tolist(), strict=True))
     apart = field.verdicts.apart[field.numbers[bot]]
-    rivals = [one for one in order[1:] if chances[one] >= _RIVAL and not apart[field.numbers[one]]]
+    rivals = [one for one in order[1:] if chances[one] >= RIVAL and not apart[field.numbers[one]]]
     times = field.verdicts.forecast(field.numbers[bot], field.numbers[second])
     return Top(
         bot, second, verdict, chances[bot], rivals, int(apart.sum()) == len(order) - 1, times

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
-from arena.insight.columns_of import interval, make_frame
-from arena.insight.table_columns import MEAN_END, Column, TableColumns, plain
-from arena.insight.table_columns import interval as ends
+from arena.insight.columns_of import add_rows, interval, make_frame
+from arena.insight.table_columns import MEAN_END, list_columns
 from arena.statistics.intervals import Ints, Moments
 from arena.store.folder import AGREED, ANALYSIS
 from engine import STANDARD, TAKE
@@ -24,76 +23,61 @@ from engine.cards import CHARS
 CHANCES: Final = tuple(f"chance_{character}" for character in CHARS)
 """The columns of the chance to win after each action, by its character."""
 
-_WORLDS: Final = Column("worlds", "Worlds", "count", "In how many worlds each action was tried.")
+_WORLDS: Final = "worlds | Worlds | count | In how many worlds each action was tried."
 _LOSS: Final = "The chance to win that the action gave away, by a split sample of the worlds."
 
-DECISIONS: Final = TableColumns(
-    ANALYSIS,
-    (
-        Column("game", "Game", "text", "Both bots, the pair, and the seat of the first bot."),
-        *plain(
-            "bot",
-            "opponent",
-            pair="The number of the deal.",
-            seat="The seat of the bot.",
-            ply="How many actions the game had before the decision.",
-            round="The round of the game, 1 to 4.",
-        ),
-        Column("action", "Action", "text", "What was played: a card of this kind, or T to take."),
-        Column("legal", "Legal", "count", "How many actions were legal, at least two."),
-        Column("chance", "Chance", "share", "The chance to win after the action, as judged."),
-        Column("best", "Best", "text", "The action with the highest chance."),
-        Column("best_chance", "Its chance", "share", "The highest of noisy numbers: too high."),
-        Column("loss", "Loss", "share", f"{_LOSS} It may be below 0 by chance."),
-        Column("error", "Error", "share", "The standard error of the loss."),
-        Column("result", "Result", "number", "What the game brought the bot: 1, 1/2 or 0."),
-        _WORLDS,
-        *plain(**dict.fromkeys(CHANCES, "The chance to win after this action; empty if illegal.")),
-    ),
-)
-LOSSES: Final = TableColumns(
-    "",
-    (
-        *plain("bot"),
-        Column("opponent", "Opponent", "text", "Only losses against the same one are compared."),
-        Column("part", "Part", "text", "All decisions, those of a round, the plays or the takes."),
-        Column("games", "Games", "count", "Games with such a decision."),
-        Column("decisions", "Decisions", "count", "Decisions with two legal actions or more."),
-        Column("loss", "Loss", "share", f"The mean for a decision. {_LOSS}"),
-        *ends("loss", "Loss", "share", MEAN_END),
-        Column("game_loss", "Loss a game", "share", "The mean sum of the losses of a game."),
-        *ends("game_loss", "Loss a game", "share", MEAN_END),
-        Column(
-            "blunders",
-            "Blunders",
-            "count",
-            "Decisions that lost 10 points of 100 or more, and more than two standard errors.",
-        ),
-        _WORLDS,
-    ),
-)
-CALIBRATION: Final = TableColumns(
-    "",
-    (
-        Column("bot", "Bot", "text", "Who decided; empty for all bots."),
-        Column("bin", "From", "share", "The chance after the action was this, or up to 0.1 more."),
-        *plain("decisions"),
-        Column("chance", "Chance", "share", "The mean of these chances."),
-        Column("won", "Won", "share", "What these games brought on average; a draw is half."),
-        *ends("won", "Won", "share", "The 95 % interval of the share, by pairs."),
-        _WORLDS,
-    ),
-)
-AGREEMENT: Final = TableColumns(
-    AGREED,
-    (
-        Column("bot", "Bot"),
-        Column("other", "Other bot", "text", "The bot that was asked at the same positions."),
-        Column("positions", "Positions", "count", "At how many both were asked what they do."),
-        Column("share", "Alike", "share", "The share of positions in which both choose alike."),
-        *ends("share", "Alike", "share", "The 95 % interval of the share, by pairs."),
-    ),
-)
+DECISIONS: Final = list_columns(f"""
+    {ANALYSIS}
+    game | Game | text | Both bots, the pair, and the seat of the first bot.
+    bot opponent
+    pair | | | The number of the deal.
+    seat | | | The seat of the bot.
+    ply | | | How many actions the game had before the decision.
+    round | | | The round of the game, 1 to 4.
+    action | Action | text | What was played: a card of this kind, or T to take.
+    legal | Legal | count | How many actions were legal, at least two.
+    chance | Chance | share | The chance to win after the action, as judged.
+    best | Best | text | The action with the highest chance.
+    best_chance | Its chance | share | The highest of noisy numbers: too high.
+    loss | Loss | share | {_LOSS} It may be below 0 by chance.
+    error | Error | share | The standard error of the loss.
+    result | Result | number | What the game brought the bot: 1, 1/2 or 0.
+    {_WORLDS}
+    {" ".join(CHANCES)} | | | The chance to win after this action; empty if illegal.
+    """)
+LOSSES: Final = list_columns(f"""
+    -
+    bot
+    opponent | Opponent | text | Only losses against the same one are compared.
+    part | Part | text | All decisions, those of a round, the plays or the takes.
+    games | Games | count | Games with such a decision.
+    decisions | Decisions | count | Decisions with two legal actions or more.
+    loss | Loss | share | The mean for a decision. {_LOSS}
+    loss_low loss_high | Loss | share | {MEAN_END}
+    game_loss | Loss a game | share | The mean sum of the losses of a game.
+    game_loss_low game_loss_high | Loss a game | share | {MEAN_END}
+    blunders | Blunders | count | Decisions that lost 10 points of 100 or more, and more than two \
+        standard errors.
+    {_WORLDS}
+    """)
+CALIBRATION: Final = list_columns(f"""
+    -
+    bot | Bot | text | Who decided; empty for all bots.
+    bin | From | share | The chance after the action was this, or up to 0.1 more.
+    decisions
+    chance | Chance | share | The mean of these chances.
+    won | Won | share | What these games brought on average; a draw is half.
+    won_low won_high | Won | share | The 95 % interval of the share, by pairs.
+    {_WORLDS}
+    """)
+AGREEMENT: Final = list_columns(f"""
+    {AGREED}
+    bot | Bot
+    other | Other bot | text | The bot that was asked at the same positions.
+    positions | Positions | count | At how many both were asked what they do.
+    share | Alike | share | The share of positions in which both choose alike.
+    share_low share_high | Alike | share | The 95 % interval of the share, by pairs.
+    """)
 
 _BINS = 10
 _ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]
@@ -136,68 +120,50 @@ def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
     )
 
 
-class _Sums(NamedTuple):
-    """The sums of the losses of each two bots, by part; blunders are counted (part, two bots)."""
-
-    of_decision: Moments
-    of_game: Moments
-    blunders: Ints
-
-
 def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the loss of each bot against each opponent, in all and by part, with intervals."""
-    two = decisions.groupby(["bot", "opponent"], sort=False)
-    who = [*two.size().index]
-    sums = _sum_losses(decisions, two.ngroup().to_numpy().astype(np.int64), len(who))
-    bot, part = np.indices((len(who), len(PARTS_OF))).reshape(2, -1)
-    count = sums.of_decision.counts.ravel()
-    columns = {
-        "part": np.array(PARTS_OF)[part],
-        "games": sums.of_game.counts.ravel(),
-        "decisions": count,
-        **interval("loss", "loss", sums.of_decision.means()),
-        **interval("game_loss", "game_loss", sums.of_game.means()),
-        "blunders": sums.blunders.T.ravel(),
-    }
-    table = make_frame(columns, [], count > 0)
-    for side, name in enumerate(("bot", "opponent")):
-        table[name] = [who[place][side] for place in bot[count > 0]]
-    return _finish(table, decisions, LOSSES.names)
-
-
-def _sum_losses(decisions: pd.DataFrame, group: Ints, groups: int) -> _Sums:
-    """Add the losses up by pair; `group` numbers the two bots of each decision."""
-    units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
-    loss = _in_parts(decisions["loss"])
+    labels = [*dict.fromkeys(decisions[["bot", "opponent"]].to_numpy().ravel())]
+    group, who = _number_two(decisions, labels)
+    of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
+    blunders = np.zeros((len(who), len(PARTS_OF)), np.int64)
+    pair, loss = decisions["pair"].to_numpy(np.int64), _in_parts(decisions["loss"])
     lost_much = is_blunder(loss, _in_parts(decisions["error"]))
-    counts, totals, games = np.zeros((3, len(PARTS_OF), units.shape[1]), np.int64)
-    of_decision, of_game = (Moments(groups, len(PARTS_OF), PARTS) for _ in "12")
-    blunders = np.zeros((len(PARTS_OF), groups), np.int64)
     for key, part in enumerate(_parts(decisions)):
-        counts[key] = np.bincount(unit[part], minlength=units.shape[1])
-        # sums of whole numbers in floats are exact up to 2**53
-        totals[key] = np.bincount(unit[part], loss[part], units.shape[1])
         first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
-        games[key] = np.bincount(unit[part][first], minlength=units.shape[1])
-        blunders[key] = np.bincount(group[part & lost_much], minlength=groups)
-    of_decision.add(units[0], counts, totals)
-    of_game.add(units[0], games, totals)
-    return _Sums(of_decision, of_game, blunders)
+        rows = group[part], key, pair[part], loss[part]
+        add_rows(of_decision, *rows)
+        add_rows(of_game, *rows, first)
+        np.add.at(blunders[:, key], group[part & lost_much], 1)
+    place, part = np.indices(blunders.shape).reshape(2, -1)
+    count = of_decision.counts.ravel()
+    columns = {
+        "bot": who[place, 0],
+        "opponent": who[place, 1],
+        "part": np.array(PARTS_OF)[part],
+        "games": of_game.counts.ravel(),
+        "decisions": count,
+        **interval("loss", "loss", of_decision.means()),
+        **interval("game_loss", "game_loss", of_game.means()),
+        "blunders": blunders.ravel(),
+    }
+    return _finish(make_frame(columns, labels, count > 0), decisions, LOSSES.names)
 
 
 def losses_against(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Moments, Ints]:
     """Return the losses of a decision of every two bots that met, and their places in an order."""
+    group, who = _number_two(decisions, order)
+    moments = Moments(len(who), 1, PARTS)
+    pair = decisions["pair"].to_numpy(np.int64)
+    add_rows(moments, group, 0, pair, _in_parts(decisions["loss"]))
+    return moments, who
+
+
+def _number_two(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the number of the two bots of each decision, and their places in an order."""
     two = decisions.groupby(["bot", "opponent"], sort=False)
     places = {label: place for place, label in enumerate(order)}
     who = [[places[label] for label in names] for names in two.size().index]
-    group = two.ngroup().to_numpy().astype(np.int64)
-    units, unit = _units(group, decisions["pair"].to_numpy(np.int64))
-    counts = np.bincount(unit, minlength=units.shape[1])
-    # sums of whole numbers in floats are exact up to 2**53
-    totals = np.bincount(unit, _in_parts(decisions["loss"]), units.shape[1]).astype(np.int64)
-    moments = Moments(len(who), 1, PARTS)
-    moments.add(units[0], counts[None], totals[None])
-    return moments, np.array(who, np.int64).reshape(-1, 2)
+    return two.ngroup().to_numpy().astype(np.int64), np.array(who, np.int64).reshape(-1, 2)
 
 
 def _in_parts(column: pd.Series[float]) -> Ints:
@@ -211,12 +177,6 @@ def _parts(decisions: pd.DataFrame) -> list[Any]:
     return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
 
 
-def _units(group: Ints, pair: Ints) -> tuple[Ints, Ints]:
-    """Return the group and the pair of each unit, and the unit of each row."""
-    units, unit = np.unique(np.stack([group, pair]), axis=1, return_inverse=True)
-    return units, unit.reshape(-1)
-
-
 def _finish(table: pd.DataFrame, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     worlds = int(decisions["worlds"].max()) if len(decisions) else 0
     return table.assign(worlds=worlds).reindex(columns=names)
@@ -228,19 +188,19 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     The chance is that of the action which was played: it is a plain mean over all worlds, and was
     not chosen by them.
     """
-    labels = [*dict.fromkeys(decisions["bot"])]
+    own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    pair = decisions.groupby([_meeting(decisions), "pair"], sort=False).ngroup().to_numpy()
+    pair = (
+        decisions.groupby([_meeting(decisions), "pair"], sort=False)
+        .ngroup()
+        .to_numpy()
+        .astype(np.int64)
+    )
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
-    for group, label in enumerate([*labels, None]):
-        some = np.flatnonzero((decisions["bot"] == label) if label is not None else chance >= 0)
-        _, unit = np.unique(pair[some], return_inverse=True)
-        counts, totals = np.zeros((2, _BINS, int(unit.max(initial=-1)) + 1), np.int64)
-        np.add.at(counts, (key[some], unit), 1)
-        np.add.at(totals, (key[some], unit), (2 * decisions["result"]).to_numpy(np.int64)[some])
-        moments.add(np.full(counts.shape[1], group), counts, totals)
-        sums[group] = np.bincount(key[some], chance[some], _BINS)
+    for group in (own, np.full(len(own), len(labels))):
+        add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))
+        np.add.at(sums, (group, key), chance)
     bot, number = np.indices(sums.shape).reshape(2, -1)
     count = moments.counts.ravel()
     columns = {
@@ -250,7 +210,7 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
         "chance": sums.ravel() / PARTS / np.maximum(count, 1),
         **interval("won", "won", moments.shares()),
     }
-    return _finish(make_frame(columns, labels, count > 0), decisions, CALIBRATION.names)
+    return _finish(make_frame(columns, [*labels], count > 0), decisions, CALIBRATION.names)
 
 
 def _meeting(decisions: pd.DataFrame) -> Any:
@@ -273,15 +233,13 @@ def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -
 
     `pairs` says of each position to which pair of games it belongs.
     """
-    _, unit = np.unique([str(pair) for pair in pairs], return_inverse=True)
-    counts = np.bincount(unit)[None]
+    unit = np.unique([str(pair) for pair in pairs], return_inverse=True)[1]
     rows = []
     for bot, own in choices.items():
         for other, others in choices.items():
             moments = Moments(1, 1)
             alike = np.array([one == two for one, two in zip(own, others, strict=True)])
-            totals = np.bincount(unit, alike, counts.shape[1]).astype(np.int64)[None]
-            moments.add(np.zeros(counts.shape[1], np.int64), counts, totals)
+            add_rows(moments, np.zeros_like(unit), 0, unit, alike)
             share = [round(float(one[0, 0]), 4) for one in moments.shares()]
             rows.append((bot, other, len(own), *share))
     return pd.DataFrame(rows, columns=AGREEMENT.names)

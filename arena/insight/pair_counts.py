@@ -6,30 +6,26 @@ the ablation of rules measure the same games by one table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
+from itertools import islice, product
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from arena.batch.replay import Bools
 from arena.games.match import GameResult
 from arena.insight.table_columns import WIN_TYPES
+from arena.statistics.counts import RESULTS
+from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints
 
-_WON, _DRAWN, _LOST = 2, 1, 0  # half points of a pairing's first bot
-_ENDINGS: Final = (
-    *((_WON, win_type) for win_type in WIN_TYPES),
-    *((_LOST, win_type) for win_type in WIN_TYPES),
-    (_DRAWN, "draw"),
-)
-"""The half points of the first bot, and how it has won or lost."""
+_SHAPE = 2, len(ENDINGS), RESULTS
+_SEAT, _ENDING, _RESULT = np.indices(_SHAPE).reshape(3, -1)
+COLUMNS: Final = [*product((0, 1), ENDINGS, range(RESULTS))]
+"""What is counted: games by the seat of the pairing's first bot, the win type, and the result."""
 
-COLUMNS: Final = [(seat, *ending) for seat in (0, 1) for ending in _ENDINGS]
-"""What is counted: games by the seat of the first bot, its half points, and the win type."""
-
-_PLACES: Final = {column: place for place, column in enumerate(COLUMNS)}
-TURNED: Final = [_PLACES[1 - seat, 2 - half, win_type] for seat, half, win_type in COLUMNS]
+TURNED: Final[Ints] = np.arange(len(COLUMNS)).reshape(_SHAPE)[::-1, :, [1, 0, 2]].ravel()
 """The columns as the opponent sees them."""
 
 _MARGIN, _PLIES = len(COLUMNS), len(COLUMNS) + 1  # of games that were not forfeited
@@ -38,8 +34,8 @@ _BATCH: Final = 10_000  # games that are in memory at once
 
 def column_of(game: GameResult) -> int:
     """Return the number of the column in which a game counts."""
-    half = _DRAWN if game.winner is None else 2 - 2 * game.winner
-    return _PLACES[game.seat, half, game.win_type]
+    result = RESULTS - 1 if game.winner is None else game.winner
+    return (game.seat * len(ENDINGS) + ENDINGS.index(game.win_type)) * RESULTS + result
 
 
 def count_pairs(pairings: int, pairs: int, games: Iterable[tuple[int, GameResult]]) -> Ints:
@@ -65,47 +61,35 @@ def _measures(game: GameResult) -> tuple[int, int]:
     return abs(game.points - game.opponent_points) * (game.win_type != "city"), game.plies
 
 
-def _weigh(of: Callable[[int, int, str], int]) -> Ints:
-    """Return the weight of each count, by seat, half points and win type; 0 of the sums."""
-    return np.array([*(of(*column) for column in COLUMNS), 0, 0], dtype=np.int64)
+_WON, _LOST, _DRAWN = range(RESULTS)
+_HALVES: Final[Ints] = np.array([2, 0, 1])[_RESULT]
+_HALVES_OF_SEAT_0: Final[Ints] = np.where(_SEAT, 2 - _HALVES, _HALVES)
 
 
-def _sum(column: int) -> Ints:
-    """Return the weights that take one of the sums."""
-    return np.asarray(np.eye(len(COLUMNS) + 2, dtype=np.int64)[column])
+def _ended(*win_types: str) -> Bools:
+    """Return which columns count games of these win types."""
+    ended: Bools = np.isin(_ENDING, [ENDINGS.index(one) for one in win_types])
+    return ended
 
 
-def _score(_seat: int, half: int, _win_type: str) -> int:
-    return half
+def _share(win_type: str, *results: int) -> Floats:
+    """Return the weights of the share of the games that ended so; a pair of two is 1."""
+    return (_ended(win_type) & np.isin(_RESULT, results)) / 2
 
 
-def _score_of_seat_0(seat: int, half: int, _win_type: str) -> int:
-    return 2 - half if seat else half
-
-
-def _part(weights: Ints, whole: int) -> Floats:
-    """Return the weights of a measure from 0 to 1; a pair of `whole` is 1."""
-    return weights[: len(COLUMNS)] / whole
-
-
-def _count_part(half: Iterable[int], win_type: str) -> Floats:
-    """Return the weights of the share of the games that ended so."""
-    return _part(_weigh(lambda _, points, how: int(how == win_type and points in half)), 2)
-
-
-SCORE: Final = _part(_weigh(_score), 4)
+SCORE: Final[Floats] = _HALVES / 4
 BOT_PARTS: Final[Mapping[str, Floats]] = {
     "score": SCORE,
-    **{f"won by {name}": _count_part([_WON], how) for how, name in WIN_TYPES.items()},
-    **{f"lost by {name}": _count_part([_LOST], how) for how, name in WIN_TYPES.items()},
-    "drawn": _count_part([_DRAWN], "draw"),
+    **{f"won by {name}": _share(how, _WON) for how, name in WIN_TYPES.items()},
+    **{f"lost by {name}": _share(how, _LOST) for how, name in WIN_TYPES.items()},
+    "drawn": _share("draw", _DRAWN),
 }
 """What is counted of a bot's pairs, and the weights of it."""
 
 ALL_PARTS: Final[Mapping[str, Floats]] = {
-    **{f"won by {name}": _count_part([_WON, _LOST], how) for how, name in WIN_TYPES.items()},
-    "drawn": _count_part([_DRAWN], "draw"),
-    "score of seat 0": _part(_weigh(_score_of_seat_0), 4),
+    **{f"won by {name}": _share(how, _WON, _LOST) for how, name in WIN_TYPES.items()},
+    "drawn": _share("draw", _DRAWN),
+    "score of seat 0": _HALVES_OF_SEAT_0 / 4,
 }
 """What is counted of all pairs, whoever won."""
 
@@ -137,22 +121,24 @@ class Measure(NamedTuple):
         return np.stack([counts @ self.counted, counts @ self.weight], axis=2)
 
 
-def _count_of(*win_types: str) -> Ints:
-    """Return the weights that count the games of these win types."""
-    return _weigh(lambda _seat, _half, how: int(how in win_types))
+def _with_sums(weights: Ints | Bools, margin: int = 0, plies: int = 0) -> Ints:
+    """Return the weights of all counts, those of the sums last."""
+    return np.append(weights, [margin, plies])
 
 
 SPREAD: Final = "spread"
-_GAMES: Final = _count_of("city", "points", "tiebreak", "draw")
-_SCORED: Final = _count_of("points", "tiebreak", "draw")
+_NOTHING: Final = np.zeros(len(COLUMNS), np.int64)
+_GAMES: Final = _with_sums(_ended("city", "points", "tiebreak", "draw"))
+_SCORED: Final = _with_sums(_ended("points", "tiebreak", "draw"))
+_OF_SEAT_0: Final = _GAMES * _with_sums(_HALVES_OF_SEAT_0)
 MEASURES: Final = (
-    Measure("city", _count_of("city"), _GAMES, 2, is_share=True),
-    Measure("draws", _count_of("draw"), _GAMES, 2, is_share=True),
-    Measure("tiebreaks", _count_of("tiebreak"), _GAMES, 2, is_share=True),
-    Measure("seat_0", _GAMES * _weigh(_score_of_seat_0), 2 * _GAMES, 4, is_share=True),
-    Measure("margin", _sum(_MARGIN), _SCORED, 2, is_share=False),
-    Measure(SPREAD, _GAMES * _weigh(_score), 2 * _GAMES, 4, is_share=True),
-    Measure("plies", _sum(_PLIES), _GAMES, 2, is_share=False),
+    Measure("city", _with_sums(_ended("city")), _GAMES, 2, is_share=True),
+    Measure("draws", _with_sums(_ended("draw")), _GAMES, 2, is_share=True),
+    Measure("tiebreaks", _with_sums(_ended("tiebreak")), _GAMES, 2, is_share=True),
+    Measure("seat_0", _OF_SEAT_0, 2 * _GAMES, 4, is_share=True),
+    Measure("margin", _with_sums(_NOTHING, margin=1), _SCORED, 2, is_share=False),
+    Measure(SPREAD, _GAMES * _with_sums(_HALVES), 2 * _GAMES, 4, is_share=True),
+    Measure("plies", _with_sums(_NOTHING, plies=1), _GAMES, 2, is_share=False),
 )
 """City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
 lead in the games that were scored, the score of the strongest bot against the weakest, length."""

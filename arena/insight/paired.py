@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from operator import eq
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -144,16 +145,10 @@ def _was_played(result: GameResult) -> bool:
 
 def _first_difference(new: GameResult, old: GameResult) -> int | None:
     """Return the first ply at which two games differ, None if they are the same."""
-    for ply, (one, other) in enumerate(zip(new.actions, old.actions, strict=False)):
-        if one != other:
-            return ply
-    if (len(new.actions), new.winner, new.win_type) == (
-        len(old.actions),
-        old.winner,
-        old.win_type,
-    ):
-        return None
-    return min(len(new.actions), len(old.actions))
+    ends = ((game.actions, game.winner, game.win_type) for game in (new, old))
+    both = enumerate(zip(new.actions, old.actions, strict=False))
+    differ = (ply for ply, (one, other) in both if one != other)
+    return None if eq(*ends) else next(differ, min(len(new.actions), len(old.actions)))
 
 
 def make_differences(
@@ -171,10 +166,9 @@ def make_differences(
     if games.empty:
         return pd.DataFrame(columns=DIFFERENCES.names)
     rows = [_row("total", "", games, *_scores(games), given=total, level=level)]
-    for opponent, of_one in games.groupby("opponent", sort=False):
-        rows.append(_row("opponent", str(opponent), of_one, *_scores(of_one)))
-    for seat, of_one in games.groupby("seat"):
-        rows.append(_row("seat", str(seat), of_one, *_scores(of_one)))
+    for part in ("opponent", "seat"):
+        for name, of_one in games.groupby(part, sort=part == "seat"):
+            rows.append(_row(part, str(name), of_one, *_scores(of_one)))
     for part, won in (("won_by", 1.0), ("lost_by", 0.0)):
         for win_type in WIN_TYPES:
             new, old = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -155,20 +155,16 @@ def make_tables(
     With `even` every pairing weighs the same in the Elo; with `looks` verdicts hold however often
     one looks.
     """
-    met = {label for number in counts.met for label in pairings[number]}
+    met = find_met(pairings, labels, counts)
     idle = [label for label in labels if met and label not in met]
-    labels = [label for label in labels if label in met]
-    unrated = find_unrated(pairings, counts.finished)
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
-    fixed = (anchor.bot, anchor.elo) if anchor else None
-    played = counts.played.pair_totals
-    how = {"even": even, "looks": looks}
-    field = Field(pairings, played, labels, unrated, fixed, **how)
+    rate = partial(make_field, pairings, met, counts, even=even, looks=looks)
+    field = rate(anchor)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = Field(pairings, played, labels, unrated | out, **how) if out else field
+    judged = rate(without=out) if out else field
     verdicts = tables.make_verdicts(judged)
-    standings = tables.make_standings(sides, field, labels, judged.labels, verdicts)
+    standings = tables.make_standings(sides, field, met, judged.labels, verdicts)
     residuals = make_residuals(field)
     return Tables(
         standings,
@@ -179,6 +175,26 @@ def make_tables(
         replace(_find(field, residuals, counts, anchor), idle=idle),
         judged,
     )
+
+
+def find_met(pairings: Sequence[Pairing], labels: Sequence[str], counts: Counts) -> list[str]:
+    """Return the labels of the bots that have played."""
+    met = {label for number in counts.met for label in pairings[number]}
+    return [label for label in labels if label in met]
+
+
+def make_field(
+    pairings: Sequence[Pairing],
+    labels: Sequence[str],
+    counts: Counts,
+    anchor: Anchor | None = None,
+    without: Collection[str] = (),
+    **how: bool,
+) -> Field:
+    """Return the bots of some labels that are rated by the games that are counted."""
+    unrated = {*find_unrated(pairings, counts.finished), *without}
+    fixed = (anchor.bot, anchor.elo) if anchor else None
+    return Field(pairings, counts.played.pair_totals, labels, unrated, fixed, **how)
 
 
 def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchor: Anchor | None) -> Findings:

@@ -7,7 +7,7 @@ at once. No game is played otherwise to see whether it would have ended in anoth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,6 @@ from arena.statistics.intervals import Moments
 from arena.store.finished import Game
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
-from engine.state import Seat
 
 BOT = "champion"
 """The bot whose values these are."""
@@ -108,87 +107,34 @@ def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row
 _DIGITS = 6
 
 
-class Turn(NamedTuple):
-    """The decisive ply of the game of this place: by how much it changed the chance to win."""
-
-    swing: float
-    pairing: int
-    pair: int
-    seat: Seat
-    ply: int
+_TURN = np.dtype(
+    [("key", int), ("swing", float), *((name, int) for name in ("pairing", "pair", "seat", "ply"))]
+)
 
 
 class Turns:
-    """Keeps the games whose decisive plies have the largest swings."""
+    """Keeps for each key so many games, those whose decisive plies have the largest swings.
+
+    A turn has its game's place and ply; the first games are kept among equals.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.kept: list[Turn] = []
+        self.kept: Any = np.recarray(0, _TURN)
 
-    def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats) -> None:
-        """Look at some games of a batch; they come with their decisive plies."""
+    def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats, key: Ints | int = 0) -> None:
+        """Look at some games of a batch; they come with their decisive plies and their keys."""
         pair = batch.pair[game]
-        place = batch.first[game], batch.number[pair], batch.pairing[pair]
-        order = np.lexsort((*place, -swing.round(_DIGITS)))[: self.most]
-        games, pair = game[order], pair[order]
-        rows = zip(
-            swing[order].round(_DIGITS).tolist(),
-            batch.pairing[pair].tolist(),
-            batch.number[pair].tolist(),
-            batch.first[games].tolist(),
-            ply[order].tolist(),
-            strict=True,
-        )
-        self.kept += map(Turn._make, rows)
-        self.kept.sort(key=_rank)
-        del self.kept[self.most :]
-
-    def table(self) -> pd.DataFrame:
-        """Return a row for each game, the greatest turn first."""
-        return pd.DataFrame(self.kept, columns=Turn._fields)
-
-
-class TurnsOf:
-    """Keeps the game with the largest swing among the wins of each bot, and among its losses."""
-
-    def __init__(self, bots: int) -> None:
-        self.kept: list[list[Turn | None]] = [[None] * bots for _ in _RESULTS]
-
-    def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats) -> None:
-        """Look at some games of a batch; they come with their decisive plies."""
-        decided = np.flatnonzero(batch.winner[game] >= 0)
-        games, pair = game[decided], batch.pair[game[decided]]
-        winner = batch.winner[games] ^ batch.first[games]
-        swings = swing[decided].round(_DIGITS)
-        place = batch.first[games], batch.number[pair], batch.pairing[pair]
-        order = np.lexsort((*place, -swings))
-        for number, kept in enumerate(self.kept):
-            bot = batch.bots[pair, winner ^ number][order]
-            bots, firsts = np.unique(bot, return_index=True)
-            for one, at in zip(bots.tolist(), order[firsts].tolist(), strict=True):
-                where = [int(part[at]) for part in (*place[::-1], ply[decided])]
-                turn = Turn._make((float(swings[at]), *where))
-                kept[one] = min(turn, kept[one] or turn, key=_rank)
-
-    def table(self, labels: Sequence[str]) -> pd.DataFrame:
-        """Return the game of each bot and result that there is."""
-        rows = [
-            (label, result, *turn)
-            for label, *turns in zip(labels, *self.kept, strict=True)
-            for result, turn in zip(_RESULTS, turns, strict=True)
-            if turn
-        ]
-        return pd.DataFrame(rows, columns=["bot", "result", *Turn._fields])
+        place = batch.pairing[pair], batch.number[pair], batch.first[game]
+        keys = np.broadcast_to(key, len(game))
+        new = np.rec.fromarrays([keys, swing.round(_DIGITS), *place, ply], dtype=_TURN)
+        both: Any = np.concatenate([self.kept, new]).view(np.recarray)
+        turns = both[np.lexsort([both.seat, both.pair, both.pairing, -both.swing, both.key])]
+        begins = np.searchsorted(turns.key, turns.key)
+        self.kept = turns[np.arange(len(turns)) - begins < self.most]
 
 
 _RESULTS = ("won", "lost")
-
-
-def _rank(turn: Turn) -> tuple[float, ...]:
-    """Return what is smaller for a larger swing, and for an earlier game with the same."""
-    return (-turn.swing, *turn[1:])
-
-
 _ENDED = WIN_TYPES[:-1]  # those that are not forfeits
 _DRAW = _ENDED.index("draw")
 _ACTIONS = ("play", "take")
@@ -211,7 +157,7 @@ class Decisive:
         self.swing = Moments(groups, _KEYS, scale=_UNIT)
         self.own = Moments(groups, _KEYS)
         self.turns = Turns(_MOST_TURNS)
-        self.turns_of = TurnsOf(len(labels))
+        self.turns_of = Turns(1)  # by bot and result
 
     def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
@@ -219,8 +165,12 @@ class Decisive:
         ply, swing = find_decisive(chances_of(batch))
         game = np.flatnonzero(batch.finished & (batch.replay.plies > 0))
         ply, swing, winner = ply[game], swing[game], batch.winner[game]
-        for turns in (self.turns, self.turns_of):
-            turns.add(batch, game, ply, swing)
+        self.turns.add(batch, game, ply, swing)
+        won = winner >= 0
+        games, side = game[won], winner[won] ^ batch.first[game[won]]
+        for result, _ in enumerate(_RESULTS):
+            key = batch.bots[batch.pair[games], side ^ result] * len(_RESULTS) + result
+            self.turns_of.add(batch, games, ply[won], swing[won], key)
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
@@ -240,6 +190,14 @@ class Decisive:
         width = _KEYS // len(_ENDED)
         sums[_DRAW * width : (_DRAW + 1) * width, : 2 * sides.pairs] = 0
         return sums
+
+    def turn_tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the games with the greatest turns, and those of each bot that won and lost."""
+        turns = pd.DataFrame(self.turns_of.kept)
+        bot, result = np.divmod(turns.pop("key"), len(_RESULTS))
+        turns.insert(0, "bot", np.array(self.labels, object)[bot])
+        turns.insert(1, "result", np.array(_RESULTS, object)[result])
+        return pd.DataFrame(self.turns.kept).drop(columns="key"), turns
 
     def table(self) -> pd.DataFrame:
         """Return a row for each winner, win type, round and action, and for all bots."""

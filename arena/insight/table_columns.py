@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 from arena.lanes.faults import KINDS
 
@@ -51,16 +51,32 @@ class TableColumns:
 
 
 def interval(name: str, title: str, kind: Kind, meaning: str) -> Iterator[Column]:
-    """Yield the columns of both ends of an interval; they have no title where `title` is empty."""
+    """Yield the columns of both ends of an interval."""
     for end in ("low", "high"):
-        yield Column(f"{name}_{end}", f"{title}, {end}" if title else "", kind, meaning)
+        yield Column(f"{name}_{end}", f"{title}, {end}", kind, meaning)
 
 
-def plain(*names: str, **meanings: str) -> Iterator[Column]:
-    """Yield columns that are only in the CSV file: first those with a name alone, then others."""
-    yield from map(Column, names)
-    for name, meaning in meanings.items():
-        yield Column(name, meaning=meaning)
+def list_columns(text: str) -> TableColumns:
+    r"""Return the columns of a table, from a row for each: `names | title | kind | meaning`.
+
+    The first row is the name of the file, or a dash. The ends of an interval stand in one row, as
+    NAME_low and NAME_high, and so do columns of which only the name is known. The kind is text
+    where it is left out.
+
+    >>> listed = list_columns("takes.csv \n bot | Bot \n lead_low lead_high | Lead | number")
+    >>> listed.file, listed.names, listed.columns[1].title
+    ('takes.csv', ['bot', 'lead_low', 'lead_high'], 'Lead, low')
+    """
+    file, *rows = filter(str.strip, text.splitlines())
+    return TableColumns(file.strip(" -"), [column for row in rows for column in _read_row(row)])
+
+
+def _read_row(row: str) -> Iterator[Column]:
+    names, title, kind, meaning = (" ".join(cell.split()) for cell in f"{row}|||".split("|")[:4])
+    for name in names.split():
+        end = name.rpartition("_")[2]
+        shown = f"{title}, {end}" if title and end in ("low", "high") else title
+        yield Column(name, shown, cast("Kind", kind or "text"), meaning)
 
 
 WIN_TYPES: Final[Mapping[str, str]] = {
@@ -77,265 +93,226 @@ LOSS_COLUMNS: Final[Mapping[str, str]] = {
 }
 """The column of the games that were lost by each win type."""
 
-_BOT: Final = Column("bot", "Bot")
-_GAMES: Final = Column("games", "Games", "count")
-_ENDS: Final = (*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values())
 MEAN_END: Final = "The 95 % interval of a mean, with the pair as unit."
-_SHARE_END: Final = "The 95 % interval of a share (Wilson)."
-_SCORE_END: Final = (
-    "The 95 % interval of the score, by pairs of games: where it leaves out 50 %, one bot is "
-    "better in this pairing."
-)
-_ELO: Final = (
-    "The rating, by a Bradley-Terry fit to all games: 100 points more are a score of 64 % against "
-    "each other; the mean is 1500 unless the run has an anchor."
-)
-_ELO_END: Final = (
-    "The interval of the Elo, from pairs of games: in 95 of 100 runs all of them hold what endless "
-    "play of every two bots would show. A bot that has won every game has no upper end, one that "
-    "has lost every game no lower: its Elo is a guess, and does not count for the mean."
-)
-_GROUP: Final = (
-    "Two bots that share a letter are not apart by these games. Of two bots that share none the "
-    "upper one is the stronger one: in at most 5 of 100 runs is any such order of the table wrong."
-)
+_KINDS: Final = ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
 
-STANDINGS: Final = TableColumns(
-    "standings.csv",
-    (
-        Column("rank", "Rank", "count", "The place by Elo; equal ones share it."),
-        Column("bot", "Bot", "text", "The bot's label in this run."),
-        Column("elo", "Elo", "elo", _ELO),
-        *interval("elo", "Elo", "elo", _ELO_END),
-        Column("games", "Games", "count", "Finished games; each deal is played twice."),
-        *plain(wins="Games won, in whatever way."),
-        Column("draws", "Draws", "count", "Games that were shared (R18)."),
-        Column("losses", "Losses", "count", "Games lost, in whatever way."),
-        Column("score", "Score", "share", "The share of the points: a win is 1, a draw is 1/2."),
-        Column("city_wins", "City", "count", "Games won by holding all three cities (R11)."),
-        Column("points_wins", "Points", "count", "Games won by the higher total (R16)."),
-        Column("tiebreak_wins", "Tie-break", "count", "Games won on equal totals (R17, R18)."),
-        Column("forfeit_wins", "Forfeit wins", "count", "Games won by a fault of the opponent."),
-        *plain("city_losses", "points_losses", "tiebreak_losses"),
-        Column("forfeits", "Forfeits", "count", "Games lost by a fault of the bot's own."),
-        Column(
-            "mean_margin",
-            "Margin",
-            "number",
-            "The mean of own points less the opponent's, over games that did not end by City or "
-            "forfeit.",
-        ),
-        Column("group", "Group", "text", _GROUP),
-    ),
-)
-HEAD_TO_HEAD: Final = TableColumns(
-    "head_to_head.csv",
-    (
-        _BOT,
-        Column("opponent", "Opponent", "text", "The other bot of the pairing."),
-        _GAMES,
-        *plain("wins", "draws", "losses"),
-        Column("score", "Score", "share"),
-        *interval("score", "Score", "share", _SCORE_END),
-        Column("city_wins", "City", "count"),
-        Column("points_wins", "Points", "count"),
-        Column("tiebreak_wins", "Tie-break", "count"),
-        Column("forfeit_wins", "Forfeit wins", "count"),
-        Column("expected", "By Elo", "share", "The score that the ratings of both bots say."),
-        Column(
-            "residual",
-            "Beyond Elo",
-            "points",
-            "The score less what the ratings say: a share in the file, and percentage points "
-            "in a report.",
-        ),
-        *plain(residual_z="The residual in standard errors, those of the luck of the pairs."),
-        Column(
-            "residual_q",
-            "q",
-            "chance",
-            "The p-value of what is beyond the Elo, corrected for the number of pairings "
-            "(Benjamini and Hochberg 1995): below 0.05 the Elo does not explain this pairing.",
-        ),
-    ),
-)
-WIN_TYPE_TABLE: Final = TableColumns(
-    "win_types.csv",
-    (
-        _BOT,
-        Column("seat", "Seat", "count", "Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4."),
-        _GAMES,
-        *plain("wins"),
-        Column("draws", "Draws", "count"),
-        *plain("losses"),
-        *(
-            Column(f"{name}_wins", f"{title}, won", "count", f"Games won by {title}.")
-            for name, title in WIN_TYPES.items()
-        ),
-        *(
-            Column(LOSS_COLUMNS[name], f"{title}, lost", "count", f"Games lost by {title}.")
-            for name, title in WIN_TYPES.items()
-        ),
-    ),
-)
-SEATS: Final = TableColumns(
-    "seats.csv",
-    (
-        _BOT,
-        *plain("opponent"),
-        Column("seat", "Seat", "count"),
-        _GAMES,
-        *plain("wins", "draws", "losses"),
-        Column("score", "Score", "share"),
-        *interval("score", "Score", "share", "The 95 % interval of the score, by pairs."),
-        *plain(*_ENDS),
-        Column(
-            "city_share", "City share", "share", "The share of the games that were won by City."
-        ),
-        *interval("city", "City", "share", "The 95 % interval of the share won by City."),
-        Column("mean_margin", "Margin", "number"),
-        *plain("margin_low", "margin_high"),
-    ),
-)
-SOURCES: Final = TableColumns(
-    "wins_by_source.csv",
-    (
-        _BOT,
-        Column("result", "Result", "text", "Whether the bot won or lost the games of this row."),
-        Column(
-            "win_type", "Decided by", "text", "By City or by points; points has the tie-breaks."
-        ),
-        Column("source", "Source", "text", "Where points at the end come from (R12-R14)."),
-        _GAMES,
-        Column("points", "Points", "number", "The mean of the bot's own points from this source."),
-        *interval("points", "Points", "number", MEAN_END),
-        Column("lead", "Lead", "number", "The mean of own points less the opponent's."),
-        *plain("lead_low", "lead_high"),
-    ),
-)
-TAKES: Final = TableColumns(
-    "takes.csv",
-    (
-        _BOT,
-        Column("round", "Round", "count", "The round of the game, 1 to 4; empty for all rounds."),
-        Column(
-            "action",
-            "Action",
-            "count",
-            "Which of the bot's actions in the round the take was, from 1 on; empty for all.",
-        ),
-        Column("takes", "Takes", "count", "How many takes there were."),
-        Column(
-            "share",
-            "Share",
-            "share",
-            "Their share of the bot's takes in this round; in a whole round's row, of all.",
-        ),
-        *interval("share", "Share", "share", _SHARE_END),
-        Column("cards", "Cards", "number", "The mean number of cards that a take brought."),
-        *plain("cards_low", "cards_high"),
-        Column(
-            "gain", "Gain", "number", "Points by which a take made its pile worth more, on average."
-        ),
-        *interval("gain", "Gain", "number", MEAN_END),
-        Column(
-            "lead",
-            "Lead gained",
-            "number",
-            "Points by which a take raised the lead, on average.",
-        ),
-        *plain("lead_low", "lead_high"),
-        Column(
-            "early", "Early", "share", "Share of takes with fewer than five cards, of a short row."
-        ),
-        *plain("early_low", "early_high"),
-        Column("forced", "Forced", "share", "Share of takes with an empty hand (R8)."),
-        *plain("forced_low", "forced_high"),
-    ),
-)
-CARDS: Final = TableColumns(
-    "cards.csv",
-    (
-        _BOT,
-        Column("card", "Card", "text", "A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C."),
-        *plain("games"),
-        Column(
-            "played", "Played", "number", "Cards of this kind that it played in a game, on average."
-        ),
-        *plain("played_low", "played_high"),
-        Column(
-            "taken", "Taken", "number", "Cards of this kind that it took in a game, on average."
-        ),
-        *plain("taken_low", "taken_high"),
-        Column("sampled", "Games sampled", "count", "Games of which won to adds come."),
-        Column("won", "Won", "share", "Games won by who took such a card, counted by cards."),
-        Column("expected", "Expected", "share", "The same, as the state before the take said."),
-        Column(
-            "more",
-            "More",
-            "points",
-            "Won less expected: how much more often than the state said. It goes with the card, "
-            "and need not come from it.",
-        ),
-        *plain("more_low", "more_high"),
-        Column(
-            "adds",
-            "Adds",
-            "points",
-            "What one such card adds to More, beside the other cards of its take: a correlation, "
-            "adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.",
-        ),
-        *interval("adds", "Adds", "points", MEAN_END),
-    ),
-)
-FAULTS: Final = TableColumns(
-    "faults.csv",
-    (
-        Column("game", "Game", "text", "Both bots, the pair, and the seat of the first bot."),
-        _BOT,
-        Column("kind", "Kind", meaning="What the bot did wrong."),
-        Column("ply", "Ply", "count", "How many actions the game had before the fault."),
-        Column("message", "Message", "text", "What is known of the fault."),
-        *plain(traceback="Of an exception.", output="What the bot printed in this game."),
-        Column("command", "Command", "code", "The command that plays the game again."),
-    ),
-)
-FAULT_KINDS: Final = TableColumns(
-    "",
-    (
-        _BOT,
-        Column(
-            "kind",
-            "Kind",
-            "text",
-            "What a bot did wrong: "
-            + ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
-            + "; max_faults counts games not played after too many faults.",
-        ),
-        _GAMES,
-    ),
-)
-TIMINGS: Final = TableColumns(
-    "timings.csv",
-    (
-        _BOT,
-        Column("decisions", "Decisions", "count", "How many decisions were timed."),
-        Column("cpu_mean", "Time", "seconds", "Mean seconds of the processor for a decision."),
-        Column(
-            "cpu_p99", "Time, 99 %", "seconds", "99 of 100 decisions took at most these seconds."
-        ),
-        Column(
-            "cpu_max", "Slowest", "seconds", "Seconds of the processor for the longest decision."
-        ),
-        Column(
-            "wall_mean", "Wall time", "seconds", "Mean seconds of a decision by the wall clock."
-        ),
-        *plain(wall_p99="The same as `cpu_p99` by the wall clock."),
-        Column(
-            "wall_max",
-            "Slowest, wall",
-            "seconds",
-            "Seconds of the longest decision by the wall clock.",
-        ),
-    ),
-)
+STANDINGS: Final = list_columns("""
+    standings.csv
+    rank | Rank | count | The place by Elo; equal ones share it.
+    bot | Bot | text | The bot's label in this run.
+    elo | Elo | elo | The rating, by a Bradley-Terry fit to all games: 100 points more are a score \
+        of 64 % against each other; the mean is 1500 unless the run has an anchor.
+    elo_low elo_high | Elo | elo | The interval of the Elo, from pairs of games: in 95 of 100 runs \
+        all of them hold what endless play of every two bots would show. A bot that has won every \
+        game has no upper end, one that has lost every game no lower: its Elo is a guess, and does \
+        not count for the mean.
+    games | Games | count | Finished games; each deal is played twice.
+    wins | | | Games won, in whatever way.
+    draws | Draws | count | Games that were shared (R18).
+    losses | Losses | count | Games lost, in whatever way.
+    score | Score | share | The share of the points: a win is 1, a draw is 1/2.
+    city_wins | City | count | Games won by holding all three cities (R11).
+    points_wins | Points | count | Games won by the higher total (R16).
+    tiebreak_wins | Tie-break | count | Games won on equal totals (R17, R18).
+    forfeit_wins | Forfeit wins | count | Games won by a fault of the opponent.
+    city_losses points_losses tiebreak_losses
+    forfeits | Forfeits | count | Games lost by a fault of the bot's own.
+    mean_margin | Margin | number | The mean of own points less the opponent's, over games that \
+        did not end by City or forfeit.
+    group | Group | text | Two bots that share a letter are not apart by these games. Of two bots \
+        that share none the upper one is the stronger one: in at most 5 of 100 runs is any such \
+        order of the table wrong.
+    """)
+HEAD_TO_HEAD: Final = list_columns("""
+    head_to_head.csv
+    bot | Bot
+    opponent | Opponent | text | The other bot of the pairing.
+    games | Games | count
+    wins draws losses
+    score | Score | share
+    score_low score_high | Score | share | The 95 % interval of the score, by pairs of games: \
+        where it leaves out 50 %, one bot is better in this pairing.
+    city_wins | City | count
+    points_wins | Points | count
+    tiebreak_wins | Tie-break | count
+    forfeit_wins | Forfeit wins | count
+    expected | By Elo | share | The score that the ratings of both bots say.
+    residual | Beyond Elo | points | The score less what the ratings say: a share in the file, and \
+        percentage points in a report.
+    residual_z | | | The residual in standard errors, those of the luck of the pairs.
+    residual_q | q | chance | The p-value of what is beyond the Elo, corrected for the number of \
+        pairings (Benjamini and Hochberg 1995): below 0.05 the Elo does not explain this pairing.
+    """)
+WIN_TYPE_TABLE: Final = list_columns("""
+    win_types.csv
+    bot | Bot
+    seat | Seat | count | Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4.
+    games | Games | count
+    wins
+    draws | Draws | count
+    losses
+    city_wins | City, won | count | Games won by City.
+    points_wins | points, won | count | Games won by points.
+    tiebreak_wins | tie-break, won | count | Games won by tie-break.
+    forfeit_wins | forfeit, won | count | Games won by forfeit.
+    city_losses | City, lost | count | Games lost by City.
+    points_losses | points, lost | count | Games lost by points.
+    tiebreak_losses | tie-break, lost | count | Games lost by tie-break.
+    forfeits | forfeit, lost | count | Games lost by forfeit.
+    """)
+SEATS: Final = list_columns("""
+    seats.csv
+    bot | Bot
+    opponent
+    seat | Seat | count
+    games | Games | count
+    wins draws losses
+    score | Score | share
+    score_low score_high | Score | share | The 95 % interval of the score, by pairs.
+    city_wins points_wins tiebreak_wins forfeit_wins city_losses points_losses tiebreak_losses
+    forfeits
+    city_share | City share | share | The share of the games that were won by City.
+    city_low city_high | City | share | The 95 % interval of the share won by City.
+    mean_margin | Margin | number
+    margin_low margin_high
+    """)
+SOURCES: Final = list_columns(f"""
+    wins_by_source.csv
+    bot | Bot
+    result | Result | text | Whether the bot won or lost the games of this row.
+    win_type | Decided by | text | By City or by points; points has the tie-breaks.
+    source | Source | text | Where points at the end come from (R12-R14).
+    games | Games | count
+    points | Points | number | The mean of the bot's own points from this source.
+    points_low points_high | Points | number | {MEAN_END}
+    lead | Lead | number | The mean of own points less the opponent's.
+    lead_low lead_high
+    """)
+TAKES: Final = list_columns(f"""
+    takes.csv
+    bot | Bot
+    round | Round | count | The round of the game, 1 to 4; empty for all rounds.
+    action | Action | count | Which of the bot's actions in the round the take was, from 1 on; \
+        empty for all.
+    takes | Takes | count | How many takes there were.
+    share | Share | share | Their share of the bot's takes in this round; in a whole round's row, \
+        of all.
+    share_low share_high | Share | share | The 95 % interval of a share (Wilson).
+    cards | Cards | number | The mean number of cards that a take brought.
+    cards_low cards_high
+    gain | Gain | number | Points by which a take made its pile worth more, on average.
+    gain_low gain_high | Gain | number | {MEAN_END}
+    lead | Lead gained | number | Points by which a take raised the lead, on average.
+    lead_low lead_high
+    early | Early | share | Share of takes with fewer than five cards, of a short row.
+    early_low early_high
+    forced | Forced | share | Share of takes with an empty hand (R8).
+    forced_low forced_high
+    """)
+CARDS: Final = list_columns(f"""
+    cards.csv
+    bot | Bot
+    card | Card | text | A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C.
+    games
+    played | Played | number | Cards of this kind that it played in a game, on average.
+    played_low played_high
+    taken | Taken | number | Cards of this kind that it took in a game, on average.
+    taken_low taken_high
+    sampled | Games sampled | count | Games of which won to adds come.
+    won | Won | share | Games won by who took such a card, counted by cards.
+    expected | Expected | share | The same, as the state before the take said.
+    more | More | points | Won less expected: how much more often than the state said. It goes \
+        with the card, and need not come from it.
+    more_low more_high
+    adds | Adds | points | What one such card adds to More, beside the other cards of its take: a \
+        correlation, adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.
+    adds_low adds_high | Adds | points | {MEAN_END}
+    """)
+FAULTS: Final = list_columns("""
+    faults.csv
+    game | Game | text | Both bots, the pair, and the seat of the first bot.
+    bot | Bot
+    kind | Kind | text | What the bot did wrong.
+    ply | Ply | count | How many actions the game had before the fault.
+    message | Message | text | What is known of the fault.
+    traceback | | | Of an exception.
+    output | | | What the bot printed in this game.
+    command | Command | code | The command that plays the game again.
+    """)
+FAULT_KINDS: Final = list_columns(f"""
+    -
+    bot | Bot
+    kind | Kind | text | What a bot did wrong: {_KINDS}; max_faults counts games not played after \
+        too many faults.
+    games | Games | count
+    """)
+TIMINGS: Final = list_columns("""
+    timings.csv
+    bot | Bot
+    decisions | Decisions | count | How many decisions were timed.
+    cpu_mean | Time | seconds | Mean seconds of the processor for a decision.
+    cpu_p99 | Time, 99 % | seconds | 99 of 100 decisions took at most these seconds.
+    cpu_max | Slowest | seconds | Seconds of the processor for the longest decision.
+    wall_mean | Wall time | seconds | Mean seconds of a decision by the wall clock.
+    wall_p99 | | | The same as `cpu_p99` by the wall clock.
+    wall_max | Slowest, wall | seconds | Seconds of the longest decision by the wall clock.
+    """)
+GAMES: Final = list_columns("""
+    games.csv
+    bot | | | The label of the bot that sat in `seat`.
+    opponent | | | The label of the bot in the other seat.
+    pair | | | The number of the deal in this pairing, from 0 on.
+    seat | | | The seat of `bot`: seat 0 begins rounds 1 and 3.
+    winner | | | The label of the winner; empty for a draw.
+    win_type | | | How the game ended: city, points, tiebreak, forfeit or draw.
+    points | | | The points of `bot` when the game ended (R12 to R15).
+    opponent_points | | | Those of the opponent.
+    plies | | | How many actions were played.
+    fault | | | What the loser of a forfeit did wrong; else empty.
+    """)
+RANKINGS: Final = list_columns("""
+    rankings.csv
+    bot | | | The bot's label; rows only where there is a cycle.
+    elo | | | As in `standings.csv`.
+    nash | | | How often the equilibrium of choosing a bot chooses it.
+    alpha_rank | | | How often evolution under strong selection plays it.
+    cycle | | | The number of the cycles it is in; empty for none.
+    """)
+LEADS: Final = list_columns("""
+    leads.csv
+    bot | | | The bot; empty for all bots.
+    round | | | The round after which the points were counted.
+    after | | | Whether the bot led, was level or was behind, by points.
+    games | | | Games in which this was so, and that went on after the round.
+    score | | | The share of the points that they brought.
+    score_low score_high | | share | The 95 % interval of the score, by pairs.
+    """)
+DECISIVE: Final = list_columns("""
+    decisive.csv
+    bot | | | The bot that won; empty for all bots.
+    win_type | | | How it won.
+    round | | | The round of the ply at which the chance to win changed most.
+    action | | | What was done there: a take, or a play of a card.
+    games | | | Such games.
+    share | | | Their share of the games that the bot won by this win type.
+    share_low share_high | | share | The 95 % interval of the share (Wilson).
+    swing | | | The mean change of the chance to win, towards the winner.
+    swing_low swing_high | | share | The 95 % interval of the swing, by pairs.
+    own | | | The share of them in which the winner acted there; else the loser did.
+    own_low own_high | | share | The 95 % interval of this share.
+    """)
+LEAGUE: Final = list_columns("""
+    league.csv
+    bot | Bot | text | Its name; the page behind it has its versions and games.
+    rank | Rank | count | Its place among the active ones; empty before its first games.
+    version | Version | count | Of the bytes that were submitted under the name.
+    owner | Owner | text | Who submitted it.
+    elo | Elo | elo | By all pairs ever played; the panel's mean is fixed.
+    elo_low | Elo | elo | The 95 % interval, which includes who was met.
+    elo_high | Elo | elo
+    group | Group | code | Bots with a common letter were not told apart.
+    shrunk | Shrunk | elo | The Elo drawn to the mean by how little is known.
+    pairs | Pairs | count | Deals that it has played, each twice.
+    note | Note | text | What its owner has to know.
+    state | | | Whether it is active, or suspended for its faults.
+    """)

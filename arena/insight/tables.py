@@ -27,7 +27,6 @@ from arena.statistics.intervals import Estimate, Moments, score_intervals
 from arena.statistics.letters import give_letters
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
-from engine.state import Seat
 
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
@@ -182,100 +181,84 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-_CELLS = MISSING + 3  # and games that were scored, the sum of their margins, of the squares
+_CELLS = MISSING + 4  # and games that are missing or were scored, the sums of margins and squares
 _DECIDED = [name for name in ENDINGS if name != "draw"]
 
 
-class Seats:
-    """Counts the games of each pairing by seat, as its first bot sees them.
+def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> pd.DataFrame:
+    """Return a row for each bot, opponent and seat; then for each bot, and for all bots.
 
-    A pair has one game for each seat of that bot: by bot and seat, games are independent.
+    A pair has one game for each seat of a bot: by bot and seat, games are independent.
     For all bots together a seat has both games of a pair.
     """
+    numbers = {label: number for number, label in enumerate(labels)}
+    met, place = np.unique(counts.pairing, return_inverse=True)
+    bots = np.array([[numbers[label] for label in pairings[one]] for one in met], np.int64)
+    scored = _is_scored(counts.games)
+    cells = np.zeros((len(met), 2, _CELLS), np.int64)
+    for seat in (0, 1):  # of the first bot
+        np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
+        sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
+        np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
+    own = np.concatenate([cells, _turned(cells)])
+    bot, opponent = np.concatenate([bots.reshape(-1, 2), bots.reshape(-1, 2)[:, ::-1]]).T
+    everyone = len(labels)
+    total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
+    np.add.at(total, bot, own)
+    total[everyone] = total.sum(axis=0)
+    played = np.unique([*bot, everyone])
+    bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
+    order = np.lexsort([opponent, bot])
+    rows = np.concatenate([own, total[played]])[order].reshape(-1, _CELLS)
+    return _frame(labels, bot[order], opponent[order], rows, _sum_by_seat(counts, scored))
 
-    def __init__(self, labels: Sequence[str], pairings: Sequence[Pairing]) -> None:
-        self.labels = labels
-        numbers = {label: number for number, label in enumerate(labels)}
-        self.bots = np.array([[numbers[label] for label in two] for two in pairings])
-        self.cells = np.zeros((len(pairings), 2, _CELLS), np.int64)
-        self.by_seat = Moments(1, 2, scale=2), Moments(1, 2), Moments(1, 2)
 
-    def add(self, endings: Counts) -> None:
-        """Count pairs."""
-        scored = _is_scored(endings.games)
-        for seat in (0, 1):  # of the first bot
-            ending, is_scored = endings.games[:, seat], scored[:, seat]
-            cells = np.zeros((len(ending), _CELLS), np.int64)
-            cells[np.arange(len(ending)), ending] = endings.pairs
-            cells[:, MISSING] = is_scored * endings.pairs  # also where a game is missing
-            cells[:, MISSING + 1] = is_scored * endings.margins[:, seat]
-            cells[:, MISSING + 2] = is_scored * endings.squares[:, seat]
-            np.add.at(self.cells[:, seat], endings.pairing, cells)
-        self._add_by_seat(endings, scored)
+def _frame(
+    labels: Sequence[str], bot: Ints, opponent: Ints, cells: Ints, by_seat: Sequence[Moments]
+) -> pd.DataFrame:
+    """Return the rows of bots by seat; the last two are those of all bots, which are `by_seat`."""
+    ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
+    won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
+    games, city = won + lost + drawn, ends[:, CITY_WIN, 0]
+    score = Moments.independent(games, 2 * won + drawn, 4 * won + drawn, scale=2)
+    of_city = Moments.independent(games, city, city)
+    margin = Moments.independent(*cells[:, MISSING + 1 :].T)
+    for moments, of_all in zip((score, of_city, margin), by_seat, strict=True):
+        moments.sums[:, -2:, 0] = of_all.sums[:, 0]  # pairs have two games there
+    columns = {
+        "bot": bot.repeat(2),
+        "opponent": opponent.repeat(2),
+        "seat": np.tile([0, 1], len(bot)),
+        "games": games,
+        "wins": won,
+        "draws": drawn,
+        "losses": lost,
+        **interval("score", "score", score.shares()),
+        **{f"{name}_wins": ends[:, ENDINGS.index(name), 0] for name in _DECIDED},
+        **{LOSS_COLUMNS[name]: ends[:, ENDINGS.index(name), 1] for name in _DECIDED},
+        **interval("city", "city_share", of_city.shares()),
+        **interval("margin", "mean_margin", margin.means()),
+    }
+    return make_frame(columns, labels, games > 0)
 
-    def _add_by_seat(self, endings: Counts, scored: Ints) -> None:
-        """Count pairs for seat 0 and for seat 1, whoever sat there."""
-        win_type, result = np.divmod(endings.games, RESULTS)
-        is_played, is_drawn = endings.games != MISSING, result == RESULTS - 1
-        games, pairs = is_played.sum(axis=1), endings.pairs
-        score, by_city, margin = self.by_seat
-        lead = scored[:, 0] * endings.margins[:, 0] - scored[:, 1] * endings.margins[:, 1]
-        squares = (scored * endings.squares).sum(axis=1)
-        squares -= 2 * scored.prod(axis=1) * endings.products
-        for seat in (0, 1):
-            won = is_played & (result == [seat, 1 - seat])
-            points = (2 * won + (is_played & is_drawn)).sum(axis=1)
-            wins = (won & (win_type == CITY_WIN)).sum(axis=1)
-            _add(score, seat, pairs, games, points * pairs, points**2 * pairs)
-            _add(by_city, seat, pairs, games, wins * pairs, wins**2 * pairs)
-            _add(margin, seat, pairs, scored.sum(axis=1), lead * (1 - 2 * seat), squares)
 
-    def table(self) -> pd.DataFrame:
-        """Return a row for each bot, opponent and seat; then for each bot, and for all bots."""
-        met = np.flatnonzero(self.cells[:, :, :MISSING].sum(axis=(1, 2)))
-        bots, cells = self.bots[met], self.cells[met]
-        bot = np.concatenate([bots[:, 0], bots[:, 1]])
-        opponent = np.concatenate([bots[:, 1], bots[:, 0]])
-        own = np.concatenate([cells, _turned(cells)])
-        everyone = len(self.labels)
-        total = np.zeros((everyone, 2, _CELLS), np.int64)
-        np.add.at(total, bot, own)
-        played = np.unique(bot)
-        of_seats = total.sum(axis=0)[None] if len(played) else own[:0]
-        rows = np.concatenate([own, total[played], of_seats])
-        places = np.concatenate([bot, played, np.full(len(of_seats), everyone)])
-        others = np.concatenate([opponent, np.full(len(played) + len(of_seats), everyone)])
-        order = np.lexsort([others, places])
-        return self._frame(places[order], others[order], rows[order])
-
-    def _frame(self, bot: Ints, opponent: Ints, cells: Ints) -> pd.DataFrame:
-        seats = np.tile([0, 1], len(cells))
-        cells = cells.reshape(-1, _CELLS)
-        ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
-        won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
-        games = won + lost + drawn
-        score = Moments.independent(games, 2 * won + drawn, 4 * won + drawn, scale=2)
-        city = ends[:, CITY_WIN, 0]
-        of_city = Moments.independent(games, city, city)
-        margin = Moments.independent(*np.moveaxis(cells[:, MISSING:], 1, 0))
-        if len(cells):  # the last two rows are all bots: pairs have two games there
-            for moments, own in zip((score, of_city, margin), self.by_seat, strict=True):
-                moments.sums[:, -2:, 0] = own.sums[:, 0]
-        columns = {
-            "bot": bot.repeat(2),
-            "opponent": opponent.repeat(2),
-            "seat": seats,
-            "games": games,
-            "wins": won,
-            "draws": drawn,
-            "losses": lost,
-            **interval("score", "score", score.shares()),
-            **{f"{name}_wins": ends[:, ENDINGS.index(name), 0] for name in _DECIDED},
-            **{LOSS_COLUMNS[name]: ends[:, ENDINGS.index(name), 1] for name in _DECIDED},
-            **interval("city", "city_share", of_city.shares()),
-            **interval("margin", "mean_margin", margin.means()),
-        }
-        return make_frame(columns, self.labels, games > 0)
+def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moments]:
+    """Return scores, wins by City and margins of seat 0 and of seat 1, whoever sat there."""
+    score, by_city, margin = Moments(1, 2, scale=2), Moments(1, 2), Moments(1, 2)
+    win_type, result = np.divmod(counts.games, RESULTS)
+    is_played, pairs = counts.games != MISSING, counts.pairs
+    won = np.stack([is_played & (result == of_seat) for of_seat in ([0, 1], [1, 0])])
+    points = (2 * won + (is_played & (result == RESULTS - 1))).sum(axis=2)
+    everyone, games = np.zeros_like(pairs), np.broadcast_to(is_played.sum(axis=1), points.shape)
+    score.add(everyone, games, points, pairs)
+    by_city.add(everyone, games, (won & (win_type == CITY_WIN)).sum(axis=2), pairs)
+    lead = scored[:, 0] * counts.margins[:, 0] - scored[:, 1] * counts.margins[:, 1]
+    squares = (scored * counts.squares).sum(axis=1) - 2 * scored.prod(axis=1) * counts.products
+    n = scored.sum(axis=1)
+    for seat, own in enumerate((lead, -lead)):
+        parts = ((n > 0) * pairs, n * pairs, own, n * n * pairs, n * own, squares)
+        margin.sums[:, 0, seat] = np.stack(parts).sum(axis=1)
+    return score, by_city, margin
 
 
 def _is_scored(games: Ints) -> Ints:
@@ -284,15 +267,10 @@ def _is_scored(games: Ints) -> Ints:
     return is_scored.astype(np.int64)
 
 
-def _add(moments: Moments, seat: Seat, pairs: Ints, n: Ints, y: Ints, yy: Ints) -> None:
-    """Add pairs that have `n` games each, to the moments of a seat; `y` and `yy` are sums."""
-    parts = ((n > 0) * pairs, n * pairs, y, n * n * pairs, n * y, yy)
-    moments.sums[:, 0, seat] += np.stack(parts).sum(axis=1)
-
-
 def _turned(cells: Ints) -> Ints:
     """Return counts as the opponent sees them: in the other seat, lost for won."""
-    ends = cells[:, ::-1, :MISSING].reshape(-1, RESULTS)
-    turned = ends[:, [1, 0, 2]].reshape(len(cells), 2, MISSING)
-    scored, margin, squares = np.moveaxis(cells[:, ::-1, MISSING:], 2, 0)
-    return np.concatenate([turned, np.stack([scored, -margin, squares], axis=2)], axis=2)
+    columns = np.arange(_CELLS)
+    columns[:MISSING] = columns[:MISSING].reshape(-1, RESULTS)[:, [1, 0, 2]].ravel()
+    turned = cells[:, ::-1, columns]
+    turned[:, :, MISSING + 2] *= -1
+    return turned

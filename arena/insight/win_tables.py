@@ -16,7 +16,7 @@ from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
 from arena.insight.swings import Decisive
-from arena.insight.tables import Seats
+from arena.insight.tables import make_seats
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -144,18 +144,15 @@ class WinSums:
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all games that are counted are in `seats`."""
-        seats = Seats(self.tournament.labels, self.tournament.pairings)
-        seats.add(counts)
         return WinTables(
-            seats.table(),
+            make_seats(self.tournament.labels, self.tournament.pairings, counts),
             self.leads.table(),
             self.sources.table(),
             self.takes.table(),
             self.cards.table(),
             self.by_opponent.table(),
             self.decisive.table(),
-            self.decisive.turns.table(),
-            self.decisive.turns_of.table(self.tournament.labels),
+            *self.decisive.turn_tables(),
         )
 
 

@@ -32,8 +32,8 @@ from arena.leagues.league_settings import (
 from arena.leagues.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
 from arena.leagues.matching import BLOCK, Contender, choose_meetings
 from arena.leagues.submission import SOURCES, Desk
-from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.ratings import MEAN
+from arena.statistics.spread import LADDER_SPREAD
 from arena.store.manifest import differences
 from arena.tournament.schedule import Meeting
 

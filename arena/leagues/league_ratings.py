@@ -19,9 +19,9 @@ from arena.leagues.ledger import Pairs, RatingRow, Version
 from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95
-from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, MEAN, Fit
+from arena.statistics.spread import LADDER_SPREAD
 from arena.statistics.verdicts import Verdicts
 
 

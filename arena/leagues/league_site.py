@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.errors import counted
-from arena.insight.file_columns import LEAGUE
-from arena.insight.table_columns import Column
+from arena.insight.table_columns import LEAGUE, Column
 from arena.leagues.bot_page import bot_report
 from arena.leagues.league import League
 from arena.leagues.ledger import Event

@@ -8,13 +8,12 @@ in at most one run of twenty.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats, find_root
+from arena.statistics.distributions import Floats
 from arena.statistics.model import PairScores
 
 ALPHA = 0.05
@@ -71,35 +70,3 @@ def log_capital(counts: npt.ArrayLike, mean: float) -> Floats:
     growth = np.log1p(np.outer(_STAKES, gains))
     totals = np.asarray(counts, dtype=float) @ growth.T
     return np.asarray(np.logaddexp.reduce(totals, axis=-1) - math.log(len(_STAKES)))
-
-
-def sequence_interval(counts: ScoreCounts, alpha: float = 0.05) -> tuple[float, float]:
-    """Return the interval of a mean share per game (0..1) from the pairs so far.
-
-    The probability that it does not contain the mean at some number of pairs, be it looked at after
-    each, is at most `alpha`; half of that is for each side.
-
-    >>> [round(bound, 2) for bound in sequence_interval((10, 20, 40, 20, 10))]
-    [0.41, 0.59]
-    """
-    low = _lower(counts, alpha / 2)
-    high = 1 - _lower(counts[::-1], alpha / 2)
-    return low, high
-
-
-def _lower(counts: ScoreCounts, alpha: float) -> float:
-    """Return the lowest mean share that is not refuted; a greater mean leaves less capital."""
-    threshold = math.log(1 / alpha)
-
-    def excess(mean: float) -> float:
-        return float(log_capital(counts, mean)) - threshold
-
-    return _root(excess)
-
-
-def _root(excess: Callable[[float], float]) -> float:
-    """Return where a falling function is 0, or the end of (0, 1) beyond which it is."""
-    least, most = 1e-9, 1 - 1e-9
-    if excess(least) <= 0:
-        return 0.0
-    return find_root(excess, least, most, 1e-10)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.statistics.difference import Difference
+from arena.statistics.distributions import expit
 from arena.statistics.field import Field
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.model import Floats
 from arena.statistics.ratings import ELO
-from arena.statistics.sprt import share_of
 
 
 class Shared(NamedTuple):
@@ -81,16 +81,17 @@ class CommonScale:
         if not (self._base.is_bounded(label) and self._other.is_bounded(other)):
             return None
         one, two = self._base.contrast(label), self._other.contrast(other)
-        variance = self._base.variance(one) + self._other.variance(two)
-        variance -= 2 * float(one @ self._between @ two)
-        error = ELO * math.sqrt(max(0.0, variance))
+        variance = one @ self._base.field.fit.full_covariance @ one
+        variance += two @ self._other.field.fit.full_covariance @ two
+        error = ELO * math.sqrt(max(0.0, variance - 2 * one @ self._between @ two))
         change = elo[1] - elo[0]
         interval = change - Z95 * error, change + Z95 * error
         return Difference(elo[0], elo[1], Estimate(change, *interval, error))
 
     def _elo(self, side: _Side, label: str) -> float | None:
-        if not side.reaches(label):
-            return None
+        number = side.field.numbers.get(label)
+        if number is None or side.field.fit.groups[number] != side.group:
+            return None  # no games connect it with the bots of the scale
         return self._mean + ELO * float(side.contrast(label) @ side.field.fit.strengths)
 
 
@@ -102,11 +103,6 @@ class _Side:
         self.common = [field.numbers[label] for label in common]
         self.group = field.fit.groups[self.common[0]]
 
-    def reaches(self, label: str) -> bool:
-        """Return whether games connect a bot with those of the scale."""
-        number = self.field.numbers.get(label)
-        return number is not None and bool(self.field.fit.groups[number] == self.group)
-
     def is_bounded(self, label: str) -> bool:
         """Return whether a bot's interval has two ends."""
         scale, number = self.field.fit.scale(), self.field.numbers[label]
@@ -114,14 +110,8 @@ class _Side:
 
     def contrast(self, label: str) -> Floats:
         """Return the weights of the strengths in the difference of a bot to the mean."""
-        weights = np.zeros(len(self.field.labels))
-        weights[self.common] = -1 / len(self.common)
-        weights[self.field.numbers[label]] += 1
-        return weights
-
-    def variance(self, contrast: Floats) -> float:
-        """Return the variance of a weighted sum of the strengths."""
-        return float(contrast @ self.field.fit.full_covariance @ contrast)
+        every = np.eye(len(self.field.labels))
+        return np.asarray(every[self.field.numbers[label]] - every[self.common].mean(axis=0))
 
 
 def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -151,16 +141,15 @@ def _covariance(base: Field, other: Field, shared: Iterable[Shared]) -> Floats:
     """Return the covariance of the strengths of two runs: pairs on the same deals go together."""
     one, two = base.fit, other.fit
     middle = np.zeros((len(base.labels), len(other.labels)))
+    factors = one.model.pair_factors(), two.model.pair_factors()
     for deals in shared:
         expected = [
-            2 * share_of(ELO * float(fit.strengths[bots[0]] - fit.strengths[bots[1]]))
+            2 * float(expit(fit.strengths[bots[0]] - fit.strengths[bots[1]]))
             for fit, bots in ((one, deals.base), (two, deals.other))
         ]
         product = deals.products + deals.pairs * expected[0] * expected[1]
         product -= expected[1] * deals.base_total + expected[0] * deals.other_total
-        product *= one.model.factor_of(*deals.base) * two.model.factor_of(*deals.other)
-        for sign, bot in ((1, deals.base[0]), (-1, deals.base[1])):
-            middle[bot, deals.other[0]] += sign * product
-            middle[bot, deals.other[1]] -= sign * product
+        product *= factors[0][deals.base] * factors[1][deals.other]
+        middle[np.ix_(deals.base, deals.other)] += product * np.outer((1, -1), (1, -1))
     left, right = one.model.inverse(one.strengths), two.model.inverse(two.strengths)
     return np.asarray(left @ middle @ right.T)

@@ -19,23 +19,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from arena.statistics.distributions import expit, logit, normal_below
 from arena.statistics.field import Field
-from arena.statistics.model import Floats, Numbers
+from arena.statistics.intervals import LEVEL
+from arena.statistics.model import Flags, Floats, Numbers, find_reach
 
-Beats: TypeAlias = npt.NDArray[np.bool_]
-
-LEVEL = 0.05
 RANKING_COLUMNS = ["bot", "elo", "nash", "alpha_rank", "cycle"]
 
 
-def find_beats(field: Field) -> Beats:
+def find_beats(field: Field) -> Flags:
     """Return which bot (row) beats which one (column) significantly.
 
     The probability that any of them is wrong is 5 % at most. Source: Holm 1979.
@@ -46,38 +42,34 @@ def find_beats(field: Field) -> Beats:
     p_values = 2 * normal_below(-np.abs(beyond) / np.sqrt(spread))
     order = np.argsort(p_values, kind="stable")
     bounds = LEVEL / np.arange(len(order), 0, -1)
-    doubtful = np.flatnonzero(p_values[order] > bounds)
-    sure = order[: doubtful[0] if len(doubtful) else len(order)]
+    sure = order[np.logical_and.accumulate(p_values[order] <= bounds)]
     beats = np.zeros((model.bots, model.bots), dtype=bool)
-    wins = beyond[sure] > 0
-    beats[model.first[sure[wins]], model.second[sure[wins]]] = True
-    beats[model.second[sure[~wins]], model.first[sure[~wins]]] = True
+    two = np.where(beyond > 0, (model.first, model.second), (model.second, model.first))
+    beats[tuple(two[:, sure])] = True
     return beats
 
 
-def number_cycles(beats: Beats) -> Numbers:
+def number_cycles(beats: Flags) -> Numbers:
     """Return the number of the cycles, from 1, that each bot is in; 0 for a bot in none.
 
     Two bots have the same number if each beats the other one through a chain of wins. Cycles
-    are numbered in the order of their first bots. Source: Warshall 1962.
+    are numbered in the order of their first bots.
 
     >>> beats = np.zeros((4, 4), dtype=bool)
     >>> beats[0, 1] = beats[1, 2] = beats[2, 3] = beats[3, 1] = True
     >>> number_cycles(beats).tolist()
     [0, 1, 1, 1]
     """
-    reaches = beats.copy()
-    for bot in range(len(beats)):
-        reaches[reaches[:, bot]] |= reaches[bot]
-    both = reaches & reaches.T
-    cyclic = both.any(axis=1)
+    reach = find_reach(beats)
+    both = reach & reach.T
+    cyclic = both.sum(axis=1) > 1
     numbers = np.zeros(len(beats), dtype=int)
     firsts = [int(row.argmax()) for row in both[cyclic]]
     numbers[cyclic] = np.unique(firsts, return_inverse=True)[1] + 1
     return numbers
 
 
-def shortest_cycle(beats: Beats, start: int) -> list[int]:
+def shortest_cycle(beats: Flags, start: int) -> list[int]:
     """Return a shortest cycle through a bot that is in one: it, whom it beats, and so on."""
     before = {start: start}
     waiting = deque([start])

@@ -15,6 +15,9 @@ import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+ELO = 400 / math.log(10)
+"""Elo points in one unit of log odds."""
+
 _LEAST_ODDS = -700.0  # e to 700 is a number
 _NODES = 30  # of an integral: it is then as exact as a float
 _CLOSE = 1e-12
@@ -74,6 +77,19 @@ def student_bound(freedom: npt.ArrayLike, level: float = 0.975) -> Floats:
             break
     bounds = np.sqrt(distinct) * np.tan(angle)
     return np.asarray(bounds[places].reshape(np.shape(freedom)))
+
+
+def binomial(trials: int, odds: float) -> Floats:
+    """Return how likely each number of successes is, from 0 on, if one has these log odds.
+
+    >>> binomial(2, 0.0).round(3).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    logs = np.append(0.0, np.cumsum(np.log(np.arange(1, trials + 1))))
+    number = np.arange(trials + 1)
+    ways = logs[-1] - logs - logs[::-1]
+    lost, won = (np.logaddexp(0, side * odds) for side in (1, -1))
+    return np.asarray(np.exp(ways - number * won - number[::-1] * lost))
 
 
 _MOST_STEPS = 200  # halving alone needs about 60

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.distributions import Floats, expit, find_root
+from arena.statistics.distributions import Floats, binomial, find_root
 from arena.statistics.intervals import LEVEL, Estimate
 from arena.statistics.ratings import ELO, MEAN
 
@@ -52,7 +52,7 @@ def rate_exactly(met: Sequence[Met]) -> Estimate:
     fewest, most = math.floor(points), math.ceil(points)
     value, low, high = math.nan, -math.inf, math.inf
     if 0 < points < games:
-        value = _find(lambda elo: _expected(met, elo) - points)
+        value = _find(lambda elo: float(_wins(met, elo) @ np.arange(games + 1)) - points)
     if fewest > 0:
         low = _find(lambda elo: float(_wins(met, elo)[fewest:].sum()) - LEVEL / 2)
     if most < games:
@@ -64,21 +64,9 @@ def _find(function: Callable[[float], float]) -> float:
     return find_root(function, MEAN - _MOST, MEAN + _MOST, _NEAR)
 
 
-def _expected(met: Sequence[Met], elo: float) -> float:
-    return sum(one.games * float(expit((elo - one.elo) / ELO)) for one in met)
-
-
 def _wins(met: Sequence[Met], elo: float) -> Floats:
     """Return how likely each number of wins is for a player of this Elo, from 0 to all games."""
     likely = np.ones(1)
     for one in met:
-        likely = np.convolve(likely, _binomial(one.games, (elo - one.elo) / ELO))
+        likely = np.convolve(likely, binomial(one.games, (elo - one.elo) / ELO))
     return likely
-
-
-def _binomial(games: int, odds: float) -> Floats:
-    """Return how likely each number of wins is, where a win has these log odds."""
-    wins = np.arange(games + 1)
-    ways = [math.lgamma(games + 1) - math.lgamma(k + 1) - math.lgamma(games - k + 1) for k in wins]
-    logs = ways - wins * np.logaddexp(0, -odds) - (games - wins) * np.logaddexp(0, odds)
-    return np.asarray(np.exp(logs))

@@ -104,17 +104,12 @@ class Field:
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
         scale = self.fit.scale(self.anchor[0] if self.anchor else None)
-        played = np.zeros(len(self.labels))
-        points = np.zeros(len(self.labels))
-        for bot, opponent, pairs, total, _ in self.scores:
-            played[[bot, opponent]] += 2 * pairs
-            points[[bot, opponent]] += total, 2 * pairs - total
-        for label, rating in self.ratings().items():
-            bot = self.numbers[label]
+        scored = self.fit.scored
+        for bot, (label, rating) in enumerate(self.ratings().items()):
             if scale.no_high[bot]:
-                record = "unbeaten" + ("" if points[bot] == played[bot] else " by the rest")
+                record = "unbeaten" + (" by the rest" if scored[:, bot].any() else "")
             elif scale.no_low[bot]:
-                record = "winless" + ("" if points[bot] == 0 else " against the rest")
+                record = "winless" + (" against the rest" if scored[bot].any() else "")
             else:
                 continue
             yield label, record, *rating.cells[1:]

@@ -13,6 +13,7 @@ from arena.statistics.distributions import expit
 from arena.statistics.intervals import least_variance
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 _LONGEST_STEP = 0.75  # in log odds; two bots then part by 1.5, and every step lowers the loss
 _SHORTEST_STEP = 1e-10
@@ -48,25 +49,17 @@ class Model:
         credit: Floats,
         factors: Floats | None = None,
     ) -> None:
-        columns = np.array(scores, dtype=float).reshape(len(scores), len(PairScores._fields))
+        columns = np.array(scores, dtype=float).reshape(len(scores), len(PairScores._fields)).T
         self.bots = bots
-        self.first: Numbers = columns[:, 0].astype(int)
-        self.second: Numbers = columns[:, 1].astype(int)
-        self.credit = credit
-        self.pairs: Floats = columns[:, 2] + credit
-        self.total: Floats = columns[:, 3] + credit
-        self.squares: Floats = columns[:, 4] + 2 * credit
+        self.first, self.second = columns[:2].astype(int)
+        self.played = columns[2]
+        self.pairs, self.total, self.squares = columns[2:] + np.outer((1, 1, 2), credit)
         self.factors: Floats = np.ones(len(scores)) if factors is None else factors
         self.groups = find_groups(bots, self.first, self.second)
 
     def shares(self, strengths: Floats) -> Floats:
         """Return the expected share of each pairing's first bot, 0 to 1."""
         return expit(strengths[self.first] - strengths[self.second])
-
-    def gradient(self, strengths: Floats) -> Floats:
-        """Return the slope of the negative log-likelihood."""
-        beyond = self.factors * (2 * self.pairs * self.shares(strengths) - self.total)
-        return self.sum_ends(beyond)
 
     def information(self, strengths: Floats) -> Floats:
         """Return the information of each pairing about its gap: 2 pairs x share x (1 - share)."""
@@ -91,7 +84,7 @@ class Model:
         rest = np.maximum(rest, 4 * self.pairs * least_variance(share))
         follows = 1 - (lent / (self.pairs + lent)) ** 2  # the own mean goes with its pairs
         rest /= 1 - follows / np.maximum(self.pairs, 2)
-        played = float((self.pairs - self.credit).sum())
+        played = float(self.played.sum())
         all_of_them = max(float(rest.sum()) / (float(information.sum()) or 1.0), _LEAST_EFFECT)
         all_of_them *= played / max(1.0, played - self.bots + 1)
         lent_now = _LENT * information / self.pairs
@@ -104,17 +97,13 @@ class Model:
 
     def matrix(self, weights: Floats) -> Floats:
         """Return the Laplacian of the graph of pairings with these weights."""
-        matrix = np.zeros((self.bots, self.bots))
-        np.add.at(matrix, (self.first, self.second), -weights)
-        np.add.at(matrix, (self.second, self.first), -weights)
-        matrix[np.diag_indices(self.bots)] = self._sum(self.first, weights)
-        matrix[np.diag_indices(self.bots)] += self._sum(self.second, weights)
-        return matrix
+        whole = np.zeros((self.bots, self.bots))
+        np.add.at(whole, (self.first, self.second), weights)
+        return make_laplacian(whole + whole.T)
 
     def inverse(self, strengths: Floats) -> Floats:
         """Return the pseudoinverse of the Hessian; each group of bots has a mean of 0."""
-        hessian = self.matrix(self.weights(strengths))
-        return invert(hessian, self.means())
+        return invert(self.matrix(self.weights(strengths)), self.means())
 
     def covariance(self, strengths: Floats) -> Floats:
         """Return the sandwich covariance, a pair of games being a cluster."""
@@ -131,7 +120,8 @@ class Model:
         strengths = np.zeros(self.bots) if start is None else start.copy()
         for _ in range(_MOST_STEPS):
             hessian = self.matrix(self.weights(strengths))
-            step = np.linalg.solve(hessian + _scale(hessian) * means, self.gradient(strengths))
+            beyond = self.factors * (2 * self.pairs * self.shares(strengths) - self.total)
+            step = np.linalg.solve(hessian + _scale(hessian) * means, self.sum_ends(beyond))
             longest = float(np.abs(step).max(initial=0.0))
             strengths -= step * min(1.0, _LONGEST_STEP / max(longest, _SHORTEST_STEP))
             if longest < _SHORTEST_STEP:
@@ -140,23 +130,25 @@ class Model:
 
     def sum_ends(self, values: Floats) -> Floats:
         """Return each bot's sum of the pairings' values, less those in which it is the second."""
-        return np.asarray(self._sum(self.first, values) - self._sum(self.second, values))
-
-    def _sum(self, bots: Numbers, values: Floats) -> Floats:
-        """Return the sum of the values of each bot."""
-        return np.bincount(bots, values, self.bots).astype(float)
-
-    def factor_of(self, bot: int, opponent: int) -> float:
-        """Return how often a pair of two bots counts; 1 for those that have no pairing."""
-        there = ((self.first == bot) & (self.second == opponent)) | (
-            (self.first == opponent) & (self.second == bot)
+        return np.asarray(
+            np.bincount(self.first, values, self.bots) - np.bincount(self.second, values, self.bots)
         )
-        return float(self.factors[there][0]) if there.any() else 1.0
+
+    def pair_factors(self) -> Floats:
+        """Return how often a pair of every two bots counts (n, n); 1 where none met."""
+        factors = np.ones((self.bots, self.bots))
+        factors[self.first, self.second] = factors[self.second, self.first] = self.factors
+        return factors
 
     def means(self) -> Floats:
         """Return the matrix that replaces each bot's value by the mean of its group."""
         same = self.groups[:, None] == self.groups[None, :]
         return np.asarray(same / same.sum(axis=1))
+
+
+def make_laplacian(weights: Floats) -> Floats:
+    """Return the Laplacian of a graph whose edges have these weights (n, n)."""
+    return np.asarray(np.diag(weights.sum(axis=1)) - weights)
 
 
 def invert(laplacian: Floats, means: Floats) -> Floats:
@@ -178,13 +170,24 @@ def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:
     >>> find_groups(5, np.array([0, 3]), np.array([2, 4])).tolist()
     [0, 1, 0, 2, 2]
     """
-    before, least = np.full(bots, -1), np.arange(bots)
-    while (least != before).any():  # until each bot has the least number of its group
-        before = least.copy()
-        np.minimum.at(least, first, before[second])
-        np.minimum.at(least, second, before[first])
-        least = least[least]
-    return np.unique(least, return_inverse=True)[1]
+    met = np.zeros((bots, bots), dtype=bool)
+    met[first, second] = met[second, first] = True
+    firsts = np.where(find_reach(met), np.arange(bots), bots).min(axis=1, initial=bots)
+    return np.unique(firsts, return_inverse=True)[1]
+
+
+def find_reach(edges: Flags) -> Flags:
+    """Return which places lead to which ones (n, n) along any number of edges, also of none."""
+    reach = edges | np.eye(len(edges), dtype=bool)
+    for _ in range(len(edges).bit_length()):
+        reach = reach.astype(np.float32) @ reach > 0
+    return reach
+
+
+def gap_variances(covariance: Floats) -> Floats:
+    """Return the variances of the differences between every two (n, n)."""
+    own = np.diag(covariance)
+    return np.maximum(own[:, None] + own - 2 * covariance, 0)
 
 
 def share_credit(bots: int, scores: Sequence[PairScores]) -> Floats:

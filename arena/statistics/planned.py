@@ -177,7 +177,7 @@ class Planned:
         scale = fit.scale()
         _, low, high = (ends[: self.bots] for ends in verdicts.ratings(scale))
         luck, whole = (
-            scale.variances(covariance)[: self.bots]
+            scale.errors(covariance)[: self.bots] ** 2
             for covariance in (fit.covariance, fit.full_covariance)
         )
         part = np.minimum(luck / whole, 1.0)

@@ -1,25 +1,31 @@
 """Find what the results of a field make likely of its strengths: who leads whom, who is the first.
 
-The strengths as fitted, with their covariance, are what was seen; each prior of
-`arena.statistics.field_prior` says how strengths are spread. For each of them the posterior is
-found by expectation propagation, which is exact for one part and close for several, and they are
-averaged by their evidence. Priors of little evidence are left out step by step; the weight of those
-that stay falls to 0 where that happens, so nothing jumps at a rounding.
+The strengths as fitted, with their covariance, are what was seen; each prior says how strengths are
+spread, as a mixture of normal distributions. No field tells its own shape well, so all shapes are
+averaged over: strengths that are normal; of Student's t with two degrees of freedom, where a few
+bots are far from the others; and of two groups with a gap between them. Each is on a grid of
+scales, in log odds. For each prior the posterior is found by expectation propagation, which is
+exact for one part and close for several, and they are averaged by their evidence. Priors of little
+evidence are left out step by step; the weight of those that stay falls to 0 where that happens, so
+nothing jumps at a rounding. Chances in many dimensions come from fixed points, without luck.
 
 Sources: Minka 2001 for expectation propagation; Efron and Morris 1973 for priors from the field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from itertools import count as numbers
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from arena.statistics.distributions import Floats, normal_below
-from arena.statistics.field_prior import FieldPrior, make_priors
-from arena.statistics.model import Numbers
-from arena.statistics.points import draw
+from arena.statistics.distributions import ELO, Floats, find_root, normal_below
+from arena.statistics.model import Numbers, gap_variances
 
 _SWEEPS = 13
 _KEPT = {1: 30.0, 2: 20.0, 4: 12.0}
@@ -28,8 +34,9 @@ _KEPT = {1: 30.0, 2: 20.0, 4: 12.0}
 _LEAST_EVIDENCE, _FULL_EVIDENCE = 7.0, 5.0  # the same at the end: without weight, and with all
 _PACE = 0.7  # of a step after the first
 _SMALL = 1e-12
+_DIGITS = 9  # of means; those that are equal but for a rounding have one place
 _POINTS = 512  # for the chances to be first
-_BISECTIONS = 48
+_CLOSE = 1e-13
 _FAR = 40.0  # in log odds
 
 
@@ -44,8 +51,11 @@ class Posterior:
         self, strengths: Floats, seen: Sequence[tuple[float, Floats]], centred: Floats
     ) -> None:
         mean = self._mean = np.eye(len(strengths)) - centred
-        prior = make_priors(strengths, _typical_error(seen[0][1]))
-        known = np.array([_invert(covariance, centred, mean) for _, covariance in seen])
+        bots = len(strengths)
+        typical = np.median(np.diag(seen[0][1])) * bots / max(1, bots - 1)
+        prior = make_priors(strengths, math.sqrt(typical))
+        known = np.linalg.inv(centred @ [covariance for _, covariance in seen] @ centred + mean)
+        known -= mean
         logs = np.log([weight for weight, _ in seen])
         number = np.repeat(np.arange(len(seen)), len(prior.logs))  # of the covariance
         prior = prior.take(np.tile(np.arange(len(prior.logs)), len(seen)))
@@ -67,13 +77,13 @@ class Posterior:
         for weight, mean, covariance in zip(
             self.weights, self.means, self.covariances, strict=True
         ):
-            errors = np.sqrt(gap_variances(covariance))
+            errors = np.sqrt(np.maximum(gap_variances(covariance), _SMALL))
             found += weight * normal_below((mean[:, None] - mean) / errors)
         return found
 
     def first(self) -> Floats:
         """Return how likely each bot is the strongest."""
-        order = np.argsort(-(self.weights @ self.means), kind="stable")
+        order = np.argsort(-(self.weights @ self.means).round(_DIGITS), kind="stable")
         chances = np.zeros(self.means.shape[1])
         for weight, mean, covariance in zip(
             self.weights, self.means, self.covariances, strict=True
@@ -86,27 +96,11 @@ class Posterior:
         """Return the lead of a bot over another that the true one is below with this chance."""
         gap = np.eye(self.means.shape[1])[bot] - np.eye(self.means.shape[1])[opponent]
         means, errors = self.means @ gap, np.sqrt(gap @ self.covariances @ gap)
-        low, high = -_FAR, _FAR
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            below = float(self.weights @ normal_below((middle - means) / errors))
-            low, high = (middle, high) if below < level else (low, middle)
-        return (low + high) / 2
 
+        def excess(lead: float) -> float:
+            return float(self.weights @ normal_below((lead - means) / errors)) - level
 
-def gap_variances(covariance: Floats) -> Floats:
-    """Return the variances of the differences between every two (n, n)."""
-    own = np.diag(covariance)
-    return np.maximum(own[:, None] + own - 2 * covariance, _SMALL)
-
-
-def _typical_error(covariance: Floats) -> float:
-    bots = len(covariance)
-    return float(np.sqrt(np.median(np.diag(covariance)) * bots / max(1, bots - 1)))
-
-
-def _invert(covariance: Floats, centred: Floats, mean: Floats) -> Floats:
-    return np.asarray(np.linalg.inv(centred @ covariance @ centred + mean) - mean)
+        return find_root(excess, -_FAR, _FAR, _CLOSE)
 
 
 def _propagate(
@@ -167,3 +161,120 @@ def _update(
     scale = total - np.log(cavity / precision) / 2
     scale -= ((towards + pull) ** 2 / precision - towards**2 / cavity) / 2
     return own, pull, scale
+
+
+_NORMAL, _HEAVY, _GROUPS = 0.35, 0.3, 0.35
+"""How likely each shape is."""
+
+_SCALES: Final = 3 * 2 ** (np.arange(15) / 2) / ELO
+_SELDOM = 30 / ELO  # few fields are closer than this
+_GROUP_SCALES: Final = np.array([3, 6, 12, 24, 48]) / ELO
+_SHARES = 0.25, 0.5, 0.75  # of the upper group
+_STEPS = range(-3, 4)  # of the gap between two groups
+_LEAST_GAP = 2.5  # times the scale of the groups
+_CUTS: Final = np.array([0, 0.01, 0.04, 0.12, 0.3, 0.6, 1.0])  # of the scale of Student's t
+_MANY = 4  # bots, of which two groups can be seen
+
+_Row: TypeAlias = "tuple[float, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]"
+
+
+class FieldPrior(NamedTuple):
+    """Priors of a strength: the log weight of each, and its normal parts.
+
+    The logs have one value for each prior. The others have a row for each, with the weights, means
+    and variances of its parts.
+    """
+
+    logs: Floats
+    parts: Floats
+    means: Floats
+    variances: Floats
+
+    def take(self, kept: npt.NDArray[Any]) -> FieldPrior:
+        """Return those whose places are True, or these places."""
+        return FieldPrior(*(column[kept] for column in self))
+
+
+def make_priors(strengths: Floats | None = None, error: float = 0.0) -> FieldPrior:
+    """Return the priors of a field; the strengths as fitted, with their error, place two groups.
+
+    >>> make_priors().parts.shape, make_priors(np.array([1.0, 0.9, -1.0, -1.1]), 0.1).parts.shape
+    ((30, 6), (135, 6))
+    """
+    rows = [*_single()]
+    if strengths is not None and len(strengths) >= _MANY:
+        rows += _two_groups(np.sort(strengths), error)
+    weights, *columns = (np.array([row[place] for row in rows]) for place in range(4))
+    return FieldPrior(np.log(weights), *columns)
+
+
+def _single() -> Iterator[_Row]:
+    """Yield the priors of one group: normal, and Student's t as a mixture of normals."""
+    middle, whole = (_CUTS[1:] + _CUTS[:-1]) / 2, np.eye(len(_CUTS) - 1)[0]
+    often = np.sqrt(np.minimum(_SCALES, _SELDOM))
+    for scale, share in zip(_SCALES, often / often.sum(), strict=True):
+        yield _NORMAL * share, whole, 0 * whole, np.full_like(whole, scale**2)
+        yield _HEAVY * share, np.diff(_CUTS), 0 * whole, scale**2 / -np.log(1 - middle)
+
+
+def _two_groups(strengths: Floats, error: float) -> Iterator[_Row]:
+    """Yield priors of two groups about where the sorted strengths part best."""
+    bots = len(strengths)
+    sizes = np.arange(1, bots)  # of the lower group
+    below = np.cumsum(strengths)[:-1]
+    gaps = (strengths.sum() - below) / (bots - sizes) - below / sizes
+    place = int((gaps**2 * sizes * (bots - sizes)).argmax())
+    size, gap = int(sizes[place]), float(gaps[place])
+    step = max(0.75 * error * math.sqrt(1 / size + 1 / (bots - size)), 0.03 * gap)
+    found = [
+        (share, gap + number * step, scale)
+        for share in sorted({*_SHARES, size / bots})
+        for number in _STEPS
+        for scale in _GROUP_SCALES.tolist()
+        if _LEAST_GAP * scale <= gap + number * step > 3.5 * step
+    ]
+    rest = 4 * [0.0]
+    for share, apart, scale in found:
+        weight = _GROUPS * len(_STEPS) * min(1.0, step / apart) / len(found)
+        yield weight, [share, 1 - share, *rest], [0.0, *(5 * [apart])], 6 * [scale**2]
+
+
+@cache
+def normal_points(count: int, dimensions: int) -> Floats:
+    """Return so many points of the standard normal distribution (count, dimensions).
+
+    They are those of a Kronecker lattice, moved by Box and Muller's rule, with the mean and the
+    covariance of the distribution. Source: Niederreiter 1992 for the lattice.
+
+    >>> points = normal_points(4096, 5)
+    >>> np.allclose(points.mean(axis=0), 0), np.allclose(points.T @ points / 4096, np.eye(5))
+    (True, True)
+    """
+    primes = _primes(dimensions + dimensions % 2)
+    uniform = (np.outer(np.arange(1, count + 1), np.sqrt(primes)) + 0.5) % 1
+    size = np.sqrt(-2 * np.log(1 - np.minimum(uniform[:, ::2], 1 - 1e-12)))
+    turn = 2 * np.pi * uniform[:, 1::2]
+    points = np.hstack([size * np.cos(turn), size * np.sin(turn)])[:, :dimensions]
+    points -= points.mean(axis=0)
+    root = np.linalg.cholesky(points.T @ points / count)
+    return np.linalg.solve(root, points.T).T
+
+
+def _primes(count: int) -> list[int]:
+    primes = (n for n in numbers(2) if all(n % one for one in range(2, math.isqrt(n) + 1)))
+    return [*islice(primes, count)]
+
+
+def draw(count: int, covariance: Floats, means: Floats, order: Numbers) -> Floats:
+    """Return points of a normal distribution (count, n) of which nothing is known along `means`.
+
+    These are the means of groups, which it gets a variance of its own: differences within a group
+    keep theirs. The points do not depend on how the places are numbered, but on their `order`. A
+    Cholesky root is the only one of its kind, where eigenvectors could turn.
+    """
+    scale = float(np.trace(covariance)) / len(covariance) or 1.0
+    whole = covariance + scale * means + 1e-12 * scale * np.eye(len(covariance))
+    points = np.empty((count, len(covariance)))
+    root = np.linalg.cholesky(whole[np.ix_(order, order)])
+    points[:, order] = normal_points(count, len(covariance)) @ root.T
+    return points

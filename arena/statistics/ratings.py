@@ -16,19 +16,27 @@ large error would enter the mean, and so the rating of every other bot: it is le
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from arena.statistics.distributions import ELO as ELO
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.intervals import Z95, Estimate
-from arena.statistics.ladder import LADDER_SPREAD
-from arena.statistics.model import Floats, Model, Numbers, share_credit
+from arena.statistics.model import (
+    Flags,
+    Floats,
+    Model,
+    Numbers,
+    find_reach,
+    gap_variances,
+    share_credit,
+)
 from arena.statistics.model import PairScores as PairScores
 from arena.statistics.spread import (
+    LADDER_SPREAD,
     Spread,
     estimate_spread,
     is_equal,
@@ -37,9 +45,6 @@ from arena.statistics.spread import (
 )
 
 MEAN = 1500.0
-ELO = 400 / math.log(10)
-"""Elo points in one unit of log odds."""
-
 _MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
 _NEAR = 1e-12
 _GRID = np.geomspace(1.0, 400.0, 40) - 1.0  # Elo points by which one bot's pairings may deviate
@@ -65,11 +70,9 @@ class Fit:
         even: bool = False,
         known_spread: float | None = None,
     ) -> None:
-        factors = even_factors(scores) if even else None
         credit = share_credit(bots, scores)
-        self.scores = scores
-        self.known_spread = known_spread
-        self.model = Model(bots, scores, credit, factors)
+        self.scores, self.known_spread = scores, known_spread
+        self.model = Model(bots, scores, credit, even_factors(scores) if even else None)
         self.strengths: Floats = self.model.fit()
         if known_spread is not None and scores:
             factors = spread_factors(self.model, self.strengths, known_spread)
@@ -94,20 +97,17 @@ class Fit:
     @cached_property
     def full_covariance(self) -> Floats:
         """The covariance with what an equal round robin of all would say otherwise."""
-        if is_equal(self.model):
-            return self.covariance
-        lack = unequal_part(self.model, self.strengths)
-        known = self.known_spread
-        variance = self.spread.variance if known is None else (known / ELO) ** 2
-        return np.asarray(self.covariance + variance * lack)
+        return np.asarray(np.mean(self.covariances, axis=0))
 
     @cached_property
     def covariances(self) -> list[Floats]:
         """What the full covariance may be, each as likely: the spread is not known for sure."""
-        if self.known_spread is not None or is_equal(self.model):
-            return [self.full_covariance]
+        if is_equal(self.model):
+            return [self.covariance]
+        known = self.known_spread
+        variances = self.spread.thirds if known is None else [(known / ELO) ** 2]
         lack = unequal_part(self.model, self.strengths)
-        return [self.covariance + third * lack for third in self.spread.thirds]
+        return [self.covariance + variance * lack for variance in variances]
 
     @cached_property
     def gap_errors(self) -> Floats:
@@ -120,10 +120,21 @@ class Fit:
         return self._errors_of_gaps(self.full_covariance)
 
     def _errors_of_gaps(self, covariance: Floats) -> Floats:
-        own = np.diag(covariance)
-        squares = own[:, None] + own[None, :] - 2 * covariance
-        errors = np.sqrt(np.clip(squares, 0, None))
-        return np.where(self.groups[:, None] == self.groups[None, :], errors, np.nan)
+        errors = np.sqrt(gap_variances(covariance))
+        return np.where(self.groups[:, None] == self.groups, errors, np.nan)
+
+    @cached_property
+    def scored(self) -> Flags:
+        """Whether the bot of a row has scored against that of a column (n, n)."""
+        scored = np.zeros((len(self.strengths),) * 2, dtype=bool)
+        for bot, opponent, pairs, total, _ in self.scores:
+            scored[bot, opponent], scored[opponent, bot] = total > 0, total < 2 * pairs
+        return scored
+
+    @cached_property
+    def reach(self) -> Flags:
+        """The same, also through others; every bot reaches itself."""
+        return find_reach(self.scored)
 
     def zero(self, anchor: tuple[int, float] | None = None) -> Floats:
         """Return the Elo of what the rating of each bot is counted from."""
@@ -133,8 +144,31 @@ class Fit:
         return zero
 
     def scale(self, anchor: int | None = None) -> Scale:
-        """Return what the ratings are counted from; `anchor` is a bot's number."""
-        return find_scale(self.scores, self.groups, self.gap_errors, anchor)
+        """Return what the ratings of each group of bots that games connect are counted from.
+
+        It is the mean of the most bots of which each has scored against each other one, itself or
+        through others; of all bots of the group where these are not more than any others; and in
+        the group of the `anchor`, a bot's number, this bot. A bot whose gaps have three times the
+        error of those of most bots is left out of the mean.
+        """
+        bots = len(self.strengths)
+        parts = self.reach & self.reach.T
+        sizes = parts.sum(axis=1)
+        weights = np.zeros((bots, bots))
+        no_high, no_low = np.zeros((2, bots), dtype=bool)
+        for group in range(int(self.groups.max(initial=-1)) + 1):
+            own = self.groups == group
+            part = own & (sizes == sizes[own].max())
+            is_one = part.sum() == sizes[part][0]
+            zero = part if is_one else own
+            if anchor is not None and own[anchor]:
+                part, is_one, zero = parts[anchor], True, np.arange(bots) == anchor
+            zero = _well_known(zero, self.gap_errors)
+            weights[np.ix_(own, zero)] = 1 / zero.sum()
+            for lacks, reach in ((no_high, self.reach), (no_low, self.reach.T)):
+                beyond = ~reach[part].any(axis=0) if is_one else reach.sum(axis=0) == sizes
+                lacks |= own & beyond & (sizes < own.sum())
+        return Scale(weights, no_high, no_low)
 
 
 def even_factors(scores: Sequence[PairScores]) -> Floats:
@@ -188,9 +222,6 @@ def _own_variance(gaps: Floats, luck: Floats) -> float:
     return float(likely @ grid**2 / likely.sum())
 
 
-Flags = npt.NDArray[np.bool_]
-
-
 class Scale(NamedTuple):
     """What the ratings of a fit are counted from.
 
@@ -206,44 +237,14 @@ class Scale(NamedTuple):
         """Return the strengths, counted from the zero of each bot's scale."""
         return np.asarray(strengths - self.weights @ strengths)
 
-    def variances(self, covariance: Floats) -> Floats:
-        """Return the variance of each bot's strength, counted from there."""
+    def errors(self, covariance: Floats) -> Floats:
+        """Return the error of each bot's strength, counted from there."""
         moved = covariance - self.weights @ covariance
-        return np.asarray(np.diag(moved - moved @ self.weights.T))
+        return np.sqrt(np.clip(np.diag(moved - moved @ self.weights.T), 0, None))
 
 
 _LEAST = 3  # bots of which one can be left out
 _FAR = 3.0  # times the error of most bots, with which one is left out of the mean
-
-
-def find_scale(
-    scores: Sequence[PairScores], groups: Numbers, errors: Floats, anchor: int | None = None
-) -> Scale:
-    """Return the scale of each group of bots that games connect, by the number of its group.
-
-    It is the mean of the most bots of which each has scored against each other one, itself or
-    through others; of all bots of the group where these are not more than any others; and in the
-    group of the `anchor`, this bot. `errors` are those of the gaps between every two bots: one
-    whose gaps have three times the error of those of most bots is left out of the mean.
-    """
-    bots = len(groups)
-    scored = np.zeros((bots, bots), dtype=bool)
-    for score in scores:
-        scored[score.bot, score.opponent] = score.total > 0
-        scored[score.opponent, score.bot] = score.total < 2 * score.pairs
-    weights = np.zeros((bots, bots))
-    no_high, no_low = np.zeros(bots, dtype=bool), np.zeros(bots, dtype=bool)
-    for group in range(int(groups.max(initial=-1)) + 1):
-        own = groups == group
-        parts = [*_find_parts(scored, own)]
-        part = _choose(parts, anchor)
-        zero = _well_known(own if part is None else part, errors)
-        if anchor is not None and own[anchor]:
-            zero = np.arange(bots) == anchor
-        weights[np.ix_(own, zero)] = 1 / zero.sum()
-        no_high |= own & ~_reach(scored, part) if part is not None else _ends(scored, parts)
-        no_low |= own & ~_reach(scored.T, part) if part is not None else _ends(scored.T, parts)
-    return Scale(weights, no_high, no_low)
 
 
 def _well_known(zero: Flags, errors: Floats) -> Flags:
@@ -256,43 +257,3 @@ def _well_known(zero: Flags, errors: Floats) -> Flags:
     known = zero.copy()
     known[places] = typical <= _FAR * np.sort(typical)[(len(places) - 1) // 2]
     return known
-
-
-def _choose(parts: Sequence[Flags], anchor: int | None) -> Flags | None:
-    """Return the part with the anchor, or with the most bots; None if that is not one alone."""
-    for part in parts:
-        if anchor is not None and part[anchor]:
-            return part
-    sizes = [int(part.sum()) for part in parts]
-    return parts[sizes.index(max(sizes))] if sizes.count(max(sizes)) == 1 else None
-
-
-def _ends(scored: Flags, parts: Sequence[Flags]) -> Flags:
-    """Return the bots of the parts, of several, against which no bot of another part has scored."""
-    ends = np.zeros(len(scored), dtype=bool)
-    for part in parts:
-        if len(parts) > 1 and not scored[np.ix_(~part, part)].any():
-            ends |= part
-    return ends
-
-
-def _find_parts(scored: Flags, own: Flags) -> Iterator[Flags]:
-    """Yield the parts of a group: bots of which each has scored against each, also through others.
-
-    They are those of the first bot, of the first one that is left, and so on.
-    """
-    left = own.copy()
-    while left.any():
-        start = np.arange(len(own)) == int(left.argmax())
-        part = _reach(scored, start) & _reach(scored.T, start)
-        yield part
-        left &= ~part
-
-
-def _reach(scored: Flags, start: Flags) -> Flags:
-    """Return the bots against which those of `start` have scored, also through others, and them."""
-    found, last = start.copy(), start
-    while last.any():
-        last = scored[last].any(axis=0) & ~found
-        found |= last
-    return found

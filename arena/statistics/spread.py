@@ -17,11 +17,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.distributions import Floats, expit
-from arena.statistics.ladder import LADDER_SPREAD
-from arena.statistics.model import Model, invert
+from arena.statistics.distributions import ELO, Floats, expit
+from arena.statistics.intervals import Estimate
+from arena.statistics.model import Model, invert, make_laplacian
 
-_ELO = 400 / math.log(10)  # Elo points in one unit of log odds
+LADDER_SPREAD = Estimate(20.0, 0.0, 34.0)
+"""By how much pairings of the ladder differ from what its Elo says, in Elo points.
+
+It is the standard deviation, with its 95 % interval. `python -m bench.ladder FOLDER` writes it from
+a run of `configs/ladder.yaml`; a test finds the same from the counts of its pairs
+(`bench/ladder.csv`).
+"""
+
 _SCALE = LADDER_SPREAD.high  # of the prior: other bots may differ more than the ladder's
 _GRID = np.linspace(0.0, 190.0, 51)
 _MANY, _COARSE = 40, 5  # bots; which part of the grid is enough to find the place
@@ -74,8 +81,8 @@ def estimate_spread(model: Model, strengths: Floats, scale: float = _SCALE) -> S
     below = np.cumsum(posterior)
     low, high = (float(grid[np.searchsorted(below, level)]) for level in (0.025, 0.975))
     freedom = len(model.pairs) - model.bots + int(model.groups.max(initial=-1)) + 1
-    thirds = tuple((_thirds(posterior, grid**2) / _ELO**2).tolist())
-    return Spread(math.sqrt(square), low, high, square / _ELO**2, freedom, thirds)
+    thirds = tuple((_thirds(posterior, grid**2) / ELO**2).tolist())
+    return Spread(math.sqrt(square), low, high, square / ELO**2, freedom, thirds)
 
 
 def _thirds(shares: Floats, values: Floats) -> Floats:
@@ -98,7 +105,7 @@ def _log_likelihoods(model: Model, strengths: Floats, grid: Floats, scale: float
     if not len(beyond):
         return logs
     for number, spread in enumerate(grid.tolist()):
-        variance = luck + (spread / _ELO) ** 2
+        variance = luck + (spread / ELO) ** 2
         whole = model.matrix(1 / variance) + means
         pulls = model.sum_ends(beyond / variance)
         moved = float(pulls @ np.linalg.solve(whole, pulls))
@@ -124,7 +131,7 @@ def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
     5.6
     """
     information = model.information(strengths)
-    return np.asarray(1 / (model.effect(strengths) + (spread / _ELO) ** 2 * information))
+    return np.asarray(1 / (model.effect(strengths) + (spread / ELO) ** 2 * information))
 
 
 def is_equal(model: Model) -> bool:
@@ -132,7 +139,7 @@ def is_equal(model: Model) -> bool:
     sizes = np.bincount(model.groups)
     if len(model.pairs) < int((sizes * (sizes - 1) // 2).sum()):
         return False
-    counted = model.factors * (model.pairs - model.credit)
+    counted = model.factors * model.played
     return len(counted) < 2 or bool(np.ptp(counted) < 1e-9 * counted.max())
 
 
@@ -146,13 +153,8 @@ def unequal_part(model: Model, strengths: Floats) -> Floats:
     share = expit(strengths[:, None] - strengths[None, :])
     full = np.where(means > 0, share * (1 - share), 0.0)
     np.fill_diagonal(full, 0.0)
-    equal = invert(_laplacian(full), means)
+    equal = invert(make_laplacian(full), means)
     weights, theirs = model.weights(strengths), full[model.first, model.second]
     both = own @ model.matrix(weights * theirs) @ equal
-    return np.asarray(
-        own @ model.matrix(weights**2) @ own + equal @ _laplacian(full**2) @ equal - both - both.T
-    )
-
-
-def _laplacian(weights: Floats) -> Floats:
-    return np.asarray(np.diag(weights.sum(axis=1)) - weights)
+    alone = own @ model.matrix(weights**2) @ own + equal @ make_laplacian(full**2) @ equal
+    return np.asarray(alone - both - both.T)

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from arena.statistics.distributions import Floats, find_root, normal_below, student_bound
 from arena.statistics.intervals import Estimate
@@ -131,17 +131,36 @@ def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
     return Estimate(*map(drift_at, (0.5, level / 2, 1 - level / 2)))
 
 
+class _Stage(NamedTuple):
+    """A walk from one look to the next: the steps before, more of them, and the bound above.
+
+    It starts at each of `starts`, as they are at the first of the two, with the probabilities
+    `masses`.
+    """
+
+    before: int
+    steps: int
+    bound: float
+    starts: Floats
+    masses: Floats
+
+
 class _Stages:
-    """The density of a walk inside its bounds after each look but the last one."""
+    """A walk inside its bounds; what leaves them at a look does not go on."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
-        self.drift = walk.position / walk.steps  # with which the densities are computed
-        self.looks = self._needed()
-        steps = np.diff([0, *self.looks]).astype(float)
-        self.nodes, self.weights = self._quadrature(float(steps.min()))
-        self.steps = steps
-        self.masses = np.array([row * self.weights for row in self._densities()])
+        self.drift = walk.position / walk.steps  # with which the masses are computed
+        looks = self._needed()
+        nodes, weights = self._quadrature(min(np.diff([0, *looks])))
+        starts, masses = np.zeros(1), np.ones(1)
+        self.stages: list[_Stage] = []
+        for before, after in pairwise([0, *looks]):
+            bound = walk.position if after == walk.steps else walk.ends.high
+            stage = _Stage(before, after - before, bound, starts, masses)
+            masses = self._density(nodes[:, None] - starts, stage.steps) @ masses * weights
+            starts = nodes
+            self.stages.append(stage)
 
     def _needed(self) -> list[int]:
         """Return the looks at which the walk can have been out of the bounds, and the last."""
@@ -157,27 +176,13 @@ class _Stages:
     def _quadrature(self, least: float) -> tuple[Floats, Floats]:
         """Return nodes and weights between the bounds, close enough for the shortest round."""
         low, high = self.walk.ends
-        deviation = math.sqrt(least * self.walk.variance)
-        wanted = 2 * (high - low) / deviation
+        wanted = 2 * (high - low) / math.sqrt(least * self.walk.variance)
         count = int(min(_MOST_NODES, max(_MIN_NODES, wanted)))
         nodes, weights = np.polynomial.legendre.leggauss(count)
         half = (high - low) / 2
         return np.asarray(low + half * (nodes + 1)), np.asarray(weights * half)
 
-    def _densities(self) -> list[Floats]:
-        """Return the density at the nodes after each look, without what has left the bounds."""
-        densities: list[Floats] = []
-        moves: dict[float, Floats] = {}
-        for steps in self.steps[:-1].tolist():
-            if not densities:
-                densities.append(self._step(self.nodes, steps))
-                continue
-            if steps not in moves:
-                moves[steps] = self._step(self.nodes[:, None] - self.nodes[None, :], steps)
-            densities.append(moves[steps] @ (densities[-1] * self.weights))
-        return densities
-
-    def _step(self, moved: Floats, steps: float) -> Floats:
+    def _density(self, moved: Floats, steps: int) -> Floats:
         """Return the density of a move in so many steps."""
         variance = steps * self.walk.variance
         exponent = -((moved - steps * self.drift) ** 2) / (2 * variance)
@@ -185,34 +190,9 @@ class _Stages:
 
     def share_above(self, drift: float) -> float:
         """Return how likely an outcome like the observed one, or one that is more for elo1, is."""
-        return self._left_above(drift) + self._last_above(drift)
-
-    def _left_above(self, drift: float) -> float:
-        """Return how likely the walk left at the upper bound before the last look."""
-        if len(self.steps) == 1:
-            return 0.0
-        bound = self.walk.ends.high
-        first = self._above(bound, np.zeros(1), drift, self.steps[0])
-        later = self._above(bound, self.nodes, drift, self.steps[1:-1, None])
-        return float(np.sum(first) + np.sum(self._masses(drift)[:-1] * later))
-
-    def _last_above(self, drift: float) -> float:
-        """Return how likely the walk got to the last look, and there as far as observed."""
-        starts, masses = np.zeros(1), np.ones(1)
-        if len(self.steps) > 1:
-            starts, masses = self.nodes, self._masses(drift)[-1]
-        ends = self._above(self.walk.position, starts, drift, self.steps[-1])
-        return float(np.sum(masses * ends))
-
-    def _above(self, end: float, starts: Floats, drift: float, steps: npt.ArrayLike) -> Floats:
-        """Return how likely the walk gets from each start above `end` in so many steps."""
-        moved = np.asarray(steps, dtype=float)
-        deviation = np.sqrt(moved * self.walk.variance)
-        return normal_below((starts + moved * drift - end) / deviation)
-
-    def _masses(self, drift: float) -> Floats:
-        """Return the probabilities at the nodes after each look, for another drift."""
-        change = drift - self.drift
-        looks = np.array(self.looks[:-1], dtype=float)[:, None]
-        exponent = change * self.nodes - (drift**2 - self.drift**2) * looks / 2
-        return np.asarray(self.masses * np.exp(np.minimum(exponent / self.walk.variance, _MOST)))
+        share, change, unit = 0.0, drift - self.drift, self.walk.variance
+        for before, steps, bound, starts, masses in self.stages:
+            exponent = (change * starts - (drift**2 - self.drift**2) * before / 2) / unit
+            above = normal_below((starts + steps * drift - bound) / math.sqrt(steps * unit))
+            share += float(masses * np.exp(np.minimum(exponent, _MOST)) @ above)
+        return share

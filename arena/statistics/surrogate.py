@@ -90,46 +90,39 @@ class Surrogate:
         noise = covariance + _MISFIT**2 * np.eye(len(scores))
         fits = []
         for kernel in draw_kernels(groups):
-            factor = np.linalg.cholesky(_covariance(kernel, points, points) + noise)
+            whole = _covariance(kernel, points, points) + noise
+            factor = np.linalg.cholesky(whole)
             half = np.linalg.solve(factor, centred)
             likelihood = -0.5 * float(half @ half) - float(np.log(np.diag(factor)).sum())
-            fits.append((likelihood, kernel))
-        fits.sort(key=lambda fit: -fit[0])
-        best = fits[0][0]
-        chances = [math.exp(likelihood - best) for likelihood, _ in fits[:_KEPT]]
+            fits.append((likelihood, kernel, whole))
+        fits = sorted(fits, key=lambda fit: -fit[0])[:_KEPT]
+        chances = [math.exp(likelihood - fits[0][0]) for likelihood, _, _ in fits]
         self._fitted = []
-        for (_, kernel), chance in zip(fits[:_KEPT], chances, strict=True):
-            inverse = np.asarray(np.linalg.inv(_covariance(kernel, points, points) + noise))
-            weight = chance / sum(chances)
-            self._fitted.append(_Fitted(kernel, weight, inverse, inverse @ centred))
+        for (_, kernel, whole), chance in zip(fits, chances, strict=True):
+            inverse = np.asarray(np.linalg.inv(whole))
+            self._fitted.append(_Fitted(kernel, chance / sum(chances), inverse, inverse @ centred))
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
         """Return the mean of the function at some points, and its standard deviation."""
-        mean, square = np.zeros(len(points)), np.zeros(len(points))
-        for fit in self._fitted:
-            across = _covariance(fit.kernel, points, self.points)
-            value = across @ fit.weights
-            spread = (
-                fit.kernel.height**2 + _LEVEL**2 - ((across @ fit.inverse) * across).sum(axis=1)
-            )
-            mean += fit.weight * value
-            square += fit.weight * (np.maximum(spread, 0) + value**2)
-        return mean + 0.5, np.sqrt(np.maximum(square - mean**2, 0))
+        mean, deviation = self._average(points, None)
+        return mean + 0.5, deviation
 
     def compare(self, points: Floats, reference: Floats) -> tuple[Floats, Floats]:
         """Return by how much the function is above that at a reference, and the deviation of it."""
+        return self._average(points, reference[None])
+
+    def _average(self, points: Floats, reference: Floats | None) -> tuple[Floats, Floats]:
         mean, square = np.zeros(len(points)), np.zeros(len(points))
-        for fit in self._fitted:
-            at_points, at_reference = (
-                _covariance(fit.kernel, some, self.points) for some in (points, reference[None])
-            )
-            across = at_points - at_reference
-            value = across @ fit.weights
-            apart = _covariance(fit.kernel, points, reference[None])[:, 0]
-            prior = 2 * (fit.kernel.height**2 + _LEVEL**2 - apart)
-            spread = prior - ((across @ fit.inverse) * across).sum(axis=1)
-            mean += fit.weight * value
-            square += fit.weight * (np.maximum(spread, 0) + value**2)
+        for kernel, weight, inverse, weights in self._fitted:
+            across = _covariance(kernel, points, self.points)
+            prior = kernel.height**2 + _LEVEL**2
+            if reference is not None:
+                across = across - _covariance(kernel, reference, self.points)
+                prior = 2 * (prior - _covariance(kernel, points, reference)[:, 0])
+            value = across @ weights
+            spread = prior - ((across @ inverse) * across).sum(axis=1)
+            mean += weight * value
+            square += weight * (np.maximum(spread, 0) + value**2)
         return mean, np.sqrt(np.maximum(square - mean**2, 0))
 
     def draw(self, points: Floats, random: Random) -> Iterator[Floats]:
@@ -139,26 +132,23 @@ class Surrogate:
         while True:
             (place,) = random.choices(places, chances)
             if place not in prepared:
-                prepared[place] = self._factor(self._fitted[place], points)
-            mean, factor = prepared[place]
-            normals = np.array([random.gauss(0, 1) for _ in range(len(points))])
-            yield mean + factor @ normals
+                mean, spread = self._posterior(self._fitted[place], points)
+                root = np.linalg.cholesky(spread + _JITTER * np.eye(len(points)))
+                prepared[place] = mean + 0.5, root
+            mean, root = prepared[place]
+            yield mean + root @ np.array([random.gauss(0, 1) for _ in range(len(points))])
 
     def look_ahead(self, points: Floats, random: Random, futures: int) -> LookAhead:
         """Return what tells how much further scores of some of these points would help."""
-        posteriors = []
-        for fit in self._fitted[:_AHEAD]:
-            across = _covariance(fit.kernel, points, self.points)
-            spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
-            posteriors.append((fit.weight, across @ fit.weights, spread))
+        ahead = self._fitted[:_AHEAD]
+        posteriors = [(fit.weight, *self._posterior(fit, points)) for fit in ahead]
         return LookAhead(posteriors, random, futures)
 
-    def _factor(self, fit: _Fitted, points: Floats) -> tuple[Floats, Floats]:
-        """Return the mean at some points, and a root of the covariance there."""
+    def _posterior(self, fit: _Fitted, points: Floats) -> tuple[Floats, Floats]:
+        """Return the mean at some points, from one half, and the covariance there."""
         across = _covariance(fit.kernel, points, self.points)
         spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
-        spread[np.diag_indices(len(points))] += _JITTER
-        return across @ fit.weights + 0.5, np.asarray(np.linalg.cholesky(spread))
+        return across @ fit.weights, spread
 
 
 class LookAhead:
@@ -171,7 +161,6 @@ class LookAhead:
         self, posteriors: Sequence[tuple[float, Floats, Floats]], random: Random, futures: int
     ) -> None:
         self.posteriors = posteriors
-        self.random = random
         self.normals = np.array([[random.gauss(0, 1) for _ in range(futures)] for _ in range(16)])
 
     def gain(self, batch: Sequence[int], errors: Floats) -> float:

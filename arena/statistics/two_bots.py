@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats
-from arena.statistics.field_prior import make_priors
+from arena.statistics.distributions import Floats, binomial, logit
+from arena.statistics.posterior import make_priors
 
 GRID = np.linspace(-14, 14, 2801)
 """Differences of two bots, in log odds."""
@@ -90,17 +90,9 @@ def sign_chance(counts: ScoreCounts) -> float:
     seen = abs(more - less + 2 * (won - lost))
     if ones + twos > _MOST_COUNTED:
         return math.erfc((seen - 0.5) / math.sqrt(2 * (ones + 4 * twos)))
-    of_ones, of_twos = _flips(ones), _flips(twos)
+    of_ones, of_twos = binomial(ones, 0.0), binomial(twos, 0.0)
     sums = np.abs(2 * (2 * np.arange(twos + 1) - twos)[:, None] + 2 * np.arange(ones + 1) - ones)
     return min(1.0, float((np.outer(of_twos, of_ones) * (sums >= seen)).sum()))
-
-
-def _flips(pairs: int, won: float = 0.5) -> Floats:
-    """Return how likely each number of so many pairs goes one way."""
-    logs = np.cumsum(np.log(np.arange(1, pairs + 1)))
-    logs = np.concatenate([[0.0], logs])
-    ways = np.arange(pairs + 1) * (math.log(won) - math.log(1 - won)) + pairs * math.log(1 - won)
-    return np.asarray(np.exp(logs[-1] - logs - logs[::-1] + ways))
 
 
 def sign_power(pairs: int, lost: float, won: float, level: float) -> float:
@@ -118,8 +110,9 @@ def sign_power(pairs: int, lost: float, won: float, level: float) -> float:
         error = math.sqrt(pairs * (off - (won - lost) ** 2))
         return normal.cdf((pairs * (won - lost) - bound) / error)
     found = 0.0
-    for count, weight in enumerate(_flips(pairs, min(off, 1 - _LEAST_WEIGHT)).tolist()):
+    odds = float(logit(min(off, 1 - _LEAST_WEIGHT)))
+    for count, weight in enumerate(binomial(pairs, odds).tolist()):
         if weight > _LEAST_WEIGHT:
-            told = int((2 * np.cumsum(_flips(count)) <= level).sum())  # numbers at each end
-            found += weight * float(_flips(count, won / off)[count + 1 - told :].sum())
+            told = int((2 * np.cumsum(binomial(count, 0.0)) <= level).sum())  # at each end
+            found += weight * float(binomial(count, math.log(won / lost))[count + 1 - told :].sum())
     return found

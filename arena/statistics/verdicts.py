@@ -28,9 +28,8 @@ from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Numbers
-from arena.statistics.points import draw
-from arena.statistics.posterior import Posterior
-from arena.statistics.ratings import Fit, Scale
+from arena.statistics.posterior import Posterior, draw
+from arena.statistics.ratings import Fit, Flags, Scale
 from arena.statistics.two_bots import GRID, Duel, weigh_duel
 
 Word: TypeAlias = Literal["apart", "leans", "open"]
@@ -38,11 +37,13 @@ Word: TypeAlias = Literal["apart", "leans", "open"]
 LEANS = 0.9
 """How likely the bot ahead is the stronger one, at least, where the order leans."""
 
+_DIGITS = 4  # of chances and bounds: what is compared is rounded, the same on any machine
 _FEW = 60  # bots up to which the likelihood ratio is used, and more points
 _POINTS, _FEWER_POINTS = 8192, 2048
 _STEPS, _FEWER_STEPS = 8, 3
 _LENT = 20.0  # games of which the variance is known
 _LEAST, _MOST = 1e-9, 700.0
+_DIGITS = 9  # of strengths; those that are equal but for a rounding have one place
 _MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # of the logarithm of how many times as many games
 _CORRECTIONS = 3  # of an end: it is then right to the last digit that is shown
 _FORECAST = 0.9  # of the forecasts hold what is needed
@@ -71,6 +72,7 @@ class Verdicts:
         self.met = met
         self.looks = looks
         self.bots = len(fit.strengths)
+        self._ranked: Floats = fit.strengths.round(_DIGITS)
         self.leads: Floats = fit.strengths[:, None] - fit.strengths
         self.errors: Floats = np.where(fit.full_errors > 0, fit.full_errors, np.nan)
         two = np.triu(np.isfinite(self.errors), 1)
@@ -91,7 +93,7 @@ class Verdicts:
         return Verdict(lead, low, high, likely, "leans" if likely >= LEANS else "open")
 
     @cached_property
-    def apart(self) -> Floats:
+    def apart(self) -> Flags:
         """Whether the bot of a row is surely stronger than that of a column (n, n)."""
         if self.looks:
             return self._apart_at_any_time()
@@ -100,45 +102,52 @@ class Verdicts:
             return np.asarray((self.leads > 0) & is_sure)
         return np.asarray(self._roots > self._bounds[-1])
 
-    def _apart_at_any_time(self) -> Floats:
+    def _apart_at_any_time(self) -> Flags:
         """Return the same, at every number of pairs at once.
 
         A gap between two neighbours of the order, of which there are few, splits the field at a
         lower bound; those above it are apart from those below that are as far from them.
         """
-        found = self._roots > self._bounds_at_any_time
+        found, lower = (
+            self._roots > self.bounds_at_any_time(level)
+            for level in (self._level, self._level_of_neighbours)
+        )
         order = self._order
-        lower = self._roots > self._bounds_of_neighbours
         for place in range(1, self.bots):
             if lower[order[place - 1], order[place]]:
                 split = np.ix_(order[:place], order[place:])
                 found[split] |= lower[split]
-        if self.duel:
-            ((first, second), counts), *_ = self.met.items()
-            threshold = math.log(2 / self._level)
-            found[first, second] |= float(log_capital(counts, 0.5)) >= threshold
-            found[second, first] |= float(log_capital(counts[::-1], 0.5)) >= threshold
+        if self._counts:
+            both = [self._counts, self._counts[::-1]]
+            found |= np.diag(log_capital(both, 0.5) >= math.log(2 / self._level))[:, ::-1]
         return np.asarray(found)
+
+    @cached_property
+    def _counts(self) -> ScoreCounts | None:
+        """The pairs of the only two bots by the score of the first one; None for other runs."""
+        if self.bots != 2 or not any(map(any, self.met.values())):
+            return None
+        ((first, _), counts), *_ = self.met.items()
+        return counts if first == 0 else counts[::-1]
 
     @cached_property
     def duel(self) -> Duel | None:
         """What the pairs of the only two bots say, from the first one; None for other runs."""
-        if self.bots != 2 or not any(sum(counts) for counts in self.met.values()):
-            return None
-        ((first, _), counts), *_ = self.met.items()
-        return weigh_duel(counts if first == 0 else counts[::-1], ALPHA)
+        return weigh_duel(self._counts, ALPHA) if self._counts else None
 
     @cached_property
     def likely(self) -> Floats:
         """How likely the bot of a row is stronger than that of a column (n, n)."""
         if self.duel:
             chance = self.duel.likely
-            return np.array([[0.5, chance], [1 - chance, 0.5]])
-        return self.posterior.likely
+            return np.round([[0.5, chance], [1 - chance, 0.5]], _DIGITS)
+        return np.round(self.posterior.likely, _DIGITS)
 
     def first(self) -> Floats:
         """Return how likely each bot is the strongest one."""
-        return self.likely[:, ::-1].diagonal().copy() if self.duel else self.posterior.first()
+        if self.duel:
+            return self.likely[:, ::-1].diagonal().copy()
+        return np.round(self.posterior.first(), _DIGITS)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -164,35 +173,21 @@ class Verdicts:
                 high = np.maximum(high, 0.0)
         else:
             high = self._fitted_ends()
-        for bot, opponent in zip(*np.nonzero(~np.eye(self.bots, dtype=bool)), strict=True):
-            scale = self._scales[opponent]
-            if scale.no_high[bot]:
-                high[bot, opponent] = np.inf
-        return high
-
-    @cached_property
-    def _scales(self) -> list[Scale]:
-        plain = self.fit.scale()
-        if not (plain.no_high.any() or plain.no_low.any()):
-            return [plain] * self.bots
-        return [self.fit.scale(bot) for bot in range(self.bots)]
+        return np.where(self.fit.reach.T | np.isnan(self.errors), high, np.inf)
 
     def _fitted_ends(self) -> Floats:
-        bound = np.full_like(self.leads, self._bounds[0])
         if self.looks:
-            bound = self._bounds_at_any_time
+            bound = self.bounds_at_any_time(self._level)
+        else:
+            bound = np.full_like(self.leads, self._bounds[0])
         x, y = np.nonzero(np.isfinite(self.errors))
         high = self.leads.copy()
-        gaps = self._gaps(x, y) if self.bots <= _FEW else None
-        high[x, y] += self._reach(gaps, self.errors[x, y], bound[x, y])
+        high[x, y] += self._reach(self._contrasts(x, y), self.errors[x, y], bound[x, y])
         return high
 
-    def _gaps(self, x: Ints, y: Ints) -> Floats:
-        """Return the weights of the strengths in the leads of x over y."""
-        gaps = np.zeros((len(x), self.bots))
-        rows = np.arange(len(x))
-        gaps[rows, x], gaps[rows, y] = 1.0, -1.0
-        return gaps
+    def _contrasts(self, x: Ints, y: Ints) -> Floats | None:
+        """Return the weights of the strengths in the leads of x over y; None for many bots."""
+        return np.eye(self.bots)[x] - np.eye(self.bots)[y] if self.bots <= _FEW else None
 
     def _reach(self, contrasts: Floats | None, errors: Floats, bounds: Floats) -> Floats:
         """Return by how much differences of strengths can be more, at so many errors.
@@ -211,27 +206,21 @@ class Verdicts:
             move = move * np.exp(step)
         return np.asarray(move)
 
-    @cached_property
-    def _bounds_at_any_time(self) -> Floats:
-        return self._bounds_of(self._level)
-
-    @cached_property
-    def _bounds_of_neighbours(self) -> Floats:
-        return self._bounds_of(self._level_of_neighbours)
-
-    def _bounds_of(self, level: float) -> Floats:
+    def bounds_at_any_time(self, level: float) -> Floats:
+        """Return how many errors a lead (n, n) passes at some number of pairs with this chance."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.sqrt(boundary(1 / self.errors**2, level)))
+            return np.sqrt(boundary(1 / self.errors**2, level)).round(_DIGITS)
 
     @cached_property
     def _roots(self) -> Floats:
         """How many errors every lead is off 0, with its sign (n, n)."""
         roots = self.leads / self.errors
-        if self.bots <= _FEW:
-            x, y = np.nonzero(np.isfinite(self.errors) & (self.leads != 0))
-            found = self._root_at(self._gaps(x, y), self.errors[x, y], -self.leads[x, y])
+        x, y = np.nonzero(np.isfinite(self.errors) & (self.leads != 0))
+        contrasts = self._contrasts(x, y)
+        if contrasts is not None:
+            found = self._root_at(contrasts, self.errors[x, y], -self.leads[x, y])
             roots[x, y] = np.sign(self.leads[x, y]) * found
-        return np.asarray(roots)
+        return np.round(roots, _DIGITS)
 
     def _root_at(self, contrasts: Floats, errors: Floats, moves: Floats) -> Floats:
         """Return how many errors off it is if differences of strengths move by so much.
@@ -266,7 +255,7 @@ class Verdicts:
     @cached_property
     def _order(self) -> Numbers:
         """The bots, the strongest first."""
-        return np.argsort(-self.fit.strengths, kind="stable")
+        return np.argsort(-self._ranked, kind="stable")
 
     @cached_property
     def _bounds(self) -> tuple[float, float]:
@@ -290,7 +279,7 @@ class Verdicts:
                 others = np.flatnonzero(left[bot])
                 gaps = self._points[:, bot, None] - self._points[:, others]
                 np.maximum(most, (abs(gaps) / self.errors[bot, others]).max(axis=1), out=most)
-            found.append(self._widen(float(np.quantile(most, 1 - ALPHA))))
+            found.append(round(self._widen(float(np.quantile(most, 1 - ALPHA))), _DIGITS))
             before, left = int(left.sum()), left & (sizes <= found[-1])
             if left.sum() == before or not left.any():
                 break
@@ -337,9 +326,8 @@ class Verdicts:
         """Return the bound of a lead that has this variance."""
         if not self.looks:
             return Z95 if self.duel else self._bounds[-1]
-        strengths = self.fit.strengths
-        ends = sorted((strengths[bot], strengths[opponent]))
-        between = (strengths > ends[0]) & (strengths < ends[1])
+        ends = sorted((self._ranked[bot], self._ranked[opponent]))
+        between = (self._ranked > ends[0]) & (self._ranked < ends[1])
         level = self._level if between.any() else self._level_of_neighbours
         return math.sqrt(boundary(1 / variance, level))
 
@@ -349,10 +337,8 @@ class Verdicts:
         An end is infinite where nothing bounds it.
         """
         strengths = scale.move(self.fit.strengths)
-        errors = np.sqrt(np.clip(scale.variances(self.fit.full_covariance), 0, None))
-        known = np.flatnonzero(errors > 0)
+        known, errors, contrasts = self._counted(scale)
         bounds = np.full(len(known), self.rating_bound(scale))
-        contrasts = (np.eye(self.bots) - scale.weights)[known]
         ends = []
         for side, is_open in ((-1, scale.no_low), (1, scale.no_high)):
             end = strengths.copy()
@@ -361,19 +347,23 @@ class Verdicts:
                 end[known] = contrasts[range(len(known)), known] * leads[known, 1 - known]
             else:
                 turned = side * contrasts if self.bots <= _FEW else None
-                end[known] += side * self._reach(turned, errors[known], bounds)
+                end[known] += side * self._reach(turned, errors, bounds)
             ends.append(np.where(is_open, side * np.inf, end))
         return strengths, ends[0], ends[1]
 
     def rating_bound(self, scale: Scale) -> float:
         """Return how many errors any rating is off at most, in 95 % of runs."""
-        errors = np.sqrt(np.clip(scale.variances(self.fit.full_covariance), 0, None))
-        known = np.flatnonzero(errors > 0)
+        known, errors, contrasts = self._counted(scale)
         if not len(known):
             return 0.0
-        moved = self._points @ (np.eye(self.bots) - scale.weights)[known].T
-        most = (abs(moved) / errors[known]).max(axis=1)
+        most = (abs(self._points @ contrasts.T) / errors).max(axis=1)
         return self._widen(float(np.quantile(most, 1 - ALPHA)))
+
+    def _counted(self, scale: Scale) -> tuple[Ints, Floats, Floats]:
+        """Return the bots that have errors on a scale, these, and the weights of strengths."""
+        errors = scale.errors(self.fit.full_covariance)
+        known = np.flatnonzero(errors > 0)
+        return known, errors[known], (np.eye(self.bots) - scale.weights)[known]
 
     def _widen(self, bound: float) -> float:
         """Return a bound as of Student's t: variances are from the games themselves.
@@ -381,8 +371,7 @@ class Verdicts:
         Source: Fisher 1925, the first term of the expansion.
         """
         model = self.fit.model
-        pairs = np.zeros(self.bots)
-        np.add.at(pairs, model.first, model.pairs - model.credit)
-        np.add.at(pairs, model.second, model.pairs - model.credit)
+        ends = np.concatenate([model.first, model.second])
+        pairs = np.bincount(ends, np.tile(model.played, 2), self.bots)
         freedom = 2 * float(pairs.min()) + _LENT
         return bound * (1 + (bound**2 + 1) / (4 * freedom))

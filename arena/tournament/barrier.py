@@ -80,7 +80,7 @@ class Standings:
         """
         covariance = self.fit.covariance if luck else self.fit.full_covariance
         bound = ELO * self.verdicts.rating_bound(self.scale)
-        return np.asarray(bound * np.sqrt(np.clip(self.scale.variances(covariance), 0, None)))
+        return bound * self.scale.errors(covariance)
 
     def open_by_pairing(self, contrast: Floats) -> Floats:
         """Return what each pairing that was met adds to a difference's variance, times its pairs.
@@ -92,7 +92,7 @@ class Standings:
         moved = contrast @ self._inverse
         weights = model.weights(self.fit.strengths)
         squares = (moved[model.first] - moved[model.second]) ** 2
-        return np.asarray(squares * weights * model.factors * (model.pairs - model.credit))
+        return np.asarray(squares * weights * model.factors * model.played)
 
     def contrast(self, bot: int, opponent: int | None = None) -> Floats:
         """Return the weights of the strengths in one bot's lead over another, or over the mean."""

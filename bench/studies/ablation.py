@@ -65,9 +65,9 @@ def play(luck: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]) -> Ints
     city = luck[..., 0] < shares[:, None, None]
     lead = np.floor(_LEAD * luck[..., 1]).astype(np.int64) * ~city
     counts = count_pairs(luck.shape[0], luck.shape[1], [])
-    for seat, half in ((0, 2), (1, 0)):
-        counts[:, :, COLUMNS.index((seat, half, "city"))] = city[:, :, seat]
-        counts[:, :, COLUMNS.index((seat, half, "points"))] = ~city[:, :, seat]
+    for seat, result in ((0, 0), (1, 1)):
+        counts[:, :, COLUMNS.index((seat, "city", result))] = city[:, :, seat]
+        counts[:, :, COLUMNS.index((seat, "points", result))] = ~city[:, :, seat]
     counts[:, :, len(COLUMNS)] = lead.sum(axis=2)
     return counts
 

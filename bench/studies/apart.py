@@ -1,85 +1,161 @@
-"""Runs that stop by themselves: how often they ever tell equal bots apart, or wrongly."""
+"""Runs that stop by themselves, under hostile truths: whether they are ever wrong, and their price.
+
+An oracle that knows how the scores of pairs vary plays the same rounds with the same bounds.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from itertools import combinations
+from typing import Literal, NamedTuple
+from unittest.mock import patch
+from zlib import crc32
 
+import numpy as np
+
+from arena.statistics.distributions import Floats, expit
+from arena.statistics.model import Model
+from arena.statistics.ratings import ELO
 from arena.tournament.barrier import Standings
-from arena.tournament.schedule import Pairing, gauntlet, round_robin
+from arena.tournament.rounds import Counts
+from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Until
 from arena.tournament.until_rounds import UntilRounds
-from bench.studies.fields import Simulated
+from bench.studies.fields import EFFECT
+from bench.studies.truths import CASES, Case, Truth, of_elo
 
 SEED = 1970
 RUNS = 400
+FIRST, MOST = 20, 200
+"""Pairs of the first round, and of a pairing at most, under hostile truths."""
+
+WIDTH = 40.0
+Target = Literal["resolved"] | float
+_CLOSE = 1e-9  # log odds: equal bots
 
 
-class Case(NamedTuple):
-    """A field, by the Elo of its bots, and a run; with a `panel` it is a gauntlet."""
+class Ending(NamedTuple):
+    """What a run came to: whether two bots were ever apart wrongly, or outside their intervals.
 
-    name: str
-    elos: Sequence[float]
+    `missed` is that at the end, and `known` says that the run has found what it looked for.
+    """
+
+    wrong: bool
+    missed: bool
+    known: bool
     pairs: int
-    max_pairs: int
-    panel: int = 0
-
-    def pairings(self) -> list[Pairing]:
-        """Return the pairings of the bots, whose labels are letters."""
-        labels = self.labels()
-        if self.panel:
-            return gauntlet(labels[: -self.panel], labels[-self.panel :])
-        return round_robin(labels)
-
-    def labels(self) -> list[str]:
-        """Return a label for each bot."""
-        return [chr(ord("a") + number) for number in range(len(self.elos))]
 
 
-CASES = (
-    Case("2 equal bots", [1500, 1500], 5, 2000),
-    Case("2 equal bots, from 1 pair on", [1500, 1500], 1, 500),
-    Case("6 equal bots", [1500] * 6, 5, 500),
-    Case("6 equal bots, from 1 pair on", [1500] * 6, 1, 200),
-    Case("3 equal bots and a far weaker one", [1500, 1500, 1500, 800], 5, 500),
-    Case("2 equal bots between others", [1700, 1600, 1600, 1500], 20, 1000),
-    Case("2 bots 5 Elo apart", [1500, 1505], 10, 3000),
-    Case("gauntlet of 3 equal bots", [1500, 1500, 1500, 1800, 1500, 1200], 5, 500, panel=3),
-)
-
-
-class Rates(NamedTuple):
-    """How often a run told bots apart that are equal, or in the wrong order; mean pairs."""
-
-    wrong: float
-    pairs: float
-
-
-def ever_wrong(case: Case, runs: int) -> Rates:
-    """Return how often runs were ever wrong, at any of their barriers."""
-    labels, pairings = case.labels(), case.pairings()
-    elos = dict(zip(labels, case.elos, strict=True))
-    wrong = pairs = 0
-    for run in range(runs):
-        rounds = UntilRounds(pairings, case.pairs, Until("resolved", case.max_pairs))
-        ever = False
-        for counts in Simulated(elos, SEED, run).rounds(rounds, pairings):
+def play_run(
+    case: Case, target: Target, first: int, most: int, oracle: bool, seed: Sequence[int]
+) -> Ending:
+    """Return what one simulated run came to, looked at after every round."""
+    rng = np.random.default_rng(seed)
+    truth = case.truth(rng)
+    bots = len(truth.leads)
+    met = [
+        two
+        for two in combinations(range(bots), 2)
+        if case.panel is None or (two[0] in case.panel) != (two[1] in case.panel)
+    ]
+    labels = [f"{bot:02}" for bot in range(bots)]
+    pairings = [Pairing(labels[one], labels[two]) for one, two in met]
+    shares = [truth.shares(float(expit(truth.leads[two] / ELO))) for two in met]
+    rounds = UntilRounds(pairings, first, Until(target, most))
+    strengths = truth.strengths()
+    counts: dict[int, Counts] = {}
+    wrong, number = False, 0
+    with patch.object(Model, "effects", _known_effects) if oracle else nullcontext():
+        while ranges := rounds.next(number, counts, ()):
+            for pairing, start, end in ranges:
+                more = rng.multinomial(end - start, shares[pairing])
+                counts[pairing] = tuple((counts.get(pairing, 0) + more).tolist())
+            number += 1
             standings = Standings(pairings, counts, ())
-            for upper, lower in zip(*standings.verdicts.apart.nonzero(), strict=True):
-                ever |= elos[standings.labels[upper]] <= elos[standings.labels[lower]]
-        wrong += ever
-        pairs += sum(standings.played.values())
-    return Rates(wrong / runs, pairs / runs)
+            own = strengths[[int(label) for label in standings.labels]]
+            wrong |= bool((standings.verdicts.apart & (own[:, None] - own < _CLOSE)).any())
+        _, low, high = standings.verdicts.ratings(standings.scale)
+        at = standings.scale.move(own)
+        missed = bool(((at < low) | (at > high)).any())
+        known = not rounds.find_open(counts, ())
+    return Ending(wrong, missed, known, sum(map(sum, counts.values())))
 
 
-def lines(runs: int = RUNS) -> Iterator[str]:
-    """Yield the table of the section, each row as soon as it has been simulated."""
-    yield f"{runs:,} runs each, looked at after every round. At most 5 % may be wrong.\n"
-    yield "| field | first pairs | most pairs | pairs played | ever apart wrongly |"
-    yield "|---|---|---|---|---|"
-    for case in CASES:
-        rates = ever_wrong(case, runs)
+def _known_effects(model: Model, strengths: Floats) -> Floats:
+    return np.full(len(strengths[model.first]), EFFECT)
+
+
+def play_runs(
+    name: str,
+    case: Case,
+    target: Target,
+    runs: int,
+    *,
+    first: int = FIRST,
+    most: int = MOST,
+    oracle: bool = False,
+    workers: int | None = None,
+) -> Ending:
+    """Return the means over so many runs, played by so many processes."""
+    seeds = [(SEED, crc32(name.encode()), run) for run in range(runs)]
+    if workers == 1:
+        found = [play_run(case, target, first, most, oracle, seed) for seed in seeds]
+    else:
+        with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+            jobs = [
+                pool.submit(play_run, case, target, first, most, oracle, seed) for seed in seeds
+            ]
+            found = [job.result() for job in jobs]
+    return Ending(*np.mean(found, axis=0).tolist())
+
+
+def ladder(bots: int, gap: float, deviation: float = 0.0) -> Case:
+    """Return a field of which every two neighbours are as many Elo points apart."""
+
+    def truth(rng: np.random.Generator) -> Truth:
+        return Truth(of_elo(gap * np.arange(float(bots)), deviation, rng))
+
+    return Case(truth, FIRST)
+
+
+PRICED = {
+    "6 bots 20 apart": (ladder(6, 20), 20_000),
+    "6 bots 20 apart, deviation 38": (ladder(6, 20, 38), 20_000),
+    "5 bots 60 apart": (ladder(5, 60), 2_000),
+}
+"""Fields of which the price is told, and the pairs of a pairing at most."""
+
+
+def lines(runs: int = RUNS, workers: int | None = None) -> Iterator[str]:
+    """Yield the tables of the section, each row as soon as it has been simulated."""
+    play = partial(play_runs, runs=runs, workers=workers)
+    yield (
+        f"{runs:,} runs a row, looked at after every round, {FIRST} pairs of each pairing first\n"
+        f"and {MOST} at most. Of 100 runs with `until: resolved`, in how many two bots were ever\n"
+        "apart in the wrong order (of equal bots: at all); in how many all neighbours were told\n"
+        f"apart, and after how many pairs. Of 100 with `until: {WIDTH:g}`, in how many a rating\n"
+        "was outside its interval at the end, and in how many all intervals were so narrow.\n"
+    )
+    yield "| truth | ever wrong | told | pairs | outside | narrow | pairs |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, case in CASES.items():
+        told, narrow = play(name, case, "resolved"), play(name, case, WIDTH)
         yield (
-            f"| {case.name} | {case.pairs} | {case.max_pairs:,} | {rates.pairs:,.0f} "
-            f"| {rates.wrong:.1%} |"
+            f"| {name} | {100 * told.wrong:.1f} | {100 * told.known:.0f} | {told.pairs:,.0f} "
+            f"| {100 * narrow.missed:.1f} | {100 * narrow.known:.0f} | {narrow.pairs:,.0f} |"
+        )
+    yield "\nThe price, beside that of an oracle that knows how the scores of pairs vary:\n"
+    yield "| field | most pairs | ever wrong | told | pairs | the oracle's | ratio |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, (case, most) in PRICED.items():
+        own, best = (
+            play(name, case, "resolved", most=most, oracle=oracle) for oracle in (False, True)
+        )
+        yield (
+            f"| {name} | {most:,} | {100 * own.wrong:.1f} | {100 * own.known:.0f} "
+            f"| {own.pairs:,.0f} | {best.pairs:,.0f} | {own.pairs / best.pairs:.2f} |"
         )

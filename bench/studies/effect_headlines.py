@@ -115,11 +115,11 @@ def play(luck: npt.NDArray[np.float64], game: Game) -> Ints:
     is_first = luck[..., 1] < game.first
     lead = (kind == _KINDS.index("points")) * (1 + np.floor(game.lead * luck[..., 2]))
     counts = count_pairs(luck.shape[0], luck.shape[1], [])
-    for number, (seat, half, how) in enumerate(COLUMNS):
+    for number, (seat, how, result) in enumerate(COLUMNS):
         if how in _KINDS:
-            own = np.where(how == "draw", 1, 2 * (is_first[:, :, seat] == (seat == 0)))
+            own = np.where(how == "draw", 2, is_first[:, :, seat] != (seat == 0))
             is_so = kind[:, :, seat] == _KINDS.index(how)
-            counts[:, :, number] = is_so & (own == half)
+            counts[:, :, number] = is_so & (own == result)
     counts[:, :, len(COLUMNS)] = lead.sum(axis=2)
     shorter = np.floor(_SHORTER * luck[..., 3])
     counts[:, :, len(COLUMNS) + 1] = (game.plies - shorter).sum(axis=2)

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.distributions import expit
+from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO
 from arena.tournament.rounds import Counts
-from arena.tournament.schedule import Pairing, PairRange
+from arena.tournament.schedule import Pairing, PairRange, round_robin
 
 _BLOCK = 512  # pairs that are drawn at once
 
@@ -24,19 +25,22 @@ class Rounds(Protocol):
     ) -> list[PairRange]: ...
 
 
+EFFECT = 0.89
+"""The variance of a pair's score over that of two independent games, as the ladder's pairs have."""
+
+
 def score_shares(share: float) -> list[float]:
     """Return how likely the five scores of a pair are for a bot with this share of the points.
 
-    One half of the pairs are two games that do not depend on each other and have no draw. In the
-    others it is as if a pair had four half games: the deal decides more, and there are draws.
+    As in the games of the ladder, none is drawn, and two on the same deal are even more often than
+    two that do not depend on each other.
 
-    >>> score_shares(0.5)
-    [0.15625, 0.125, 0.4375, 0.125, 0.15625]
+    >>> [round(one, 4) for one in score_shares(0.5)]
+    [0.2225, 0.0, 0.555, 0.0, 0.2225]
     """
-    rest = 1 - share
-    halves = [rest**4, 4 * share * rest**3, 6 * (share * rest) ** 2, 4 * share**3 * rest, share**4]
-    games = [rest**2, 0.0, 2 * share * rest, 0.0, share**2]
-    return [(half + game) / 2 for half, game in zip(halves, games, strict=True)]
+    ahead = 2 * share - 1
+    off = max(abs(ahead), EFFECT * 2 * share * (1 - share) + ahead**2)
+    return [(off - ahead) / 2, 0.0, 1 - off, 0.0, (off + ahead) / 2]
 
 
 class Simulated:
@@ -88,3 +92,19 @@ class Simulated:
                 counts[pairing] = self.play(pairings[pairing], end)
             yield dict(counts)
             number += 1
+
+
+def true_elos(labels: Sequence[str], played: Simulated) -> dict[str, float]:
+    """Return the Elo of an equal round robin of these bots with endless pairs."""
+    scores = [
+        PairScores(
+            labels.index(two.bot),
+            labels.index(two.opponent),
+            1,
+            2 * float(expit(played.lead(two) / ELO)),
+            0.0,
+        )
+        for two in round_robin(labels)
+    ]
+    strengths = Model(len(labels), scores, np.zeros(len(scores))).fit()
+    return dict(zip(labels, (ELO * strengths).tolist(), strict=True))

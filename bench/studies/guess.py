@@ -17,8 +17,11 @@ import numpy as np
 from arena.check.extent import GAMES, RATING
 from arena.check.guess import Climb
 from arena.entries.catalogue import ELO as LADDER
+from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import expit, find_root
-from arena.statistics.ratings import ELO
+from arena.statistics.ratings import ELO, fit_one
+from arena.tournament.schedule import Pairing
+from bench import ladder
 from bench.studies.fields import score_shares
 
 SEED = 46
@@ -26,6 +29,7 @@ RUNS = 4000
 ELOS = (1100, 1400, 1700)
 SPREADS = (0.0, 20.0, 38.0, 60.0)
 PAIRS = RATING * GAMES // 2
+_REAL = 400
 
 
 class Guessed(NamedTuple):
@@ -46,6 +50,25 @@ def guess(elo: float, spread: float, run: int) -> Guessed:
     )
     by_score = [np.cumsum(score_shares(share)) for share in shares.tolist()]
     climb = Climb(LADDER, lambda anchor: np.searchsorted(by_score[anchor], rng.random()).item() / 2)
+    climb.play(PAIRS)
+    _, low, high, _ = climb.rating()
+    return Guessed(low <= truth <= high, (high - low) / 2, sum(map(bool, climb.scores)))
+
+
+def guess_real(bot: str, run: int) -> Guessed:
+    """Return what a check guesses of a bot of the ladder, whose pairs are drawn of the stored ones.
+
+    The truth is the rating by all of these.
+    """
+    rng = np.random.default_rng([SEED, [*LADDER].index(bot), run])
+    anchors = {anchor: elo for anchor, elo in LADDER.items() if anchor != bot}
+    stored = ladder.read()
+    stored |= {Pairing(*two[::-1]): by_score[::-1] for two, by_score in stored.items()}
+    met = [stored[Pairing(bot, anchor)] for anchor in anchors]
+    scores = [pair_scores(len(anchors), anchor, by_score) for anchor, by_score in enumerate(met)]
+    truth = fit_one([*anchors.values()], scores).value
+    by_score = [np.cumsum(one) / sum(one) for one in met]
+    climb = Climb(anchors, lambda one: np.searchsorted(by_score[one], rng.random()).item() / 2)
     climb.play(PAIRS)
     _, low, high, _ = climb.rating()
     return Guessed(low <= truth <= high, (high - low) / 2, sum(map(bool, climb.scores)))
@@ -75,3 +98,10 @@ def lines(runs: int = RUNS, workers: int | None = None) -> Iterator[str]:
         for spread in SPREADS:
             held, half, met = guess_often(elo, spread, runs, workers or os.cpu_count() or 1)
             yield f"| {elo} | {spread:g} | {100 * held:.1f} | {half:.0f} Elo | {met:.1f} |"
+    yield f"\nThe same of real bots, {_REAL} checks each, with pairs drawn of the ladder's own:\n"
+    yield "| bot | Elo | covered, % | half of the interval | met |"
+    yield "|---|---|---|---|---|"
+    for bot, elo in LADDER.items():
+        found = [guess_real(bot, run) for run in range(min(runs, _REAL))]
+        held, half, met = np.mean(found, axis=0).tolist()
+        yield f"| {bot} | {elo} | {100 * held:.1f} | {half:.0f} Elo | {met:.1f} |"

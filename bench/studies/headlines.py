@@ -28,13 +28,12 @@ from arena.tournament.schedule import Pairing, gauntlet, round_robin
 from arena.tournament.stop import Until
 from arena.tournament.swiss_rounds import SwissRounds
 from arena.tournament.until_rounds import UntilRounds
-from bench.studies.fields import Simulated
-from bench.studies.orders import true_elos
+from bench.studies.fields import Simulated, true_elos
 from bench.studies.swiss import make_swiss
 
 SEED = 32
 RUNS = 1000
-USUAL = 38.0
+DEVIATION = 38.0
 _EQUAL = 1e-6  # Elo points
 
 
@@ -87,33 +86,33 @@ CASES = (
     Case("2 bots 30 apart", [0, 30], 100),
     Case("2 bots 300 apart", [0, 300], 20),
     Case("4 equal bots", [0] * 4, 20),
-    Case("4 equal bots", [0] * 4, 500, USUAL),
+    Case("4 equal bots", [0] * 4, 500, DEVIATION),
     Case("4 bots 60 apart", _far(4), 100),
-    Case("4 bots 60 apart", _far(4), 100, USUAL),
+    Case("4 bots 60 apart", _far(4), 100, DEVIATION),
     Case("8 equal bots", [0] * 8, 20),
     Case("8 bots 10 apart", _close(8), 20),
-    Case("8 bots 10 apart", _close(8), 500, USUAL),
+    Case("8 bots 10 apart", _close(8), 500, DEVIATION),
     Case("8 bots, two 100 ahead", _TWO_AHEAD, 100),
     Case("8 bots 60 apart", _far(8), 5),
-    Case("8 bots 60 apart", _far(8), 100, USUAL),
+    Case("8 bots 60 apart", _far(8), 100, DEVIATION),
     Case("12 equal bots", [0] * 12, 100),
-    Case("12 equal bots", [0] * 12, 100, USUAL),
+    Case("12 equal bots", [0] * 12, 100, DEVIATION),
     Case("12 bots, one 100 ahead", _ONE_AHEAD, 20),
     Case("12 bots, one 100 ahead", _ONE_AHEAD, 500),
-    Case("12 bots, one 100 ahead", _ONE_AHEAD, 100, USUAL),
-    Case("12 bots 60 apart", _far(12), 100, USUAL),
+    Case("12 bots, one 100 ahead", _ONE_AHEAD, 100, DEVIATION),
+    Case("12 bots 60 apart", _far(12), 100, DEVIATION),
     Case("8 bots, one 1200 ahead", [1200.0, *_close(7)], 20),
     Case("gauntlet of 1 against 5 equal", [50, *[0] * 5], 100, panel=5),
-    Case("gauntlet of 1 against 5 equal", [50, *[0] * 5], 100, USUAL, panel=5),
-    Case("gauntlet of 3 against 5", [*_far(3), *_far(5)], 100, USUAL, panel=5),
-    Case("gauntlet of 3 equal against 3", [0, 0, 0, 150, 0, -150], 500, USUAL, panel=3),
-    Case("Swiss, 16 equal bots", [0] * 16, 20, USUAL, rounds=6),
-    Case("Swiss, 16 bots 60 apart", _far(16), 20, USUAL, rounds=6),
-    Case("until resolved, 4 equal bots", [0] * 4, 20, USUAL, max_pairs=200),
+    Case("gauntlet of 1 against 5 equal", [50, *[0] * 5], 100, DEVIATION, panel=5),
+    Case("gauntlet of 3 against 5", [*_far(3), *_far(5)], 100, DEVIATION, panel=5),
+    Case("gauntlet of 3 equal against 3", [0, 0, 0, 150, 0, -150], 500, DEVIATION, panel=3),
+    Case("Swiss, 16 equal bots", [0] * 16, 20, DEVIATION, rounds=6),
+    Case("Swiss, 16 bots 60 apart", _far(16), 20, DEVIATION, rounds=6),
+    Case("until resolved, 4 equal bots", [0] * 4, 20, DEVIATION, max_pairs=200),
     Case("until resolved, 5 bots 60 apart", _far(5), 20, max_pairs=300),
-    Case("until resolved, 5 bots 60 apart", _far(5), 20, USUAL, max_pairs=300),
-    Case("stopped, 8 equal bots", [0] * 8, 100, USUAL, stopped=True),
-    Case("stopped, 8 bots 60 apart", _far(8), 100, USUAL, stopped=True),
+    Case("until resolved, 5 bots 60 apart", _far(5), 20, DEVIATION, max_pairs=300),
+    Case("stopped, 8 equal bots", [0] * 8, 100, DEVIATION, stopped=True),
+    Case("stopped, 8 bots 60 apart", _far(8), 100, DEVIATION, stopped=True),
 )
 
 KINDS = ("strongest", "lead", "apart", "misfits", "share")

@@ -18,12 +18,11 @@ from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
 from arena.tournament.schedule import round_robin
 from bench.studies.effect_headlines import Wrong, count, judge, write_row
-from bench.studies.fields import Simulated
-from bench.studies.orders import true_elos
+from bench.studies.fields import Simulated, true_elos
 
 SEED = 34
 RUNS = 1000
-_USUAL = 38.0
+_DEVIATION = 38.0
 
 
 class Case(NamedTuple):
@@ -54,9 +53,9 @@ CASES = (
     Case("one of 4 bots, no stronger", _EIGHT[:4], [0.0], 1, 20),
     Case("one of 4 bots, 40 stronger", _EIGHT[:4], [40.0], 1, 100),
     Case("3 of 8 bots, no stronger", _EIGHT, [0.0] * 3, 3, 100),
-    Case("3 of 8 bots, no stronger", _EIGHT, [0.0] * 3, 3, 100, _USUAL),
+    Case("3 of 8 bots, no stronger", _EIGHT, [0.0] * 3, 3, 100, _DEVIATION),
     Case("3 of 8 bots, two stronger", _EIGHT, [60.0, 15.0, 0.0], 3, 100),
-    Case("3 of 8 bots, two stronger", _EIGHT, [60.0, 15.0, 0.0], 3, 20, _USUAL),
+    Case("3 of 8 bots, two stronger", _EIGHT, [60.0, 15.0, 0.0], 3, 20, _DEVIATION),
     Case("other rules, 8 bots as before", _EIGHT, [0.0] * 8, 8, 100),
     Case("other rules, 8 bots, two stronger", _EIGHT, [60.0, 15.0, *[0.0] * 6], 8, 500),
 )

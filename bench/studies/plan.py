@@ -17,13 +17,11 @@ from arena.statistics.verdicts import Verdicts
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Until
 from arena.tournament.until_rounds import UntilRounds
-from bench.studies.fields import Simulated, score_shares
+from bench.studies.fields import EFFECT, Simulated, score_shares
 from bench.studies.truths import Truth, of_elo, play
 
 SEED = 46
 POWER = 0.8
-EFFECT = 0.75
-"""The variance of the simulated pairs over that of two games (`score_shares`)."""
 
 FIELDS = ((2, 0, 20), (4, 0, 20), (6, 0, 20), (12, 0, 20), (4, 0, 60), (12, 0, 60))
 GAUNTLETS = ((2, 8, 40), (4, 8, 40), (6, 8, 40), (12, 8, 40))

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from arena.statistics.apart import SHARES, log_capital, sequence_interval
+from arena.statistics.apart import SHARES, log_capital
+from arena.statistics.counts import ScoreCounts
+from arena.statistics.distributions import find_root
 from bench.studies.fields import score_shares
 
 SEED = 2023
@@ -40,6 +42,27 @@ def ever_missed(shape: Sequence[float], runs: int, pairs: int) -> float:
         below = log_capital(counts[:, ::-1], 1 - mean).max()
         missed += max(above, below) >= threshold
     return missed / runs
+
+
+def sequence_interval(counts: ScoreCounts, alpha: float = ALPHA) -> tuple[float, float]:
+    """Return the interval of a mean share per game (0..1) from the pairs so far.
+
+    The probability that it does not contain the mean at some number of pairs, be it looked at after
+    each, is at most `alpha`; half of that is for each side.
+
+    >>> [round(bound, 2) for bound in sequence_interval((10, 20, 40, 20, 10))]
+    [0.41, 0.59]
+    """
+    return _lower(counts, alpha / 2), 1 - _lower(counts[::-1], alpha / 2)
+
+
+def _lower(counts: ScoreCounts, alpha: float) -> float:
+    """Return the lowest mean share that is not refuted; a greater mean leaves less capital."""
+
+    def excess(mean: float) -> float:
+        return float(log_capital(counts, mean)) - math.log(1 / alpha)
+
+    return find_root(excess, 1e-9, 1 - 1e-9, 1e-10) if excess(1e-9) > 0 else 0.0
 
 
 def lines(runs: int = RUNS, pairs: int = PAIRS) -> Iterator[str]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
 
+from arena.insight.headline import RIVAL
 from arena.statistics.distributions import Floats
+from arena.statistics.ratings import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
 from bench.studies.truths import CASES, Case, play
 
 SEED = 46
-RUNS = 400
+RUNS = 4000
+FORECASTS = 1000  # of the runs
 _CLOSE = 1e-9  # log odds: equal bots
 
 
@@ -41,18 +47,39 @@ def count(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> Non
     at = scale.move(strengths)
     outside = (at < low) | (at > high)
     found["ratings missed"] += bool(outside.any())
-    found["leader missed"] += bool(outside[verdicts.fit.strengths.argmax()])
+    order = np.argsort(-verdicts.fit.strengths, kind="stable")
+    for rank, bot in enumerate(order.tolist()):
+        found[f"rank {rank} missed"] += bool(outside[bot])
+    first = verdicts.first()
+    _count_strongest(verdicts.apart, first, strengths, order.tolist(), found)
     unequal = np.triu(~is_equal)
     if unequal.any():
         found["pairs"] += int(unequal.sum())
         found["told"] += int((verdicts.apart & (true > 0)).sum())
         _count_likely(verdicts, true, unequal, found)
-        _count_forecasts(verdicts, true, found)
-        _count_first(verdicts, strengths, found)
+        _count_first(first, strengths, found)
+        if found["runs"] <= FORECASTS:
+            _count_forecasts(verdicts, true, found)
+
+
+def _count_strongest(
+    apart: Flags, chances: Floats, strengths: Floats, order: Sequence[int], found: dict[str, float]
+) -> None:
+    """Count the sentences "is the strongest" and "the next ones may be, too" of a headline."""
+    top = order[0]
+    if apart[top].sum() == len(order) - 1:
+        found["strongest"] += 1
+        found["strongest wrong"] += bool(
+            (np.delete(strengths, top) > strengths[top] - _CLOSE).any()
+        )
+        return
+    named = [top, *(bot for bot in order if chances[bot] >= RIVAL)]
+    found["named"] += 1
+    found["named wrong"] += bool(strengths.max() > strengths[named].max() + _CLOSE)
 
 
 def _count_likely(
-    verdicts: Verdicts, true: Floats, unequal: Floats, found: dict[str, float]
+    verdicts: Verdicts, true: Floats, unequal: Flags, found: dict[str, float]
 ) -> None:
     likely = verdicts.likely
     said = np.where(likely > 0.5, likely, likely.T)
@@ -72,8 +99,7 @@ def _count_forecasts(verdicts: Verdicts, true: Floats, found: dict[str, float]) 
             found["forecasts held"] += times[0] <= needed <= times[1]
 
 
-def _count_first(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> None:
-    first = verdicts.first()
+def _count_first(first: Floats, strengths: Floats, found: dict[str, float]) -> None:
     best = int(first.argmax())
     if (abs(strengths - strengths[best]) < _CLOSE).sum() == 1:
         found["first"] += 1
@@ -81,29 +107,59 @@ def _count_first(verdicts: Verdicts, strengths: Floats, found: dict[str, float])
         found["first right"] += bool(strengths.argmax() == best)
 
 
-def lines(runs: int = RUNS, names: Iterable[str] = tuple(CASES)) -> Iterator[str]:
+def lines(
+    runs: int = RUNS, names: Iterable[str] = tuple(CASES), workers: int | None = None
+) -> Iterator[str]:
     """Yield the table of the section, each row as soon as it has been simulated."""
     yield (
-        "| truth | wrong order | lead missed | rating missed | leader's missed | told apart "
-        "| likely: said / right | first: said / right | forecasts held |"
+        f"{runs:,} runs a row. Of 100 runs: in how many two bots are apart in the wrong order (of\n"
+        "equal bots: at all), any lead is outside its ends, any rating outside its interval, and\n"
+        "the rating at the rank that is worst off. `told`: the share of unequal bots that are\n"
+        "apart. `strongest`: of 100 runs, in how many the first bot is said to be, and wrongly.\n"
+        "`named`: else, in how many the strongest is not among the first one and those named\n"
+        "beside it. Of what is at least 0.9 likely, and of the first bot's chance: what is said,\n"
+        "on average, and what is right. `forecasts`: how many of 100 held the need, in the first\n"
+        f"{FORECASTS:,} runs.\n"
     )
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for name in names:
-        yield row(name, simulate(name, CASES[name], runs))
+    yield (
+        "| truth | order | leads | ratings | rank | told, % | strongest | named "
+        "| likely | first | forecasts |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    names, whole = [*names], Counter[str]()
+    one = partial(_simulate, runs)
+    with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+        for name, found in zip(names, pool.map(one, names), strict=True):
+            whole.update(found)
+            yield row(name, found)
+    yield f"| all | | | | | | | | {_said(whole, 'likely')} | {_said(whole, 'first')} | |"
 
 
-def row(name: str, found: dict[str, float]) -> str:
+def _simulate(runs: int, name: str) -> dict[str, float]:
+    return simulate(name, CASES[name], runs)
+
+
+def row(name: str, found: Mapping[str, float]) -> str:
     """Return the row of a truth."""
-    of_runs = [
-        f"{found[what] / found['runs']:.1%}"
-        for what in ("wrong", "missed", "ratings missed", "leader missed")
-    ]
-    told = f"{found['told'] / found['pairs']:.0%}" if found["pairs"] else "-"
-    chances = [
-        f"{found[f'{what} said'] / found[what]:.3f} / {found[f'{what} right'] / found[what]:.3f}"
+    worst = max(missed for what, missed in found.items() if what.startswith("rank "))
+    of_runs = [found["wrong"], found["missed"], found["ratings missed"], worst]
+    cells = [f"{100 * one / found['runs']:.1f}" for one in of_runs]
+    cells.append(f"{100 * found['told'] / found['pairs']:.0f}" if found["pairs"] else "-")
+    cells += [
+        f"{100 * found[what] / found['runs']:.1f} / "
+        f"{100 * found[f'{what} wrong'] / found['runs']:.1f}"
         if found[what]
         else "-"
-        for what in ("likely", "first")
+        for what in ("strongest", "named")
     ]
-    held = f"{found['forecasts held'] / found['forecasts']:.0%}" if found["forecasts"] else "-"
-    return f"| {name} | {' | '.join([*of_runs, told, *chances, held])} |"
+    cells += [_said(found, what) for what in ("likely", "first")]
+    held = found["forecasts"] and 100 * found["forecasts held"] / found["forecasts"]
+    cells.append(f"{held:.0f}" if held else "-")
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def _said(found: Mapping[str, float], what: str) -> str:
+    """Return what was said on average, and how often it was right."""
+    if not found[what]:
+        return "-"
+    return " / ".join(f"{found[f'{what} {how}'] / found[what]:.3f}" for how in ("said", "right"))

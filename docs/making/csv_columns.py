@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from arena.insight import difference_columns, file_columns, losses, table_columns
+from arena.insight import difference_columns, losses, table_columns
 from arena.insight.table_columns import Column, TableColumns
 
 NAME: Final = "csv-columns.md"
-MODULES: Final = (table_columns, file_columns, losses, difference_columns)
+MODULES: Final = (table_columns, losses, difference_columns)
 
 _INTRODUCTION = """\
 # Columns of the CSV files

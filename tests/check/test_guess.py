@@ -80,6 +80,13 @@ def test_an_interval_holds_the_rating_of_endless_pairs() -> None:
     assert guess.guess_often(1400, 38.0, 60).held >= 52 / 60
 
 
+def test_twenty_seeds_of_five_real_bots_agree_within_their_intervals() -> None:
+    """Of 100 checks 95; their pairs are drawn of the ladder's own, and deviate as these do."""
+    bots = ("uniform", "city_hunter", "greedy", "timing", "grandmaster")
+    held = [guess.guess_real(bot, run).held for bot in bots for run in range(20)]
+    assert sum(held) >= 95
+
+
 @pytest.mark.study
 @pytest.mark.parametrize("spread", [0.0, 20.0, 38.0, 60.0])
 @pytest.mark.parametrize("elo", guess.ELOS)

@@ -6,14 +6,15 @@ import csv
 import io
 import math
 from itertools import permutations
+from typing import get_args
 
 import pandas as pd
 import pytest
 
 from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.insight import tables
-from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
+from arena.insight import difference_columns, losses, table_columns, tables
+from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES, TableColumns
 from arena.lanes.faults import Fault
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
@@ -235,3 +236,15 @@ def test_equal_bots_share_a_rank() -> None:
     field = Field(pairings, totals, ["a", "b", "c"])
     elos = [round(one.value, 1) for one in field.ratings().values()]
     assert tables._ranks(elos) == [1, 1, 3]
+
+
+def test_every_listed_column_has_a_kind_that_is_written():
+    listed = [
+        one
+        for module in (table_columns, losses, difference_columns)
+        for one in vars(module).values()
+        if isinstance(one, TableColumns)
+    ]
+    kinds = {column.kind for one in listed for column in one.columns}
+    assert len(listed) > 20
+    assert kinds <= {*get_args(table_columns.Kind)}

@@ -12,11 +12,11 @@ import altair
 import pandas as pd
 import pytest
 
-from arena.insight import file_columns, table_columns
+from arena.insight import table_columns
 from arena.insight.difference_columns import VERDICTS
-from arena.insight.file_columns import LEAGUE
 from arena.insight.run_files import Files, make_files
 from arena.insight.table_columns import (
+    LEAGUE,
     LOSS_COLUMNS,
     TIMINGS,
     WIN_TYPES,
@@ -43,7 +43,7 @@ from tests.reports.runs import HOSTILE, cup, make_store, page_of, report_of
 
 LISTED = [
     one
-    for one in (*vars(table_columns).values(), *vars(file_columns).values())
+    for one in vars(table_columns).values()
     if isinstance(one, TableColumns)
     and one.file not in ("", TIMINGS.file, LEAGUE.file)  # which a clock and a league write
 ]

@@ -17,7 +17,7 @@ def fit(
     fitted = Fit(bots, scores)
     scale = fitted.scale(anchor[0] if anchor else None)
     elo = fitted.zero(anchor) + ELO * scale.move(fitted.strengths)
-    half = Z95 * ELO * np.sqrt(np.clip(scale.variances(fitted.full_covariance), 0, None))
+    half = Z95 * ELO * scale.errors(fitted.full_covariance)
     low = np.where(scale.no_low, -np.inf, elo - half)
     high = np.where(scale.no_high, np.inf, elo + half)
     return list(map(Estimate, elo.tolist(), low.tolist(), high.tolist()))

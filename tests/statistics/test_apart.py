@@ -8,14 +8,15 @@ from itertools import combinations
 
 import pytest
 
-from arena.statistics.apart import ALPHA, boundary, pair_scores, sequence_interval
+from arena.statistics.apart import ALPHA, boundary, pair_scores
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
 from arena.statistics.letters import give_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.verdicts import Verdicts
-from bench.studies import apart, orders
-from bench.studies.apart import CASES, Case, ever_wrong
+from bench.studies.apart import PRICED, WIDTH, play_runs
+from bench.studies.sequences import sequence_interval
+from bench.studies.truths import CASES
 from tests import ROOT
 
 EVEN: ScoreCounts = (10, 20, 40, 20, 10)
@@ -142,7 +143,7 @@ def test_a_gap_between_neighbours_splits_the_field_at_a_lower_bound() -> None:
         told = evidence(3, {(0, 1): ahead, (0, 2): ahead, (1, 2): EVEN})
         if told.apart[0, 1]:
             break
-    assert told._roots[0, 1] < told._bounds_at_any_time[0, 1]
+    assert told._roots[0, 1] < told.bounds_at_any_time(told._level)[0, 1]
     assert told.apart.tolist() == [[False, True, True], 3 * [False], 3 * [False]]
 
 
@@ -181,42 +182,36 @@ def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
     assert not told.apart[1, 0]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [CASES[1], pytest.param(CASES[7], marks=pytest.mark.slow)], ids=lambda case: case.name
-)
-def test_equal_bots_are_rarely_ever_told_apart(case: Case) -> None:
+@pytest.mark.parametrize("name", ["2 equal", "gauntlet, equal"])
+def test_equal_bots_are_rarely_ever_told_apart(name: str) -> None:
     """In at most 5 % of runs; 30 short runs, in which 5 would be an accident of 1 in 60."""
-    assert ever_wrong(case._replace(max_pairs=60), 30).wrong < 0.15
+    assert play_runs(name, CASES[name], "resolved", 30, most=60, workers=1).wrong < 0.15
 
 
 def test_without_correction_equal_bots_are_told_apart() -> None:
-    """The simulation sees it where a run is wrong: a level of 1 tells bots apart at once."""
+    """The simulation sees it where a run is wrong: one error is passed at some look."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.statistics.verdicts.ALPHA", 20.0)
-        assert ever_wrong(CASES[0]._replace(max_pairs=60), 20).wrong > 0.3
+        patch.setattr(
+            "arena.statistics.verdicts.boundary", lambda information, _: 0 * information + 1
+        )
+        ended = play_runs("2 equal", CASES["2 equal"], "resolved", 20, first=5, most=60, workers=1)
+    assert ended.wrong > 0.3
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_equal_bots_are_told_apart_in_one_run_of_twenty_at_most(case: Case) -> None:
-    """1,000 runs each (bench/STUDIES.md)."""
-    assert ever_wrong(case, apart.RUNS).wrong <= 0.05
-
-
-@pytest.mark.slow
-def test_orders_are_right_where_results_lie_around_the_elo() -> None:
-    """A few short runs; by the pairs of neighbours every third one was wrong."""
-    field = orders.FIELDS[0]._replace(max_pairs=300)
-    ended = orders.play_runs(field, 60.0, 12)
-    assert sum(one.ever for one in ended) <= 1
-    assert all(one.pairs <= 15 * 300 for one in ended)
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("spread", orders.SPREADS)
-@pytest.mark.parametrize("field", orders.FIELDS, ids=lambda field: field.name)
-def test_orders_are_wrong_in_one_run_of_twenty_at_most(field: orders.Field, spread: float) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_runs_that_stop_are_wrong_in_one_run_of_twenty_at_most(name: str) -> None:
     """200 runs each, and two errors of that share (bench/STUDIES.md has 400)."""
-    ended = orders.play_runs(field, spread, 200)
-    assert sum(one.wrong for one in ended) <= 0.08 * 200
+    assert play_runs(name, CASES[name], "resolved", 200).wrong <= 0.08
+    assert play_runs(name, CASES[name], WIDTH, 200).missed <= 0.08
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("name", PRICED)
+def test_a_run_that_stops_costs_little_more_than_an_oracle_needs(name: str) -> None:
+    """What it costs not to know how the scores of pairs vary."""
+    case, most = PRICED[name]
+    own, best = (
+        play_runs(name, case, "resolved", 100, most=most, oracle=oracle) for oracle in (False, True)
+    )
+    assert own.pairs <= 1.3 * best.pairs

@@ -42,7 +42,7 @@ def test_the_error_never_falls_below_what_few_opponents_leave_open() -> None:
     for pairs in (100, 1_000_000):
         fit = Fit(12, [even(0, 1, pairs), *field], known_spread=38.0)
         scale = fit.scale()
-        errors.append(ELO * float(np.sqrt(scale.variances(fit.full_covariance)[0])))
+        errors.append(ELO * float(scale.errors(fit.full_covariance)[0]))
     assert errors[0] > errors[1] > 30
 
 

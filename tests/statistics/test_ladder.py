@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from arena.entries.catalogue import ELO, STRENGTHS
-from arena.statistics.ladder import LADDER_SPREAD
+from arena.statistics.apart import pair_scores
+from arena.statistics.spread import LADDER_SPREAD
 from bench import ladder
+from bench.studies.fields import EFFECT, score_shares
 from tests import ROOT
 
 RATED = ladder.rate(ladder.read())
@@ -35,3 +40,24 @@ def test_pairs_that_deviate_more_have_a_greater_spread() -> None:
         for number, (two, by_score) in enumerate(ladder.read().items())
     }
     assert ladder.rate(turned).spread[1] > RATED.spread[2]
+
+
+def test_the_pairs_of_studies_vary_as_those_of_the_ladder() -> None:
+    """Over all its pairings: their variance, over that of two independent games."""
+    own = independent = 0.0
+    for by_score in ladder.read().values():
+        _, _, pairs, total, squares = pair_scores(0, 1, by_score)
+        own += (squares - total**2 / pairs) * pairs / (pairs - 1)
+        independent += total * (1 - total / pairs / 2)
+    assert round(own / independent, 2) == EFFECT
+
+
+def test_pairs_of_studies_have_their_share_and_their_variance() -> None:
+    """The latter where that leaves room, which it does not where one bot wins nearly all."""
+    for share in (0.5, 0.8, 0.1, 0.99):
+        likely, scores = np.array(score_shares(share)), np.arange(5) / 2
+        assert likely.min() >= 0
+        assert likely.sum() == pytest.approx(1)
+        assert likely @ scores / 2 == pytest.approx(share)
+        variance = likely @ scores**2 - (likely @ scores) ** 2
+        assert share == 0.99 or variance == pytest.approx(EFFECT * 2 * share * (1 - share))

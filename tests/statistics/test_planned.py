@@ -14,6 +14,7 @@ from arena.statistics.sprt import bounds
 from arena.statistics.two_bots import sign_chance, sign_power
 from arena.statistics.verdicts import Verdicts
 from bench.studies import plan
+from bench.studies.fields import EFFECT
 from bench.studies.truths import Truth, of_elo, play
 
 
@@ -97,8 +98,8 @@ def test_a_plan_is_right_within_ten_per_cent(bots: int, panel: int, gap: float) 
 @pytest.mark.study
 @pytest.mark.parametrize("gap", [20, 50])
 def test_a_comparison_takes_the_pairs_that_are_expected(gap: float) -> None:
-    """The test itself is simulated, with pairs that have draws."""
-    expected = expect_test(Planned(2, 0, gap / ELO, plan.EFFECT), bounds(0.05, 0.2), 10**6)
+    """The test itself is simulated."""
+    expected = expect_test(Planned(2, 0, gap / ELO, EFFECT), bounds(0.05, 0.2), 10**6)
     pairs, better = plan.play_tests(gap)
     assert expected.pairs == pytest.approx(pairs, rel=0.1)
     assert expected.chance == pytest.approx(better, abs=0.04)

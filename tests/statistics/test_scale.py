@@ -13,7 +13,7 @@ from arena.insight.summary import format_rows
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
-from arena.statistics.ratings import Fit, PairScores, find_scale
+from arena.statistics.ratings import Fit, PairScores
 from arena.tournament.schedule import round_robin
 from bench.studies.unbeaten import GAPS, PAIRS, RUNS, simulate
 
@@ -107,7 +107,7 @@ def test_groups_that_never_met_have_scales_of_their_own() -> None:
     scores = [PairScores(*two, 9, 9.0, 9.0) for two in ((0, 1), (1, 2), (0, 2), (3, 4))]
     scores += [PairScores(5, bot, 9, 18.0, 36.0) for bot in (3, 4)]
     fit = Fit(6, scores)
-    scale = find_scale(scores, fit.groups, fit.gap_errors)
+    scale = fit.scale()
     assert scale.no_high.tolist() == [False] * 5 + [True]
     assert scale.weights[5].tolist() == [0, 0, 0, 0.5, 0.5, 0]
     assert scale.weights[0].tolist() == [1 / 3] * 3 + [0] * 3

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from arena.statistics.apart import log_capital, sequence_interval
+from arena.statistics.apart import log_capital
 from bench.studies import sequences
+from bench.studies.sequences import sequence_interval
 
 STAKES = [0.95 * 2 ** (-number / 2) for number in range(19)]
 

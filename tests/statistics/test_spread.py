@@ -7,9 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.statistics.ladder import LADDER_SPREAD
 from arena.statistics.ratings import Fit, PairScores
-from arena.statistics.spread import is_equal
+from arena.statistics.spread import LADDER_SPREAD, is_equal
 from bench.studies import unmet
 from bench.studies.unmet import PARTIALS, Partial, cover
 

@@ -11,8 +11,7 @@ import pytest
 
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.points import draw
-from arena.statistics.posterior import Posterior
+from arena.statistics.posterior import Posterior, draw
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import sign_chance
 from arena.statistics.verdicts import Verdicts

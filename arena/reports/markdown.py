@@ -149,7 +149,8 @@ def _cell(columns: Sequence[Column], row: Sequence[Cell], own: Sequence[int]) ->
     if kind == "code" and text and not set(text) & set("`|\\"):
         return f"`{escape(text)}`"
     is_known = low is not None or high is not None
-    return to_text(f"{text} ({write_interval(low, high, kind)})" if is_known else text)
+    ends = write_interval(low, high, kind).removesuffix(" %")  # the number has it
+    return to_text(f"{text} ({ends})" if is_known else text)
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -47,7 +47,8 @@ def test_a_league_from_its_beginning(club: Arena) -> None:
     assert done.stdout == "patient 1 is withdrawn\n"
     history = club("league", "history", "club", "patient").stdout.splitlines()
     assert history[0].endswith("withdrawn")
-    assert [line.split()[:2] for line in history[1:]] == [["round", "1"], ["round", "2"]]
+    assert history[1].split() == ["elo", "95", "%"]
+    assert [line.split()[:2] for line in history[2:]] == [["round", "1"], ["round", "2"]]
 
 
 def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from arena.insight.run_files import how_rated
 from arena.insight.table_columns import SEATS, Column
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
@@ -235,10 +236,14 @@ def rate_prefixes(
     rated = [label for label in tournament.labels if label in labels]
     anchor = tournament.anchor
     fixed = (anchor.bot, anchor.elo) if anchor else None
-    even, played = tournament.chooses_pairings, counts.whole.played
+    how, played = how_rated(tournament, counts), counts.whole.played
     fields = []
     for part, end in enumerate(counts.ends):
         totals = played.where(played.part <= part).pair_totals
-        fields.append((end, Field(tournament.pairings, totals, rated, unrated, fixed, even=even)))
+        fields.append((end, Field(tournament.pairings, totals, rated, unrated, fixed, **how)))
     groups = len(fields[-1][1].groups)
-    return {end: field.ratings() for end, field in fields if len(field.groups) == groups}
+    return {
+        end: {label: one.scaled(1, 1) for label, one in field.ratings().items()}
+        for end, field in fields
+        if len(field.groups) == groups
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,10 +10,11 @@ from arena.entries.needs import explain_missing
 from arena.errors import arena_command
 from arena.executors.log import logger
 from arena.games.match import GameResult
+from arena.statistics.letters import give_ranks
 from arena.tournament.replay_command import replay_commands
-from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import find_unrated
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.store.counting import Counts
@@ -89,9 +91,9 @@ def find_place(traceback: str) -> str:
 class Interim:
     """Keeps what games are counted into as they come; the tables are made when they are shown."""
 
-    def __init__(self, pairings: Sequence[Pairing], anchor: Anchor | None = None) -> None:
-        self.pairings = pairings
-        self.anchor = anchor
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self.pairings = tournament.pairings
         self.counts: list[Counts] = []
 
     def add(self, counts: Counts) -> None:
@@ -120,15 +122,19 @@ class Interim:
             for row in table.to_dict("records")
         ]
         rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or row["score"]), row["bot"]))
-        return [row | {"rank": rank} for rank, row in enumerate(rows, 1)]
+        ranks = give_ranks([math.nan if row["elo"] is None else row["elo"] for row in rows])
+        return [row | {"rank": rank} for row, rank in zip(rows, ranks, strict=True)]
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
         """Return the cells of these bots' ratings, by label."""
+        from arena.insight.run_files import how_rated
         from arena.statistics.field import Field
 
         totals = counts.played.pair_totals
         if not labels or len(totals) > _MOST_FITTED:
             return {}
-        anchor = (self.anchor.bot, self.anchor.elo) if self.anchor else None
-        ratings = Field(self.pairings, totals, labels, (), anchor).ratings()
-        return {label: rating.cells for label, rating in ratings.items()}
+        anchor = self.tournament.anchor
+        fixed = (anchor.bot, anchor.elo) if anchor else None
+        how = how_rated(self.tournament, counts)
+        ratings = Field(self.pairings, totals, labels, (), fixed, **how).ratings()
+        return {label: rating.scaled(1, 1).cells for label, rating in ratings.items()}

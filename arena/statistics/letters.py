@@ -19,7 +19,7 @@ _LETTER = re.compile(r"([a-z])(\d*)")
 def give_ranks(ratings: Sequence[float]) -> list[int]:
     """Return the ranks of ratings that fall; equal ones share a rank, and the unrated do not.
 
-    >>> give_ranks([1510.0, 1510.0, 1480.0, math.nan, math.nan])
+    >>> give_ranks([1510.0, 1510.0, 1480.0, float("nan"), float("nan")])
     [1, 1, 3, 4, 5]
     """
     ranks: list[int] = []

@@ -122,7 +122,7 @@ def arrive(bots: int, rule: str, run: int, copies: int = 1) -> Arrival:
             for opponent, pairs in _choose(rule, found, step):
                 world.play(bots - 1, opponent, pairs)
             done += step
-            if rule != "uniform" or done == budget:
+            if rule not in ("uniform", ONLY) or done == budget:
                 found = world.rated()
         low, high = found[3:]
         covered.append(low <= truth <= high)
@@ -158,15 +158,15 @@ def lines(runs: int = 400) -> Iterator[str]:
     yield from _table([(bots, rule, 1) for bots, rules in cases for rule in rules], runs)
 
 
-def copies(runs: int = 200) -> Iterator[str]:
+def copies(runs: int = 150) -> Iterator[str]:
     """Yield the same of leagues whose panel of six are near copies, or two families of three."""
-    yield "Half the width of a newcomer's interval, in Elo points, and how often it covers, where the"
-    yield "six bots of the panel are near copies: they are within 5 Elo points, and deviate alike from"
-    yield "their Elo against every other bot. Taken for six opponents they let intervals cover in 60 to"
-    yield "75 % (a newcomer to 50 bots that meets only the panel), 56 to 81 % (to 12 bots) and 91 to"
-    yield "96 % (where it meets all of 12 bots)."
+    yield "Half the width of a newcomer's interval, in Elo points, and how often it covers, where"
+    yield "the six bots of the panel are families of so many near copies: these are 5 Elo points"
+    yield "from one another, and deviate alike from their Elo against every other bot. Before they"
+    yield "counted as a family (commit 433ae585, 60 to 300 arrivals) intervals of the first three"
+    yield "rows covered in 91 to 96 %, 56 to 81 % and 60 to 75 %."
     yield ""
-    cases = [(12, RULES[0], 6), (12, ONLY, 6), (50, RULES[0], 6), (50, ONLY, 6), (50, ONLY, 3)]
+    cases = [(12, RULES[0], 6), (12, ONLY, 6), (50, ONLY, 6), (50, ONLY, 3)]
     yield from _table(cases, runs)
 
 

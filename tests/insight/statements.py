@@ -370,42 +370,41 @@ class Statements:
 
     def read_sentence(self, sentence: str, source: str) -> None:
         """Read of which two bots a sentence gives the lead, how likely it is, and the verdict."""
-        if "eat 0" in sentence:  # what the first seat is worth
-            return
         leads = [*_LEAD.finditer(sentence), *_DIFFERENCE.finditer(sentence)]
         ends, chances = _ONE_END.findall(sentence), _CHANCE.findall(sentence)
-        words = [word for turn, word in _WORDS.items() if turn in sentence]
-        if not (leads or ends or chances or words):
+        has_numbers = bool(leads or ends or chances)
+        named = self._name(sentence, has_numbers=has_numbers)
+        if "eat 0" in sentence or (len(named) != 2 and not has_numbers):  # what a seat is worth
             return
-        found = [
-            (match.start(), bot) for bot in self.order for match in [_find(bot, sentence)] if match
-        ]
-        named = [bot for _, bot in sorted(found)]
         if "is first, and the strongest" in sentence:
             self.add("first", named[:1], f"{chances[0][1]} %", source)
             return
-        if sentence.startswith("Its lead"):
-            named.insert(0, self.judged[0])
-        if len(named) != 2 and not (leads or ends or chances):
-            return
-        if self.compared and len(named) < 2:  # the new bot is at so much
-            named = [*self.compared]
         assert len(named) == 2, f"whose lead is it? {sentence!r} ({source})"
-        sign = "-" if "is weaker than" in sentence else ""
         for match in leads:
             value, low, high = match.groups()
-            both = (f"-{high}", f"-{low}") if sign else (low, high)
-            self.add("lead", named, sign + value, source)
-            self.add_interval("lead", named, both, source)
+            if "is weaker than" in sentence:
+                value, low, high = f"-{value}", f"-{high}", f"-{low}"
+            self.add("lead", named, value, source)
+            self.add_interval("lead", named, (low, high), source)
         for side, end in ends:
             self.add(f"lead_{'low' if side == 'at least' else 'high'}", named, end, source)
         for above, chance in chances:
             text = f"> {float(chance) / 100:g}" if above else f"{chance} %"
             self.add("likely", named, text, source)
-        for word in words[:1]:
+        for word in [word for turn, word in _WORDS.items() if turn in sentence][:1]:
             self.say("is apart", named, word == "apart", source)
             if word == "leans" or (word == "open" and len(self.order) == 2):
                 self.say("verdict", named, word, source)
+
+    def _name(self, sentence: str, *, has_numbers: bool) -> list[str]:
+        """Return the bots that a sentence names, in its order."""
+        places = [(_find(bot, sentence), bot) for bot in self.order]
+        named = [bot for _, bot in sorted((found.start(), bot) for found, bot in places if found)]
+        if sentence.startswith("Its lead"):
+            named.insert(0, self.judged[0])
+        if self.compared and has_numbers and len(named) < 2:  # the new bot is at so much
+            return [*self.compared]
+        return named
 
     compared: Sequence[str] = ()
     """The two bots of a comparison, the new one first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
 
@@ -143,8 +143,15 @@ def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
     return replace(made, verdicts=verdicts, standings=standings, comparison=found)
 
 
-def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
-    """Return how the games of a tournament that are counted are rated, as `Field` is told it."""
+class HowRated(TypedDict):
+    """Keywords of `Field`."""
+
+    even: bool
+    looks: bool
+
+
+def how_rated(tournament: Tournament, counts: Counts) -> HowRated:
+    """Return how the games of a tournament that are counted are rated."""
     looks = bool(tournament.stop) or tournament.extended or counts.total < tournament.games
     return {"even": tournament.chooses_pairings, "looks": looks}
 
@@ -172,7 +179,7 @@ def make_tables(
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
     fixed = (anchor.bot, anchor.elo) if anchor else None
     played = counts.played.pair_totals
-    how = {"even": even, "looks": looks}
+    how: HowRated = {"even": even, "looks": looks}
     field = Field(pairings, played, labels, unrated, fixed, **how)
     out = find_out(pairings, counts.faults, max_faults)
     judged = Field(pairings, played, labels, unrated | out, **how) if out else field

@@ -253,7 +253,7 @@ def test_equal_bots_of_a_league_share_a_rank(
             rank, name = line.split()[:2]
             if name in names:
                 said.add("rank", (name,), rank, "arena league show")
-        said.read_html((write_site(league) / "index.html").read_text(), "the site")
+        said.read_html(write_site(league).read_text(), "the site")
         assert {one.value for all_of in said.numbers.values() for one in all_of if one} >= {1.0}
         assert [*said.contradictions()] == []
         assert len(said.sources("rank")) >= 2

@@ -23,7 +23,7 @@ from arena.insight.matched import (
     match_bots,
 )
 from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
-from arena.insight.run_files import find_met, make_field
+from arena.insight.run_files import find_met, how_rated, make_field
 from arena.insight.table_columns import TableColumns
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.difference import Values, compare_means
@@ -279,8 +279,8 @@ def _make_field(run: RunGames) -> Field:
     """Return the rated bots of a run, as in its standings."""
     tournament, counts = run.tournament, run.store.count()
     met = find_met(tournament.pairings, tournament.labels, counts)
-    even = tournament.chooses_pairings
-    return make_field(tournament.pairings, met, counts, tournament.anchored, even=even)
+    how = how_rated(tournament, counts)
+    return make_field(tournament.pairings, met, counts, tournament.anchored, **how)
 
 
 def _describe_rules(tournament: Tournament) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import pandas as pd
 
@@ -40,7 +40,10 @@ _MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for e
 
 @dataclass(frozen=True)
 class Tables:
-    """What the games of a run add up to; `judged` are the bots that have letters."""
+    """What the games of a run add up to; `judged` are the bots that have letters.
+
+    `comparison` is there for a run that is one.
+    """
 
     standings: pd.DataFrame
     head_to_head: pd.DataFrame
@@ -49,21 +52,25 @@ class Tables:
     rankings: pd.DataFrame
     findings: Findings
     judged: Field
+    comparison: SprtResult | None = None
 
 
 @dataclass(frozen=True)
 class Files:
     """The tables of a run, what they were made of, and a writer for each file, by its name.
 
-    `wins` makes the tables of how games were won when it is first called. `comparison` is there
-    for a run that is one.
+    `wins` makes the tables of how games were won when it is first called.
     """
 
     tables: Tables
     counts: Counts
     wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
-    comparison: SprtResult | None = None
+
+    @property
+    def comparison(self) -> SprtResult | None:
+        """What a comparison has found."""
+        return self.tables.comparison
 
     @property
     def standings(self) -> pd.DataFrame:
@@ -87,16 +94,7 @@ def make_files(
     """
     pairings = tournament.pairings
     counts = store.count(_parts(tournament))
-    made = tables_of(tournament, counts)
-    comparison = None
-    if test := tournament.comparison:
-        from arena.insight.comparison import judge_compared, make_comparison
-
-        comparison = make_comparison(tournament, test, store, counts, made.verdicts)
-        verdicts = judge_compared(made.verdicts, comparison)
-        order = made.standings["bot"].tolist()
-        groups = tables.group_bots(order, made.judged.labels, verdicts)
-        made = replace(made, verdicts=verdicts, standings=made.standings.assign(group=groups))
+    made = tables_of(tournament, counts, store)
     command = replay_commands(tournament)
 
     @cache
@@ -118,11 +116,10 @@ def make_files(
     }
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)
-    if comparison:
+    if made.comparison:
         from arena.insight.comparison import comparison_writers
 
-        writers |= comparison_writers(comparison)
-        return Files(made, counts, wins, writers, comparison)
+        writers |= comparison_writers(made.comparison)
     return Files(made, counts, wins, writers)
 
 
@@ -131,14 +128,33 @@ def _parts(tournament: Tournament) -> int:
     return max(1, min(_MOST_PARTS, _MOST_COUNTED // len(tournament.pairings)))
 
 
-def tables_of(tournament: Tournament, counts: Counts) -> Tables:
-    """Return the tables of a tournament's games that are counted."""
+def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
+    """Return the tables of a tournament's games that are counted, all of the store."""
     settings = tournament.anchored, tournament.max_faults
-    even = tournament.chooses_pairings
+    how = how_rated(tournament, counts)
+    made = make_tables(tournament.pairings, tournament.labels, counts, *settings, **how)
+    if not tournament.comparison:
+        return made
+    from arena.insight.comparison import judge_compared, make_comparison
+
+    found = make_comparison(tournament, tournament.comparison, store, counts, made.verdicts)
+    verdicts = judge_compared(made.verdicts, found)
+    groups = tables.group_bots(made.standings["bot"].tolist(), made.judged.labels, verdicts)
+    standings = made.standings.assign(group=groups)
+    return replace(made, verdicts=verdicts, standings=standings, comparison=found)
+
+
+class HowRated(TypedDict):
+    """Keywords of `Field`."""
+
+    even: bool
+    looks: bool
+
+
+def how_rated(tournament: Tournament, counts: Counts) -> HowRated:
+    """Return how the games of a tournament that are counted are rated."""
     looks = bool(tournament.stop) or tournament.extended or counts.total < tournament.games
-    return make_tables(
-        tournament.pairings, tournament.labels, counts, *settings, even=even, looks=looks
-    )
+    return {"even": tournament.chooses_pairings, "looks": looks}
 
 
 def make_tables(
@@ -160,7 +176,8 @@ def make_tables(
     idle = [label for label in labels if met and label not in met]
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
-    rate = partial(make_field, pairings, met, counts, even=even, looks=looks)
+    how: HowRated = {"even": even, "looks": looks}
+    rate = partial(make_field, pairings, met, counts, **how)
     field = rate(anchors)
     out = find_out(pairings, counts.faults, max_faults)
     judged = rate(without=out) if out else field

@@ -24,7 +24,7 @@ from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, Moments, score_intervals
-from arena.statistics.letters import give_letters
+from arena.statistics.letters import give_letters, give_ranks
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
 
@@ -104,7 +104,7 @@ def make_standings(
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())
     table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
-    table.insert(0, "rank", _ranks(table["elo"].tolist()))
+    table.insert(0, "rank", give_ranks(table["elo"].tolist()))
     verdicts = make_verdicts(field) if verdicts is None else verdicts
     table["group"] = group_bots([*table["bot"]], judged or field.labels, verdicts)
     return table[STANDINGS.names]
@@ -125,19 +125,6 @@ def group_bots(
     return [by_label.get(label, math.nan) for label in order]
 
 
-def _ranks(elos: Sequence[float]) -> list[int]:
-    """Return the ranks of ratings that fall; equal ones share a rank, and the unrated do not.
-
-    >>> _ranks([1510.0, 1510.0, 1480.0, math.nan, math.nan])
-    [1, 1, 3, 4, 5]
-    """
-    ranks: list[int] = []
-    for place, elo in enumerate(elos, 1):
-        is_equal = place > 1 and elo == elos[place - 2]
-        ranks.append(ranks[-1] if is_equal else place)
-    return ranks
-
-
 def make_verdicts(judged: Field) -> pd.DataFrame:
     """Return one row for every two bots that are judged, the stronger ones first.
 
@@ -149,8 +136,8 @@ def make_verdicts(judged: Field) -> pd.DataFrame:
         if found is None:
             rows.append((bot, opponent, None, None, None, None, "open"))
         else:
-            lead, *ends = Estimate(*found[:3]).scaled(1, 1).cells
-            rows.append((bot, opponent, lead, *ends, round(found.likely, 4), found.word))
+            lead = Estimate(*found[:3]).cells
+            rows.append((bot, opponent, *lead, found.likely, found.word))
     table = pd.DataFrame(rows, columns=VERDICTS.names)
     numbers = VERDICTS.names[2:6]
     table[numbers] = table[numbers].astype(float)

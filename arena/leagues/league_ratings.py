@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.entries.catalogue import ELO as LADDER
+from arena.leagues.families import shared_covariance
 from arena.leagues.ledger import Pairs, RatingRow, Version
 from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import Floats
@@ -53,6 +54,7 @@ def rate(
     spread = Fit(len(rated), scores).spread
     fit = Fit(len(rated), scores, known_spread=spread.elo)
     panel = [numbers[version.id] for version in rated if version.panel]
+    fit.full_covariance = fit.full_covariance + shared_covariance(fit, panel)
     zero = _zero(len(rated), panel)
     elo = _panel_elo([rated[number] for number in panel]) + ELO * (
         fit.strengths - zero @ fit.strengths

@@ -21,6 +21,7 @@ from arena.leagues.shown import Standing, describe_spread, standings, to_documen
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.charts import STEP, chart, interval_layers, quantity, row_of_bots, tips
 from arena.reports.html import find_lack, to_html
+from arena.statistics.letters import give_ranks
 from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
 
@@ -115,10 +116,13 @@ def _moves(
         return []
     elos = league.ledger.elos_at(max(before))
     ids = {version.name: version.id for version in league.ledger.versions("state = 'active'")}
-    here = [one for one in found if one.rank and ids[one.bot] in elos]
-    ranked = sorted(here, key=lambda one: (-elos[ids[one.bot]], one.bot))
-    then = {one.bot: place for place, one in enumerate(ranked, 1)}
-    moves = [(one.bot, then[one.bot], place) for place, one in enumerate(here, 1)]
+    now = {one.bot: one.elo or 0.0 for one in found if one.rank and ids[one.bot] in elos}
+    ordered = sorted((round(elos[ids[bot]], 1) for bot in now), reverse=True)
+    ranks = give_ranks([*now.values()])
+    moves = [
+        (bot, 1 + ordered.index(round(elos[ids[bot]], 1)), rank)
+        for bot, rank in zip(now, ranks, strict=True)
+    ]
     moved = [move for move in moves if move[1] != move[2]]
     return sorted(moved, key=lambda move: (-abs(move[1] - move[2]), move[0]))[:10]
 

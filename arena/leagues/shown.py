@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from arena.errors import counted, escape
@@ -49,12 +50,12 @@ def standings(league: League) -> list[Standing]:
     versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
     active = [version for version in versions if version.is_active]
     active.sort(key=lambda version: _order(version, rows))
-    rank = 0
-    found = []
-    for version in active:
-        row = rows.get(version.id)
-        rank += row is not None
-        found.append(_standing(version, row, rank if row else None, _note(league, version, row)))
+    ranks = letters.give_ranks([round(rows[v.id].elo, 1) for v in active if v.id in rows])
+    found = [
+        _standing(version, row, rank, _note(league, version, row))
+        for version, rank in zip_longest(active, ranks)
+        for row in [rows.get(version.id)]
+    ]
     gone = [version for version in versions if not version.is_active]
     return found + [
         _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone

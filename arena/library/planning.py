@@ -162,7 +162,7 @@ def _measure(like: Location | None) -> _Like:
     path = folder_path(like, "like")
     tournament, store = read_run(path)
     results = Results(tournament, store, read_timings(path), path)
-    fit = tables_of(tournament, store.count()).judged.fit
+    fit = tables_of(tournament, store.count(), store).judged.fit
     if not fit.scores:
         raise InputError(f"{path}: no two bots have played")
     spread = math.sqrt(fit.spread.variance) if fit.spread.is_measured else 0.0

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.insight.findings import describe_seat
+from arena.insight.run_files import how_rated
 from arena.insight.table_columns import SEATS, Column
 from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
@@ -222,15 +223,14 @@ def rate_prefixes(
     if len(counts.ends) < 2:
         return {}
     rated = [label for label in tournament.labels if label in labels]
-    even, played = tournament.chooses_pairings, counts.whole.played
-    fields = []
+    how, played = how_rated(tournament, counts), counts.whole.played
+    anchors, fields = tournament.anchored, []
     for part, end in enumerate(counts.ends):
         totals = played.where(played.part <= part).pair_totals
-        fields.append(
-            (
-                end,
-                Field(tournament.pairings, totals, rated, unrated, tournament.anchored, even=even),
-            )
-        )
+        fields.append((end, Field(tournament.pairings, totals, rated, unrated, anchors, **how)))
     groups = len(fields[-1][1].groups)
-    return {end: field.ratings() for end, field in fields if len(field.groups) == groups}
+    return {
+        end: {label: one.scaled(1, 1) for label, one in field.ratings().items()}
+        for end, field in fields
+        if len(field.groups) == groups
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,9 +10,9 @@ from arena.entries.needs import explain_missing
 from arena.errors import arena_command
 from arena.executors.log import logger
 from arena.games.match import GameResult
-from arena.statistics.counts import NO_ANCHORS, Anchors
+from arena.statistics.letters import give_ranks
 from arena.tournament.replay_command import replay_commands
-from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
@@ -90,9 +91,9 @@ def find_place(traceback: str) -> str:
 class Interim:
     """Keeps what games are counted into as they come; the tables are made when they are shown."""
 
-    def __init__(self, pairings: Sequence[Pairing], anchors: Anchors = NO_ANCHORS) -> None:
-        self.pairings = pairings
-        self.anchors = anchors
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self.pairings = tournament.pairings
         self.counts: list[Counts] = []
 
     def add(self, counts: Counts) -> None:
@@ -121,14 +122,17 @@ class Interim:
             for row in table.to_dict("records")
         ]
         rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or row["score"]), row["bot"]))
-        return [row | {"rank": rank} for rank, row in enumerate(rows, 1)]
+        ranks = give_ranks([math.nan if row["elo"] is None else row["elo"] for row in rows])
+        return [row | {"rank": rank} for row, rank in zip(rows, ranks, strict=True)]
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
         """Return the cells of these bots' ratings, by label."""
+        from arena.insight.run_files import how_rated
         from arena.statistics.field import Field
 
         totals = counts.played.pair_totals
         if not labels or len(totals) > _MOST_FITTED:
             return {}
-        ratings = Field(self.pairings, totals, labels, (), self.anchors).ratings()
-        return {label: rating.cells for label, rating in ratings.items()}
+        how, anchors = how_rated(self.tournament, counts), self.tournament.anchored
+        ratings = Field(self.pairings, totals, labels, (), anchors, **how).ratings()
+        return {label: rating.scaled(1, 1).cells for label, rating in ratings.items()}

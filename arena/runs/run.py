@@ -165,9 +165,7 @@ class _Run:
         self.renewed: set[str] = set()
         self.seconds = 0.0  # of playing, of all workers together
         self.first_faults = FirstFaults(tournament)
-        self.interim = (
-            Interim(self.pairings, tournament.anchored) if show_progress and is_terminal() else None
-        )
+        self.interim = Interim(tournament) if show_progress and is_terminal() else None
         self.lock = threading.Lock()  # of `interim`: another thread shows it
         self.growing = GrowingTables(tournament, _import_files)
 

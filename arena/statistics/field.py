@@ -68,11 +68,15 @@ class Field:
         return Verdicts(self.fit, self.met, looks=self.looks)
 
     def verdict(self, bot: str, opponent: str) -> Verdict | None:
-        """Return the verdict on two bots, the one ahead first, in Elo points; None for groups."""
+        """Return the verdict on two bots, the one ahead first, in Elo points; None for groups.
+
+        Its numbers are rounded, so that all that is made of them is the same.
+        """
         found = self.verdicts.of(self.numbers[bot], self.numbers[opponent])
         if found is None:
             return None
-        return found._replace(lead=ELO * found.lead, low=ELO * found.low, high=ELO * found.high)
+        lead = Estimate(*found[:3]).scaled(ELO, 1)
+        return Verdict(*lead[:3], round(found.likely, 4), found.word)
 
     @property
     def groups(self) -> list[list[str]]:
@@ -116,7 +120,7 @@ class Field:
                 record = "winless" + (" against the rest" if scored[bot].any() else "")
             else:
                 continue
-            yield label, record, *rating.cells[1:]
+            yield label, record, *rating.scaled(1, 1).cells[1:]
 
 
 def make_residuals(field: Field) -> pd.DataFrame:

@@ -16,6 +16,19 @@ _ALPHABET = 26
 _LETTER = re.compile(r"([a-z])(\d*)")
 
 
+def give_ranks(ratings: Sequence[float]) -> list[int]:
+    """Return the ranks of ratings that fall; equal ones share a rank, and the unrated do not.
+
+    >>> give_ranks([1510.0, 1510.0, 1480.0, float("nan"), float("nan")])
+    [1, 1, 3, 4, 5]
+    """
+    ranks: list[int] = []
+    for place, rating in enumerate(ratings, 1):
+        is_equal = place > 1 and rating == ratings[place - 2]
+        ranks.append(ranks[-1] if is_equal else place)
+    return ranks
+
+
 def give_letters(bots: int, is_apart: Callable[[int, int], bool]) -> list[str]:
     """Return the letters of bots that are numbered in the order of a table, from 0.
 

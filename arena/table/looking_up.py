@@ -59,7 +59,7 @@ def describe_run(path: Path) -> dict[str, Any]:
     """Return the standings of a run, who played whom, and its faults."""
     with opened(path) as (tournament, store):
         counts = store.count()
-        tables = tables_of(tournament, counts)
+        tables = tables_of(tournament, counts, store)
         extent = measure_extent(tournament, store)
         return {
             "title": tournament.name,
@@ -78,7 +78,7 @@ def describe_progress(path: Path) -> dict[str, Any]:
     """Return how far a run is: a part of `describe_run`, which takes less time."""
     with opened(path) as (tournament, store):
         counts = store.count()
-        interim = Interim(tournament.pairings, tournament.anchored)
+        interim = Interim(tournament)
         interim.add(counts)
         return {
             "title": tournament.name,

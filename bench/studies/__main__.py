@@ -53,6 +53,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "newcomer": ("Runs that stop by themselves: the place of a newcomer", newcomer.lines),
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "league": ("Leagues: a newcomer's interval", league.lines),
+    "copies": ("Leagues: a panel of near copies", league.copies),
     "guess": ("The rating that ends a check", guess.lines),
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),

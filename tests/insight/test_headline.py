@@ -59,7 +59,7 @@ def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     assert said.startswith("a is probably stronger than b: +77 Elo (")
     assert more.endswith(" times as many games tell these two apart.")
     said, _ = headline_of({("a", "b"): EVEN}).sentences()
-    assert said.startswith("b and a are not told apart: the first one leads by +3 Elo (-")
+    assert said.startswith("b and a are not told apart: the first one leads by +4 Elo (-")
 
 
 def test_the_strongest_of_three_leads_all_others() -> None:

@@ -20,6 +20,7 @@ from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field, make_residuals
 from arena.statistics.intervals import Estimate
+from arena.statistics.letters import give_ranks
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
@@ -235,7 +236,7 @@ def test_equal_bots_share_a_rank() -> None:
     totals = [PairTotals(n, *pair_scores(0, 1, by)[2:], by) for n, by in scores]
     field = Field(pairings, totals, ["a", "b", "c"])
     elos = [round(one.value, 1) for one in field.ratings().values()]
-    assert tables._ranks(elos) == [1, 1, 3]
+    assert give_ranks(elos) == [1, 1, 3]
 
 
 def test_every_listed_column_has_a_kind_that_is_written():

@@ -15,9 +15,10 @@ from arena.runs.interim import Interim
 from arena.statistics.field import Field
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import round_robin
+from tests.reports.runs import cup
 
-PAIRINGS = round_robin(["a", "b", "c", "broken"])
+CUP = cup(["a", "b", "c", "broken"], 20)
+PAIRINGS = CUP.pairings
 COLUMNS = (
     *("rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"),
     *("city_wins", "points_wins", "tiebreak_wins", "forfeit_wins"),
@@ -47,7 +48,7 @@ CHUNKS = [chunk(0, 0, 7), chunk(0, 7, 2), chunk(1, 0, 5), chunk(2, 0, 3), chunk(
 def test_they_are_those_of_the_files(kept: int) -> None:
     """Whether the games were played now or are kept from before; unrated bots are so here, too."""
     store = Store(None)
-    standings = Interim(PAIRINGS)
+    standings = Interim(CUP)
     for played in CHUNKS[:kept]:
         store.add(played)
     standings.add(store.count())
@@ -73,7 +74,7 @@ def test_where_there_are_too_many_bots_they_are_in_the_order_of_their_scores(
 ) -> None:
     """Nobody is rated before the end."""
     monkeypatch.setattr(interim, "_MOST_FITTED", 3)
-    standings, store = Interim(PAIRINGS), Store(None)
+    standings, store = Interim(CUP), Store(None)
     for played in CHUNKS:
         store.add(played)
     standings.add(store.count())
@@ -86,4 +87,4 @@ def test_where_there_are_too_many_bots_they_are_in_the_order_of_their_scores(
 
 def test_before_the_first_game_there_are_none() -> None:
     """No bot is shown with nothing."""
-    assert Interim(PAIRINGS).rows() == []
+    assert Interim(CUP).rows() == []

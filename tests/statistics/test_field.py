@@ -38,7 +38,7 @@ def test_an_anchor_shifts_the_whole_scale() -> None:
     assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
     lead = anchored.verdict("a", "b")
     assert lead is not None
-    assert ratings["a"][:3] == pytest.approx([1239 + one for one in lead[:3]])
+    assert ratings["a"][:3] == pytest.approx([1239 + one for one in lead[:3]], abs=0.05)
     assert ratings["a"].value == pytest.approx(1239 + GAP)
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_said_of_bots_that_never_met() -> None:
     assert made.verdict("a", "d") is None
     found = made.verdict("a", "b")
     assert found is not None
-    assert found.lead == pytest.approx(GAP)
+    assert found.lead == round(GAP, 1)
     assert found.low < 0 < GAP < found.high
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.studies.league import BUDGETS, arrive
+from bench.studies.league import BUDGETS, ONLY, RULES, arrive
 
 
 @pytest.mark.study
@@ -17,6 +17,15 @@ def test_intervals_of_newcomers_cover(bots: int) -> None:
         assert np.mean([one.covered[number] for one in arrivals]) >= 0.90
     if bots == 50:
         assert np.median([one.half[BUDGETS.index(1500)] for one in arrivals]) <= 15.5
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(("bots", "rule", "copies"), [(12, RULES[0], 6), (50, ONLY, 6)])
+def test_so_they_do_where_the_panel_are_near_copies(bots: int, rule: str, copies: int) -> None:
+    """Of 200 arrivals; where six copies counted as six opponents it was 60 to 75 %."""
+    arrivals = [arrive(bots, rule, run, copies) for run in range(200)]
+    for number in range(len(BUDGETS)):
+        assert np.mean([one.covered[number] for one in arrivals]) >= 0.87
 
 
 def test_an_interval_narrows_with_the_pairs() -> None:

@@ -81,9 +81,10 @@ class CommonScale:
         if not (self._base.is_bounded(label) and self._other.is_bounded(other)):
             return None
         one, two = self._base.contrast(label), self._other.contrast(other)
-        variance = one @ self._base.field.fit.full_covariance @ one
-        variance += two @ self._other.field.fit.full_covariance @ two
-        error = ELO * math.sqrt(max(0.0, variance - 2 * one @ self._between @ two))
+        variance = float(one @ self._base.field.fit.full_covariance @ one)
+        variance += float(two @ self._other.field.fit.full_covariance @ two)
+        variance -= 2 * float(one @ self._between @ two)
+        error = ELO * math.sqrt(max(0.0, variance))
         change = elo[1] - elo[0]
         interval = change - Z95 * error, change + Z95 * error
         return Difference(elo[0], elo[1], Estimate(change, *interval, error))

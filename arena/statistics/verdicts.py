@@ -27,7 +27,7 @@ from arena.statistics.apart import ALPHA, boundary, log_capital
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
-from arena.statistics.model import Numbers
+from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior, draw
 from arena.statistics.ratings import Fit, Scale
 from arena.statistics.two_bots import GRID, Duel, weigh_duel
@@ -92,7 +92,7 @@ class Verdicts:
         return Verdict(lead, low, high, likely, "leans" if likely >= LEANS else "open")
 
     @cached_property
-    def apart(self) -> Floats:
+    def apart(self) -> Flags:
         """Whether the bot of a row is surely stronger than that of a column (n, n)."""
         if self.looks:
             return self._apart_at_any_time()
@@ -101,7 +101,7 @@ class Verdicts:
             return np.asarray((self.leads > 0) & is_sure)
         return np.asarray(self._roots > self._bounds[-1])
 
-    def _apart_at_any_time(self) -> Floats:
+    def _apart_at_any_time(self) -> Flags:
         """Return the same, at every number of pairs at once.
 
         A gap between two neighbours of the order, of which there are few, splits the field at a
@@ -261,6 +261,8 @@ class Verdicts:
 
     def bound_of(self, bot: int, opponent: int) -> float:
         """Return the bound that these two bots' lead has to pass, as the other leads are."""
+        if self.looks:
+            return self._bound_with(bot, opponent, float(self.errors[bot, opponent]) ** 2)
         sizes = np.abs(self._roots)
         sizes[[bot, opponent], [opponent, bot]] = 0.0  # it stays to the last step
         return self._step_down(sizes)[1]

@@ -12,7 +12,8 @@ from arena.statistics.counts import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
 from arena.statistics.intervals import Z95
-from arena.statistics.ratings import ELO, Flags
+from arena.statistics.model import Flags
+from arena.statistics.ratings import ELO
 from arena.tournament.schedule import round_robin
 from bench.studies.ratings import pair_shares
 

@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from arena.statistics.distributions import Floats
+from arena.statistics.model import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
 from bench.studies.truths import CASES, Case, play
 
@@ -52,7 +53,7 @@ def count(verdicts: Verdicts, strengths: Floats, found: dict[str, float]) -> Non
 
 
 def _count_likely(
-    verdicts: Verdicts, true: Floats, unequal: Floats, found: dict[str, float]
+    verdicts: Verdicts, true: Floats, unequal: Flags, found: dict[str, float]
 ) -> None:
     likely = verdicts.likely
     said = np.where(likely > 0.5, likely, likely.T)

@@ -151,8 +151,7 @@ def score_intervals(pairs: Floats, total: Floats, squares: Floats) -> tuple[Floa
     full = prior * (1 - prior)
     between = np.maximum(0.0, squares / 4 - pairs * mean**2)
     effect = np.maximum(between + full, pairs * least_variance(prior)) / (pairs * full)
-    games = pairs / effect
-    return _wilson(mean, games)
+    return _wilson(mean, pairs / effect)
 
 
 def least_variance(share: Floats) -> Floats:
@@ -189,8 +188,7 @@ class Moments:
     def independent(cls, counts: Ints, totals: Ints, squares: Ints, scale: int = 1) -> Moments:
         """Return the moments of games of different pairs, one key for each group."""
         moments = cls(len(counts), 1, scale)
-        parts = (counts, counts, totals, counts, totals, squares)
-        moments.sums[:, :, 0] = np.stack(parts)
+        moments.sums[:, :, 0] = counts, counts, totals, counts, totals, squares
         return moments
 
     def add(self, groups: Ints, counts: Ints, totals: Ints, alike: Ints | None = None) -> None:
@@ -216,14 +214,12 @@ class Moments:
     @property
     def counts(self) -> Ints:
         """The sums of the counts."""
-        counts: Ints = self.sums[1]
-        return counts
+        return np.asarray(self.sums[1])
 
     @property
     def totals(self) -> Ints:
         """The sums of the totals, in units."""
-        totals: Ints = self.sums[2]
-        return totals
+        return np.asarray(self.sums[2])
 
     def means(self) -> Estimates:
         """Return the means, with an interval from as few as two pairs (Student's t)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -117,11 +118,11 @@ class _Side:
 
 def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the bots that are rated in both runs, and connected by games in both; the most."""
-    groups: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    groups: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
     for one, two in same:
         if one in base.numbers and two in other.numbers:
             group = base.fit.groups[base.numbers[one]], other.fit.groups[other.numbers[two]]
-            groups.setdefault((int(group[0]), int(group[1])), []).append((one, two))
+            groups[group].append((one, two))
     return max(groups.values(), key=len, default=[])
 
 

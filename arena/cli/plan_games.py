@@ -54,16 +54,10 @@ def plan(
     Example:
       arena plan 4 --gap 20
     """
-    from arena.library.planning import plan as make_plan
+    import arena
 
-    found = make_plan(
-        _number(bots),
-        gap=gap,
-        width=width,
-        power=power,
-        against=_number(against),
-        like=like,
-    )
+    those, panel = _number(bots), _number(against)
+    found = arena.plan(those, gap=gap, width=width, power=power, against=panel, like=like)
     if as_json:
         print_json(found.document())
     else:

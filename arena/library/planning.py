@@ -23,7 +23,7 @@ from arena.store.reader import read_run
 from arena.tournament.keys import COMPARED_PAIRS, ERROR_RATE, MOST_PAIRS, MOST_WIDTH, POWER
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
-from arena.tournament.stop import make_until
+from arena.tournament.stop import Until
 from arena.tournament.until_rounds import UntilRounds
 from engine.errors import show
 
@@ -117,40 +117,36 @@ def plan(
         raise InputError("a plan needs a gap or a width, and not both")
     if not (type(power) is float and 0.5 <= power <= 0.99):
         raise InputError(f"power: {show(power)} is not a number from 0.5 to 0.99")
-    number, panel = _count(bots, against)
+    panel = _count("against", against or 0, 0, listed(bots))
+    number = _count("bots", bots, 1 if panel and width else 2)
     effect, spread, seconds = _measure(like)
     field = Planned(number, panel, (gap or 0.0) / ELO, effect, spread)
     each = field.pairs_to_tell(power) if gap else field.pairs_to_narrow((width or 0.0) / ELO)
-    if each is None or each >= MOST_PAIRS:
+    if each is None:
         why = "the panel does not say what the bots would score against others"
         return Plan(f"No number of pairs is enough: {why}.", [], {})
-    told: dict[float, float] = {}
-    if gap:
-        gaps = [times * gap for times in _TIMES]
-        told = dict(zip(gaps, field.chances(each, *(one / ELO for one in gaps)), strict=True))
-    ways = []
-    for name, pairings, pairs, chance in _ways(field, each, power, width, told.get(gap or 0.0)):
-        games = 2 * math.ceil(pairs)
-        time = None if seconds is None else games * seconds
-        ways.append(Way(name, pairings, math.ceil(pairs), games, time, chance))
+    gaps = [times * gap for times in _TIMES] if gap else []
+    told = dict(zip(gaps, field.chances(each, *(one / ELO for one in gaps)), strict=True))
+    ways = [
+        Way(name, each_of, pairs, 2 * pairs, seconds and 2 * pairs * seconds, chance)
+        for name, each_of, pairs, chance in _ways(field, each, power, width, told.get(gap or 0.0))
+    ]
     return Plan(_say(ways[0], gap, width), ways, told)
 
 
-def _count(bots: Any, against: Any) -> tuple[int, int]:
-    """Return how many bots there are, and how many in the panel; raises InputError."""
-    compared = [] if type(bots) is int else listed(bots)
-    panel = [] if type(against) is int else panel_of(against or [], compared)
-    for bot in (*compared, *panel):
-        if isinstance(bot, str):
-            resolve(bot)
-        elif bot is None or isinstance(bot, int | float):
-            raise InputError(f"{show(bot)} is neither a bot nor how many there are")
-    opponents = against if type(against) is int else len(panel)
-    number = bots if type(bots) is int else len(compared)
-    for name, count, least in (("against", opponents, 0), ("bots", number, 1 if opponents else 2)):
-        if not least <= count <= _MOST_BOTS:
-            raise InputError(f"{name}: {count:,} is not a number from {least} to {_MOST_BOTS}")
-    return number, opponents
+def _count(name: str, bots: Any, least: int, compared: Sequence[Bot] | None = None) -> int:
+    """Return how many bots there are, or in the panel of some `compared`; raises InputError."""
+    if type(bots) is not int:
+        found = listed(bots) if compared is None else panel_of(bots, compared)
+        for bot in found:
+            if isinstance(bot, str):
+                resolve(bot)
+            elif bot is None or isinstance(bot, int | float):
+                raise InputError(f"{show(bot)} is neither a bot nor how many there are")
+        bots = len(found)
+    if not least <= bots <= _MOST_BOTS:
+        raise InputError(f"{name}: {bots:,} is not a number from {least} to {_MOST_BOTS}")
+    return int(bots)
 
 
 def _measure(like: Location | None) -> _Like:
@@ -172,12 +168,13 @@ def _measure(like: Location | None) -> _Like:
 
 def _ways(
     field: Planned, each: int, power: float, width: float | None, told: float | None
-) -> Iterator[tuple[str, int | None, float, float | None]]:
+) -> Iterator[tuple[str, int | None, int, float | None]]:
     """Yield ways to play: the name, pairs of each pairing, pairs in all, and the chance."""
-    name = "gauntlet" if field.panel else "round robin"
-    yield name, each, each * len(field.pairings), told
+    yield "gauntlet" if field.panel else "round robin", each, each * len(field.pairings), told
+    if field.panel and not width and (looked := field._replace(looks=True).pairs_to_tell(power)):
+        yield "league", looked, looked * len(field.pairings), power
     if not field.panel and field.bots <= _UNTIL_BOTS:
-        yield "until", None, expect_until(field, width), None if width else 1.0
+        yield "until", None, math.ceil(expect_until(field, width)), None if width else 1.0
     if not (field.panel or width):
         found = expect_test(field, bounds(ERROR_RATE, 1 - power), COMPARED_PAIRS)
         yield "compare", None, found.pairs, found.chance
@@ -187,20 +184,16 @@ def expect_until(field: Planned, width: float | None) -> float:
     """Return the mean number of pairs of runs that stop by themselves."""
     rng = np.random.default_rng(_SEED)
     pairings = [Pairing(str(bot), str(opponent)) for bot, opponent in field.pairings]
+    rounds = UntilRounds(pairings, _FIRST_PAIRS, Until(width or "resolved", MOST_PAIRS))
     leads = [field.strengths[one] - field.strengths[two] for one, two in field.pairings]
     shares = [(lost, 0, even, 0, won) for lost, even, won in map(field.shares, leads)]
-    stop = make_until(width or "resolved", _FIRST_PAIRS, MOST_PAIRS)
-    assert stop
     played = []
     for _ in range(_FEWEST if width else max(_FEWEST, _DRAWN // field.bots)):
-        rounds = UntilRounds(pairings, _FIRST_PAIRS, stop)
         counts: dict[int, Counts] = {}
-        number = 0
-        while ranges := rounds.next(number, counts, ()):
+        while ranges := rounds.next(len(counts), counts, ()):  # 0 for the first round
             for pairing, first, end in ranges:
                 more = rng.multinomial(end - first, shares[pairing])
                 counts[pairing] = tuple((counts.get(pairing, 0) + more).tolist())
-            number += 1
         played.append(sum(map(sum, counts.values())))
     return float(np.mean(played))
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from arena.errors import ArenaError, InputError
+from arena.entries.file import read_file
+from arena.errors import ArenaError, InputError, naming
 from arena.lanes.scratch import lock_file
 from arena.statistics.sprt import season_level
 from arena.store.folder import check_names, write_text
@@ -66,8 +67,8 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
         for place in range(1, MOST_PLACES + 1):
             line = _write_line(name, place, tournament, out, folder)
             if place > len(lines):
-                if found := [*folder.glob(f"{place}-*")]:
-                    lacks = f"damaged: it lacks comparison {place}, {found[0].name}"
+                for one in folder.glob(f"{place}-*"):
+                    lacks = f"damaged: it lacks comparison {place}, {one.name}"
                     raise InputError(f"{folder / LEDGER}: {lacks}")
                 lines.append(line)
             if line == msgspec.structs.replace(lines[place - 1], result=""):
@@ -86,11 +87,9 @@ def _write_line(
     """Return the line of a comparison that has this place, as it is read again."""
     asked = tournament.manifest()
     del asked["versions"], asked["stop"]["alpha"], asked["stop"]["beta"]
-    new, old, *against = asked.pop("bots")
-    where = out or folder / f"{place}-{tournament.name}"
-    line = _Line(
-        name, place, season_level(place), new, old, asked | {"against": against}, f"{where}"
-    )
+    new, old, *asked["against"] = asked.pop("bots")
+    where = str(out or folder / f"{place}-{tournament.name}")
+    line = _Line(name, place, season_level(place), new, old, asked, where)
     return msgspec.json.decode(msgspec.json.encode(line), type=_Line)
 
 
@@ -127,19 +126,18 @@ def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which ends with the process; others are waited for."""
-    descriptor = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for _ in range(_TRIES):
-            try:
+            with suppress(BlockingIOError):
                 descriptor = lock_file(folder)
                 break
-            except BlockingIOError:
-                time.sleep(_PAUSE)
+            time.sleep(_PAUSE)
+        else:
+            waited = f"{_TRIES * _PAUSE:g} s"
+            raise InputError(f"{folder}: another process has locked it for {waited}")
     except OSError as error:
         raise ArenaError(f"{folder}: cannot be locked: {error.strerror}") from None
-    if descriptor is None:
-        raise InputError(f"{folder}: another process has locked it for {_TRIES * _PAUSE:g} s")
     try:
         yield
     finally:
@@ -149,13 +147,8 @@ def _locked(folder: Path) -> Iterator[None]:
 def _read(path: Path, name: str) -> list[_Line]:
     """Return the lines of a ledger; raises InputError, which names the line that is damaged."""
     check_names(path.parent, [path.name])
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(content) > _MOST_BYTES:
-        raise InputError(f"{path}: not the ledger of a season: more than {_MOST_BYTES:,} bytes")
+    with naming(path):
+        content = read_file(path, _MOST_BYTES)
     lines: list[_Line] = []
     for place, text in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
         try:
@@ -163,9 +156,7 @@ def _read(path: Path, name: str) -> list[_Line]:
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: damaged: line {place}: {error}") from None
         if (line.season, line.place, line.level) != (name, place, season_level(place)):
-            raise InputError(
-                f"{path}: damaged: line {place} is not comparison {place} of season {name} "
-                f"at level {season_level(place)}"
-            )
+            right = f"comparison {place} of season {name} at level {season_level(place)}"
+            raise InputError(f"{path}: damaged: line {place} is not {right}")
         lines.append(line)
     return lines

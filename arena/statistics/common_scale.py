@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -81,9 +82,10 @@ class CommonScale:
         if not (self._base.is_bounded(label) and self._other.is_bounded(other)):
             return None
         one, two = self._base.contrast(label), self._other.contrast(other)
-        variance = one @ self._base.field.fit.full_covariance @ one
-        variance += two @ self._other.field.fit.full_covariance @ two
-        error = ELO * math.sqrt(max(0.0, variance - 2 * one @ self._between @ two))
+        variance = float(one @ self._base.field.fit.full_covariance @ one)
+        variance += float(two @ self._other.field.fit.full_covariance @ two)
+        variance -= 2 * float(one @ self._between @ two)
+        error = ELO * math.sqrt(max(0.0, variance))
         change = elo[1] - elo[0]
         interval = change - Z95 * error, change + Z95 * error
         return Difference(elo[0], elo[1], Estimate(change, *interval, error))
@@ -116,11 +118,11 @@ class _Side:
 
 def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the bots that are rated in both runs, and connected by games in both; the most."""
-    groups: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    groups: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
     for one, two in same:
         if one in base.numbers and two in other.numbers:
             group = base.fit.groups[base.numbers[one]], other.fit.groups[other.numbers[two]]
-            groups.setdefault((int(group[0]), int(group[1])), []).append((one, two))
+            groups[group].append((one, two))
     return max(groups.values(), key=len, default=[])
 
 

@@ -94,21 +94,16 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
         return pd.DataFrame(columns=RANKING_COLUMNS)
     cycles = number_cycles(find_beats(field))
     groups = field.fit.groups
-    rows = []
+    elos = [rating.value for rating in field.ratings().values()]
+    rows: list[tuple[object, ...]] = []
     for group in np.unique(groups[cycles > 0]):
         bots = np.flatnonzero(groups == group)
         payoffs = make_payoffs(field)[np.ix_(bots, bots)]
-        shares = nash_average(payoffs), alpha_rank(expit(payoffs))
-        rows += [*zip(bots.tolist(), *(share.tolist() for share in shares), strict=True)]
-    ratings = field.ratings()
-    table = pd.DataFrame(
-        [
-            (label, ratings[label].value, nash, alpha, int(cycles[bot]) or None)
-            for bot, nash, alpha in rows
-            for label in [field.labels[bot]]
-        ],
-        columns=RANKING_COLUMNS,
-    )
+        for bot, *shares in zip(
+            bots, nash_average(payoffs), alpha_rank(expit(payoffs)), strict=True
+        ):
+            rows.append((field.labels[bot], elos[bot], *shares, cycles[bot] or None))
+    table = pd.DataFrame(rows, columns=RANKING_COLUMNS)
     table = table.astype({"cycle": "Int64"}).round({"elo": 1, "nash": 4, "alpha_rank": 4})
     places = {label: place for place, label in enumerate(labels)}
     return table.sort_values("bot", key=lambda bots: bots.map(places), ignore_index=True)

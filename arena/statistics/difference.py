@@ -59,37 +59,29 @@ def compare_means(strata: Sequence[Values]) -> Difference:
     (0.07, 0.02)
     """
     weight = 1 / len(strata)
-    base, other = (weight * math.fsum(float(side.mean()) for side in two) for two in _sides(strata))
+    sides = zip(*((values.base, values.other) for values in strata), strict=True)
+    base, other = (weight * math.fsum(float(side.mean()) for side in one) for one in sides)
     error = weight * math.sqrt(math.fsum(map(_variance, strata)))
     difference = other - base
     low, high = (difference + side * Z95 * error for side in (-1, 1))
     return Difference(base, other, Estimate(difference, low, high, error))
 
 
-def _sides(strata: Sequence[Values]) -> tuple[list[Floats], list[Floats]]:
-    return [values.base for values in strata], [values.other for values in strata]
-
-
-def _variance(values: Values) -> float:
+def _variance(of_one: Values) -> float:
     """Return the variance of the difference of the means of one pairing.
 
     A pair of the base counts -value / n there, one of the other run value / n, and a deal of
     both the sum of the two. Each sort of pairs has one more, half of it as small as can be and
     half as large.
     """
-    base, other, shared = values
+    base, other, shared = of_one
     least, most = -1 / len(base), 1 / len(other)
-    together = most * other[:shared] + least * base[:shared]
-    return (
-        _sum_variance(together, least, most)
-        + _sum_variance(least * base[shared:], least, 0.0)
-        + _sum_variance(most * other[shared:], 0.0, most)
+    parts = (
+        (most * other[:shared] + least * base[:shared], least, most),
+        (least * base[shared:], least, 0.0),
+        (most * other[shared:], 0.0, most),
     )
-
-
-def _sum_variance(values: Floats, least: float, most: float) -> float:
-    """Return the variance of the sum of independent values, with one more in their spread."""
-    return len(values) * variance(values, least, most)
+    return sum(len(values) * variance(values, *ends) for values, *ends in parts)
 
 
 def variance(values: Floats, least: float, most: float) -> float:

@@ -151,8 +151,7 @@ def score_intervals(pairs: Floats, total: Floats, squares: Floats) -> tuple[Floa
     full = prior * (1 - prior)
     between = np.maximum(0.0, squares / 4 - pairs * mean**2)
     effect = np.maximum(between + full, pairs * least_variance(prior)) / (pairs * full)
-    games = pairs / effect
-    return _wilson(mean, games)
+    return _wilson(mean, pairs / effect)
 
 
 def least_variance(share: Floats) -> Floats:
@@ -189,8 +188,7 @@ class Moments:
     def independent(cls, counts: Ints, totals: Ints, squares: Ints, scale: int = 1) -> Moments:
         """Return the moments of games of different pairs, one key for each group."""
         moments = cls(len(counts), 1, scale)
-        parts = (counts, counts, totals, counts, totals, squares)
-        moments.sums[:, :, 0] = np.stack(parts)
+        moments.sums[:, :, 0] = counts, counts, totals, counts, totals, squares
         return moments
 
     def add(self, groups: Ints, counts: Ints, totals: Ints, alike: Ints | None = None) -> None:
@@ -216,31 +214,29 @@ class Moments:
     @property
     def counts(self) -> Ints:
         """The sums of the counts."""
-        counts: Ints = self.sums[1]
-        return counts
+        return np.asarray(self.sums[1])
 
     @property
     def totals(self) -> Ints:
         """The sums of the totals, in units."""
-        totals: Ints = self.sums[2]
-        return totals
+        return np.asarray(self.sums[2])
 
     def means(self) -> Estimates:
         """Return the means, with an interval from as few as two pairs (Student's t)."""
-        pairs, count, mean, between = self._between()
+        pairs, *_ = sums = self._between()
         half = np.where(pairs < 2, np.nan, student_bound(np.maximum(pairs - 1, 1)))
-        half = half * np.sqrt(self._spread(pairs, between)) / np.maximum(count, 1)
-        return Estimates(mean, mean - half, mean + half)
+        half = half * np.sqrt(self._variances(*sums))
+        return Estimates(sums[2], sums[2] - half, sums[2] + half)
 
     def mean_variances(self) -> tuple[Floats, Floats]:
         """Return the variances of the means, nan where no pair differs; and degrees of freedom."""
-        pairs, count, _, between = self._between()
-        spread = self._spread(pairs, between)
-        return np.where(spread > 0, spread / np.maximum(count, 1) ** 2, np.nan), pairs - 1
+        pairs, *_ = sums = self._between()
+        variances = self._variances(*sums)
+        return np.where(variances > 0, variances, np.nan), pairs - 1
 
-    def _spread(self, pairs: Floats, between: Floats) -> Floats:
-        few = pairs < 2
-        return np.divide(pairs * between, pairs - 1, where=~few, out=np.full_like(pairs, np.nan))
+    def _variances(self, pairs: Floats, count: Floats, _: Floats, between: Floats) -> Floats:
+        spread = np.where(pairs < 2, np.nan, pairs * between / np.maximum(pairs - 1, 1))
+        return np.asarray(spread / np.maximum(count, 1) ** 2)
 
     def shares(self) -> Estimates:
         """Return shares from 0 to 1, with Wilson's interval at the error between pairs.
@@ -307,13 +303,5 @@ def seat_advantage(pairs: int, total: float, squares: float) -> SeatAdvantage | 
     if not pairs:
         return None
     shares = total / (2 * pairs), *score_interval(pairs, total, squares)
-    return SeatAdvantage(pairs, *(round(s, 4) for s in shares), *map(share_to_elo, shares))
-
-
-def share_to_elo(share: float) -> float | None:
-    """Return the Elo points that a share of the points is worth, to tenths; None at 0 and 1.
-
-    >>> share_to_elo(0.75)
-    190.8
-    """
-    return round(elo_of(share), 1) if 0 < share < 1 else None
+    elos = (round(elo_of(share), 1) if 0 < share < 1 else None for share in shares)
+    return SeatAdvantage(pairs, *(round(share, 4) for share in shares), *elos)

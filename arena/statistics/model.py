@@ -63,8 +63,7 @@ class Model:
 
     def information(self, strengths: Floats) -> Floats:
         """Return the information of each pairing about its gap: 2 pairs x share x (1 - share)."""
-        share = self.shares(strengths)
-        return np.asarray(2 * self.pairs * share * (1 - share))
+        return np.asarray(2 * self.pairs * self.shares(strengths) * self.shares(-strengths))
 
     def weights(self, strengths: Floats) -> Floats:
         """Return the weight of each pairing's gap in the fit: its information times its factor."""

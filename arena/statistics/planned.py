@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from arena.statistics.apart import ALPHA
-from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, expit, find_root, normal_below
 from arena.statistics.ratings import Fit, PairScores
 from arena.statistics.sprt import Bounds, looks
@@ -26,54 +26,40 @@ from arena.statistics.verdicts import Verdicts
 _SEED = 46
 _DRAWN, _FEWEST = 100, 4  # bots in the runs that are drawn, and runs
 _NEIGHBOURS = 4  # that are looked at in a run
-_STEPS, _PART, _NEAR = 6, 0.6, 1e-3  # towards the number of pairs: the bounds change with it
 _MOST_PAIRS, _CLOSE = 1e9, 1e-4  # the latter of the logarithm of pairs
-_LEAST = 0.25  # of the variance of how far a gap is beyond its bound
-_OPEN = 1e3  # stands for half a width that nothing bounds
 _START = 16.0  # pairs at first, times the square of a gap
+_STEPS, _PART, _NEAR = 6, 0.6, 1e-3  # towards the number of pairs: the bounds change with it
+_OPEN = 1e3  # stands for half a width that nothing bounds
+_LEAST = 0.25  # of the variance of how far a gap is beyond its bound
 _WALKS = 4000
 
 
-class _Gaps(NamedTuple):
-    """Of gaps in the runs drawn: the variance by luck, what stays of it, luck, and the bound.
-
-    `held` is the variance that stays by the verdict, `own` by the truth. `moved` is how many errors
-    luck has moved the gap, on which the bound depends: a gap that luck has narrowed has wider ones
-    beside it, which are told, so that fewer are left.
-    """
-
-    luck: Floats
-    held: Floats
-    own: Floats
-    moved: Floats
-    bound: Floats
-
-    def chance(self, gap: float, growth: float = 1.0) -> float:
-        """Return how likely a gap is told, with so many times as many pairs."""
-        luck = self.luck / growth
-        beyond = gap - self.bound * np.sqrt(luck + self.held)
-        spread = 1 + np.var(self.bound) - 2 * np.mean(self.moved * (self.bound - self.bound.mean()))
-        place = np.mean(beyond / np.sqrt(luck + self.own)) / math.sqrt(max(float(spread), _LEAST))
-        return float(normal_below(place))
-
-
-class Planned:
+class Planned(NamedTuple):
     """Bots before they play, each against every other one or, with a panel, against it alone.
 
     `gap` is that between neighbours; the bots of the panel are in the middle. Pairings differ from
     strengths by a standard deviation of `spread`. Both are in log odds. `effect` is the variance
-    of a pair's score over that of two independent games.
+    of a pair's score over that of two independent games. With `looks` bounds hold at any time.
     """
 
-    def __init__(
-        self, bots: int, panel: int, gap: float, effect: float = 1.0, spread: float = 0.0
-    ) -> None:
-        self.bots, self.panel, self.gap = bots, panel, gap
-        self.effect, self.spread = effect, spread
-        ladder = gap * ((bots - 1) / 2 - np.arange(bots))
-        self.strengths: Floats = np.append(ladder, np.zeros(panel))
-        every = combinations(range(bots + panel), 2)
-        self.pairings = [two for two in every if not panel or two[0] < bots <= two[1]]
+    bots: int
+    panel: int
+    gap: float
+    effect: float = 1.0
+    spread: float = 0.0
+    looks: bool = False
+
+    @property
+    def strengths(self) -> Floats:
+        """The strengths, in log odds."""
+        ladder = self.gap * ((self.bots - 1) / 2 - np.arange(self.bots))
+        return np.append(ladder, np.zeros(self.panel))
+
+    @property
+    def pairings(self) -> list[tuple[int, int]]:
+        """The two bots of each pairing."""
+        every = combinations(range(self.bots + self.panel), 2)
+        return [two for two in every if not self.panel or two[0] < self.bots <= two[1]]
 
     def shares(self, lead: float) -> tuple[float, float, float]:
         """Return how likely a pair is lost, even and won, for a lead in log odds.
@@ -88,13 +74,14 @@ class Planned:
 
     def chances(self, pairs: int, *gaps: float) -> list[float]:
         """Return how likely neighbours are told apart, for each of these gaps, in log odds."""
-        if len(self.strengths) == 2:
+        if self.bots + self.panel == 2:
             return [self._sign_power(pairs, gap) for gap in gaps]
-        return [*map(self._gaps(pairs).chance, gaps)]
+        neighbours = self._neighbours(pairs)
+        return [float(normal_below(_quantile(gap, *neighbours))) for gap in gaps]
 
-    def _sign_power(self, pairs: int, gap: float) -> float:
+    def _sign_power(self, pairs: float, gap: float) -> float:
         lost, _, won = self.shares(gap)
-        return sign_power(pairs, max(lost, _CLOSE), won, ALPHA)
+        return sign_power(round(pairs), max(lost, _CLOSE), won, ALPHA)
 
     def pairs_to_tell(self, power: float) -> int | None:
         """Return the pairs of each pairing that tell neighbours apart so likely; None if none do.
@@ -102,20 +89,21 @@ class Planned:
         >>> [Planned(2, 0, gap).pairs_to_tell(0.8) for gap in (0.1, 2.0)]
         [1612, 9]
         """
-        if len(self.strengths) == 2:
-            return self._pairs_of_two(power)
+        if self.bots + self.panel == 2:
+            most = math.log(_MOST_PAIRS)
+            found = find_root(
+                lambda log: self._sign_power(math.exp(log), self.gap) - power, 0.0, most, _CLOSE
+            )
+            return round(math.exp(found))
+        wanted = NormalDist().inv_cdf(power)
 
-        def judge(pairs: float) -> Callable[[float], float]:
-            gaps = self._gaps(pairs)
-            return lambda growth: gaps.chance(self.gap, growth) - power
+        def judge(pairs: float) -> tuple[float, float, float]:
+            neighbours = self._neighbours(pairs)
+            luck, held, *_, bound = neighbours.mean(axis=1).tolist()
+            now, then = (bound + one for one in (_quantile(self.gap, *neighbours), wanted))
+            return luck, held, (now / then) ** 2
 
         return _settle(1 + _START / self.gap**2, judge)
-
-    def _pairs_of_two(self, power: float) -> int:
-        def excess(pairs: float) -> float:
-            return self._sign_power(round(math.exp(pairs)), self.gap) - power
-
-        return round(math.exp(find_root(excess, 0.0, math.log(_MOST_PAIRS), _CLOSE)))
 
     def pairs_to_narrow(self, width: float) -> int | None:
         """Return the pairs of each pairing with which all ratings are known so closely.
@@ -127,12 +115,16 @@ class Planned:
         230
         """
 
-        def judge(pairs: float) -> Callable[[float], float]:
-            rows = np.array([self._widths(verdicts) for verdicts in self.runs(pairs)])
-            luck, held = rows[:, 0], rows[:, 1]
-            return lambda growth: (
-                width - float(np.median(np.sqrt(luck / growth + held).max(axis=1)))
-            )
+        def judge(pairs: float) -> tuple[float, float, float]:
+            halves, luck = [], []
+            for verdicts in self.runs(pairs):
+                fit, scale = verdicts.fit, verdicts.fit.scale()
+                _, low, high = verdicts.ratings(scale)
+                halves.append(min(float((high - low)[: self.bots].max()) / 2, _OPEN))
+                parts = scale.errors(fit.covariance) / scale.errors(fit.full_covariance)
+                luck.append(float(parts[: self.bots].mean()) ** 2)
+            half, part = float(np.median(halves)), min(float(np.mean(luck)), 1.0)
+            return half**2 * part, half**2 * (1 - part), (width / half) ** 2
 
         return _settle(5 + _START / width**2, judge)
 
@@ -149,16 +141,16 @@ class Planned:
             squares = np.maximum(variance + total**2 / pairs, total)
             sums = zip(self.pairings, total.tolist(), squares.tolist(), strict=True)
             scores = [PairScores(*two, pairs, *both) for two, *both in sums]  # type: ignore[arg-type]
-            counts: ScoreCounts = (0, 0, 0, 0, 0)
+            met = {}
             if len(scores) == 1:  # of two bots alone the counts decide
                 whole = max(1, round(pairs))
                 won = min(whole, round((squares[0] - total[0]) / 2))
                 even = min(whole - won, max(0, round(total[0]) - 2 * won))
-                counts = (whole - won - even, 0, even, 0, won)
-            yield Verdicts(Fit(len(self.strengths), scores), {self.pairings[0]: counts})
+                met = {self.pairings[0]: (whole - won - even, 0, even, 0, won)}
+            yield Verdicts(Fit(len(self.strengths), scores), met, looks=self.looks)
 
-    def _gaps(self, pairs: float) -> _Gaps:
-        """Return what decides whether some neighbours are told apart, in each run."""
+    def _neighbours(self, pairs: float) -> Floats:
+        """Return of some gaps in each run (5, gaps) what `_quantile` needs."""
         rows = []
         step = max(1, (self.bots - 1) // _NEIGHBOURS)
         for verdicts in self.runs(pairs):
@@ -169,40 +161,38 @@ class Planned:
                 own = held * self.spread**2 / fit.spread.variance if held else 0.0
                 moved = (verdicts.leads[bot, bot + 1] - self.gap) / math.sqrt(luck)
                 rows.append((luck, held, own, moved, verdicts.bound_of(bot, bot + 1)))
-        return _Gaps(*np.array(rows).T)
-
-    def _widths(self, verdicts: Verdicts) -> tuple[Floats, Floats]:
-        """Return the squares of half the intervals' widths: the part by luck, and the rest."""
-        fit = verdicts.fit
-        scale = fit.scale()
-        _, low, high = (ends[: self.bots] for ends in verdicts.ratings(scale))
-        luck, whole = (
-            scale.errors(covariance)[: self.bots] ** 2
-            for covariance in (fit.covariance, fit.full_covariance)
-        )
-        part = np.minimum(luck / whole, 1.0)
-        square = np.minimum((high - low) / 2, _OPEN) ** 2
-        return square * part, square * (1 - part)
+        return np.array(rows).T
 
 
-def _settle(at: float, judge: Callable[[float], Callable[[float], float]]) -> int | None:
+def _quantile(
+    gap: float, luck: Floats, held: Floats, own: Floats, moved: Floats, bound: Floats
+) -> float:
+    """Return how likely a gap is told, as a quantile of the normal distribution.
+
+    In each run drawn a gap has a variance by `luck`, what stays of it by the verdict, `held`, and
+    by the truth, `own`, and a bound. `moved` is how many errors luck has moved the gap, on which
+    the bound depends: a gap that luck has narrowed has wider ones beside it, which are told, so
+    that fewer are left.
+    """
+    spread = 1 + np.var(bound) - 2 * np.mean(moved * (bound - bound.mean()))
+    beyond = (gap - bound * np.sqrt(luck + held)) / np.sqrt(luck + own)
+    return float(beyond.mean() / math.sqrt(max(float(spread), _LEAST)))
+
+
+def _settle(at: float, judge: Callable[[float], tuple[float, float, float]]) -> int | None:
     """Return how many pairs it takes; None if no number does.
 
-    `judge` returns, for runs of so many pairs, by how much so many times as many are more than
-    enough.
+    `judge` returns, for so many pairs, the variance by luck, what stays of it, and how many times
+    as large both together may be.
     """
     for step in range(_STEPS):
-        enough = judge(at)
-
-        def excess(growth: float, enough: Callable[[float], float] = enough) -> float:
-            return enough(math.exp(growth))
-
-        least, most = -math.log(at), math.log(_MOST_PAIRS / at)
-        if excess(most) <= 0:
+        luck, held, times = judge(at)
+        room = (luck + held) * times - held
+        if room * _MOST_PAIRS <= luck * at:
             return None
-        growth = least if excess(least) >= 0 else find_root(excess, least, most, _CLOSE)
-        at *= math.exp(growth * (_PART if step else 1.0))
-        if abs(growth) < _NEAR:
+        growth = max(luck / room, 1 / at)
+        at *= growth ** (_PART if step else 1.0)
+        if abs(growth - 1) < _NEAR:
             break
     return math.ceil(at - _CLOSE)
 

@@ -54,8 +54,8 @@ class Posterior:
         bots = len(strengths)
         typical = np.median(np.diag(seen[0][1])) * bots / max(1, bots - 1)
         prior = make_priors(strengths, math.sqrt(typical))
-        known = np.linalg.inv(centred @ [covariance for _, covariance in seen] @ centred + mean)
-        known -= mean
+        whole = centred @ [covariance for _, covariance in seen] @ centred + mean
+        known = np.asarray(np.linalg.inv(whole) - mean)
         logs = np.log([weight for weight, _ in seen])
         number = np.repeat(np.arange(len(seen)), len(prior.logs))  # of the covariance
         prior = prior.take(np.tile(np.arange(len(prior.logs)), len(seen)))

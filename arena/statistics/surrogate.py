@@ -115,7 +115,7 @@ class Surrogate:
         mean, square = np.zeros(len(points)), np.zeros(len(points))
         for kernel, weight, inverse, weights in self._fitted:
             across = _covariance(kernel, points, self.points)
-            prior = kernel.height**2 + _LEVEL**2
+            prior: Floats | float = kernel.height**2 + _LEVEL**2
             if reference is not None:
                 across = across - _covariance(kernel, reference, self.points)
                 prior = 2 * (prior - _covariance(kernel, points, reference)[:, 0])
@@ -133,8 +133,8 @@ class Surrogate:
             (place,) = random.choices(places, chances)
             if place not in prepared:
                 mean, spread = self._posterior(self._fitted[place], points)
-                root = np.linalg.cholesky(spread + _JITTER * np.eye(len(points)))
-                prepared[place] = mean + 0.5, root
+                spread = spread + _JITTER * np.eye(len(points))
+                prepared[place] = mean + 0.5, np.asarray(np.linalg.cholesky(spread))
             mean, root = prepared[place]
             yield mean + root @ np.array([random.gauss(0, 1) for _ in range(len(points))])
 

@@ -176,10 +176,8 @@ class Verdicts:
         return np.where(self.fit.reach.T | np.isnan(self.errors), high, np.inf)
 
     def _fitted_ends(self) -> Floats:
-        if self.looks:
-            bound = self.bounds_at_any_time(self._level)
-        else:
-            bound = np.full_like(self.leads, self._bounds[0])
+        at_once = self.bounds_at_any_time(self._level) if self.looks else self._bounds[0]
+        bound = np.broadcast_to(at_once, self.leads.shape)
         x, y = np.nonzero(np.isfinite(self.errors))
         high = self.leads.copy()
         high[x, y] += self._reach(self._contrasts(x, y), self.errors[x, y], bound[x, y])
@@ -264,6 +262,8 @@ class Verdicts:
 
     def bound_of(self, bot: int, opponent: int) -> float:
         """Return the bound that these two bots' lead has to pass, as the other leads are."""
+        if self.looks:
+            return self._bound_with(bot, opponent, float(self.errors[bot, opponent]) ** 2)
         sizes = np.abs(self._roots)
         sizes[[bot, opponent], [opponent, bot]] = 0.0  # it stays to the last step
         return self._step_down(sizes)[1]
@@ -292,10 +292,8 @@ class Verdicts:
         what pairings deviate by stays. An end is infinite where no number tells. None for bots that
         are apart, or never met. Nine of ten ranges hold what is needed.
         """
-        if (
-            math.isnan(self.errors[bot, opponent])
-            or self.apart[[bot, opponent], [opponent, bot]].any()
-        ):
+        told = self.apart[bot, opponent] or self.apart[opponent, bot]
+        if told or math.isnan(self.errors[bot, opponent]):
             return None
         ends = [self._lead_at(bot, opponent, (1 + side * _FORECAST) / 2) for side in (-1, 1)]
         near, far = max(ends[0], -ends[1], 0.0), max(-ends[0], ends[1])

@@ -31,6 +31,13 @@ def test_the_document_says_what_a_gauntlet_takes(arena: Arena) -> None:
     assert document["chances"] == []
 
 
+def test_a_league_takes_more_than_a_gauntlet() -> None:
+    """It looks again and again, so its bounds are wider; its pairings are the same."""
+    gauntlet, league = library.plan(3, against=4, gap=60).ways
+    assert (gauntlet.way, league.way) == ("gauntlet", "league")
+    assert gauntlet.pairs < league.pairs == 12 * (league.each or 0) < 3 * gauntlet.pairs
+
+
 def test_a_run_says_how_long_it_takes(arena: Arena) -> None:
     """And how much its pairs vary."""
     arena("play", "greedy", "denier", "--pairs", "30", "--out", "out", "-q")
@@ -50,6 +57,7 @@ def test_a_run_says_how_long_it_takes(arena: Arena) -> None:
         (("4", "--gap", "9", "--power", "1"), "power: 1.0 is not a number from 0.5 to 0.99"),
         (("1", "--gap", "9"), "bots: 1 is not a number from 2 to 60"),
         (("99", "--gap", "9"), "bots: 99 is not a number from 2 to 60"),
+        (("1", "--gap", "9", "--against", "8"), "bots: 1 is not a number from 2 to 60"),
         (("4", "--gap", "9", "--against", "77"), "against: 77 is not a number from 0 to 60"),
         (("nobody", "greedy", "--gap", "9"), "nobody"),
         (("4", "--gap", "9", "--like", "nowhere"), "nowhere"),

@@ -33,6 +33,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+_OPTIONS = "elo0", "elo1", "alpha", "beta"
 _NAME_WIDTH = 14
 _HEAD = (
     f"{'part':<8} {'name':<{_NAME_WIDTH}} {'new':>6} {'old':>6} {'diff':>7} {'95 %':>14}"
@@ -87,14 +88,8 @@ class SprtResult:
             "llr": round(evidence.ratio, 4) + 0.0,
             "llr_low": round(evidence.ends.low, 4),
             "llr_high": round(evidence.ends.high, 4),
-            "elo": round(self.elo.value, 1) + 0.0,
-            "elo_low": round(self.elo.low, 1) + 0.0,
-            "elo_high": round(self.elo.high, 1) + 0.0,
-            "elo0": stop.elo0,
-            "elo1": stop.elo1,
-            "alpha": stop.alpha,
-            "beta": stop.beta,
-            "max_pairs": stop.max_pairs,
+            **dict(zip(("elo", "elo_low", "elo_high"), self.elo.scaled(1, 1), strict=False)),
+            **{name: getattr(stop, name) for name in (*_OPTIONS, "max_pairs")},
             "games": self.games,
             "out": [*self.out],
             "command": self.command,
@@ -205,7 +200,7 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
         return ""
     words = [word for spec in specs[2:] for word in ("--against", spec)]
-    for option in ("elo0", "elo1", "alpha", "beta"):
+    for option in _OPTIONS:
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
     words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256 as sha256_of
 from typing import Any
 
@@ -53,12 +53,6 @@ class RatedLists:
     is_typed: bool
     is_seated: bool
     notes: Sequence[str]
-
-    @property
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """The tables by the names of their files."""
-        found = {one.name: getattr(self.tables, one.name) for one in fields(self.tables)}
-        return {name: one for name, one in found.items() if isinstance(one, pd.DataFrame)}
 
     @property
     def headline(self) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.batch.replay import Ints
 from arena.batch.tally import find_points, find_sources
-from arena.insight.by_opponent import BROUGHT, TakesByOpponent
+from arena.insight.by_opponent import BROUGHT, add_takes
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.run_games import CITY_WIN, Batch
 from arena.statistics.intervals import Moments
@@ -184,7 +184,7 @@ class Takes:
     """
 
     def __init__(
-        self, labels: Sequence[str], rules: Rules, by_opponent: TakesByOpponent | None = None
+        self, labels: Sequence[str], rules: Rules, by_opponent: Moments | None = None
     ) -> None:
         self.labels = labels
         self.rules = rules
@@ -222,7 +222,7 @@ class Takes:
         if self.by_opponent:
             by_action = counts[: -self.rules.rounds - 1].reshape(-1, self.actions, counts.shape[1])
             total = np.stack([sums[name][-1] for name in BROUGHT])
-            self.by_opponent.add(sides.batch, by_action.sum(axis=0), total)
+            add_takes(self.by_opponent, sides.batch, by_action.sum(axis=0), total)
 
     def _with_totals(self, sums: Ints) -> Ints:
         """Return sums by action, then by round, then of all."""

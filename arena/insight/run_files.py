@@ -49,6 +49,11 @@ class Tables:
     findings: Findings
     judged: Field
 
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names of their files."""
+        return {name: one for name, one in vars(self).items() if isinstance(one, pd.DataFrame)}
+
 
 @dataclass(frozen=True)
 class Files:
@@ -107,11 +112,7 @@ def make_files(
 
     writers: dict[str, Writer] = {
         GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
-        "standings.csv": csv_writer(made.standings),
-        "head_to_head.csv": csv_writer(made.head_to_head),
-        "win_types.csv": csv_writer(made.win_types),
-        "verdicts.csv": csv_writer(made.verdicts),
-        "rankings.csv": csv_writer(made.rankings),
+        **{f"{name}.csv": csv_writer(table) for name, table in made.frames.items()},
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
     }
@@ -121,8 +122,7 @@ def make_files(
         from arena.insight.comparison import comparison_writers
 
         writers |= comparison_writers(comparison)
-        return Files(made, counts, wins, writers, comparison)
-    return Files(made, counts, wins, writers)
+    return Files(made, counts, wins, writers, comparison)
 
 
 def _parts(tournament: Tournament) -> int:

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
-from arena.insight.by_opponent import MOST_MET, TakesByOpponent
+from arena.insight.by_opponent import BROUGHT, MOST_MET
 from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
 from arena.insight.swings import Decisive
 from arena.insight.tables import make_seats
+from arena.statistics.intervals import Moments
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -60,8 +61,8 @@ _ALL = 1 << 62  # pairs
 class WinTables:
     """How the games of a run were won; `turns` are the games with the greatest ones.
 
-    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` has the
-    sums that `arena.insight.by_opponent` reads; it has no row for very many bots.
+    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` are those
+    of each side (`arena.insight.by_opponent`), of none for very many bots.
     """
 
     seats: pd.DataFrame
@@ -69,7 +70,7 @@ class WinTables:
     wins_by_source: pd.DataFrame
     takes: pd.DataFrame
     cards: pd.DataFrame
-    takes_by_opponent: pd.DataFrame
+    takes_by_opponent: Moments
     decisive: pd.DataFrame
     turns: pd.DataFrame
     turns_of: pd.DataFrame
@@ -113,7 +114,7 @@ class WinSums:
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
         self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
         met = len(quota) if len(labels) <= MOST_MET else 0
-        self.by_opponent = TakesByOpponent(met, rules.hand_size + 1)
+        self.by_opponent = Moments(2 * met, rules.hand_size + 1 + len(BROUGHT))
         self.takes = Takes(labels, rules, self.by_opponent if met else None)
         self.decisive = Decisive(labels)
         # numbers of pairs may have gaps where a run is not finished
@@ -150,7 +151,7 @@ class WinSums:
             self.sources.table(),
             self.takes.table(),
             self.cards.table(),
-            self.by_opponent.table(),
+            self.by_opponent,
             self.decisive.table(),
             *self.decisive.turn_tables(),
         )

@@ -25,6 +25,7 @@ from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
+from arena.tournament.replay_command import common_options
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
@@ -168,15 +169,8 @@ def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
     if not evidence.pairs:  # all opponents are out
         least, most = evidence.values[0], evidence.values[-1]
         return Estimate((least + most) / 2, least, most)
-    return estimate_mean(
-        evidence.counts,
-        evidence.values,
-        evidence.mean0,
-        evidence.mean1,
-        evidence.looks,
-        evidence.ends,
-        level,
-    )
+    counts, values, mean0, mean1, ends, looks = evidence[:6]
+    return estimate_mean(counts, values, mean0, mean1, looks, ends, level)
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
@@ -187,14 +181,13 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     """
     if stop.season:
         return ""
-    new, old, *against = tournament.entries
     if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
         return ""
     specs = [
         entry.spec
         if entry.label == default_label(entry.target, entry.params)
         else f"{entry.label}={entry.spec}"
-        for entry in (new, old, *against)
+        for entry in tournament.entries
     ]
     named = [(entry.target, entry.params) for entry in tournament.entries]
     if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
@@ -202,11 +195,7 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     words = [word for spec in specs[2:] for word in ("--against", spec)]
     for option in _OPTIONS:
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
-    words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
-    if changes := tournament.rules.changes():
-        words += ["--rules", json.dumps(changes)]
-    if limits := tournament.limits.changes():
-        words += ["--limits", json.dumps(limits)]
+    words += ["--max-pairs", str(stop.max_pairs), *common_options(tournament)]
     return arena_command("compare", specs[:2], words + lane)
 
 

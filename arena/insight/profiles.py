@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -99,19 +99,14 @@ def make_profiles(
     measures += [Measure("cards", kind, "change") for kind in KINDS_OF]
     own = _stack([*(part.own for part in parts), cards])
     shown = [place for place, one in enumerate(measures) if _occurs(one, own.value[:, place])]
-    profiles = Profiles(
-        order[:most],
-        [measures[place] for place in shown],
-        Estimates(*(part[:most, shown] for part in own)),
-        [],
-    )
+    kept = [measures[place] for place in shown]
     against = join(*(part.against for part in parts))
     direct = _find_direct(pairings, files, order)
     beside = [
-        _set_beside(profiles.measures, _compare(against, cards, direct, bot), shown)
+        _set_beside(kept, _compare(against, cards, direct, bot), shown)
         for bot in range(len(against.value) - 1)
     ]
-    return replace(profiles, beside=beside)
+    return Profiles(order[:most], kept, Estimates(*(part[:most, shown] for part in own)), beside)
 
 
 class _Part(NamedTuple):

@@ -112,13 +112,16 @@ class WinSums:
         self.tournament = tournament
         self.quota, self.sampled = quota, sampled
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
-        self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
         met = len(quota) if len(labels) <= MOST_MET else 0
         self.by_opponent = Moments(2 * met, rules.hand_size + 1 + len(BROUGHT))
-        self.takes = Takes(labels, rules, self.by_opponent if met else None)
         self.decisive = Decisive(labels)
-        # numbers of pairs may have gaps where a run is not finished
-        self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
+        self.tallies = (
+            Leads(labels, rules),
+            Sources(labels, rules),
+            Takes(labels, rules, self.by_opponent if met else None),
+            # numbers of pairs may have gaps where a run is not finished
+            Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL)),
+        )
 
     @classmethod
     def of_schedule(cls, tournament: Tournament) -> WinSums:
@@ -132,8 +135,8 @@ class WinSums:
         for batch in read_batches(self.tournament, rows, games):
             sides = Sides(batch, len(self.tournament.labels))
             np.add.at(self.pairs, batch.pairing, 1)
-            for table in (self.leads, self.sources, self.takes, self.cards):
-                table.add(sides)
+            for tally in self.tallies:
+                tally.add(sides)
             if self.tournament.rules == STANDARD:
                 self.decisive.add(sides)
 
@@ -145,12 +148,10 @@ class WinSums:
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all games that are counted are in `seats`."""
+        leads, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
             make_seats(self.tournament.labels, self.tournament.pairings, counts),
-            self.leads.table(),
-            self.sources.table(),
-            self.takes.table(),
-            self.cards.table(),
+            *(leads, sources, takes, cards),
             self.by_opponent,
             self.decisive.table(),
             *self.decisive.turn_tables(),

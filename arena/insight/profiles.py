@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from arena.batch.replay import Bools
 from arena.insight.by_opponent import BROUGHT, PARTS, count_endings, number_sides
@@ -166,12 +167,10 @@ def _stack(parts: Sequence[Estimates]) -> Estimates:
 
 def _read_cards(files: Files, order: Sequence[str]) -> Estimates:
     """Return what one card of each kind adds in the takes of each bot (bot, kind)."""
-    cards = files.wins().cards
-    ends = []
-    for name in ("adds", "adds_low", "adds_high"):
-        table = cards.pivot_table(name, "bot", "card", dropna=False) if len(cards) else cards
-        ends.append(table.reindex(index=[*order], columns=[*KINDS_OF]).to_numpy(float))
-    return Estimates(*ends)
+    cards, names = files.wins().cards, ["adds", "adds_low", "adds_high"]
+    places = pd.MultiIndex.from_product([order, [*KINDS_OF]])
+    table = cards.set_index(["bot", "card"])[names].reindex(places).to_numpy(float)
+    return Estimates(*np.moveaxis(table.reshape(len(order), -1, len(names)), 2, 0))
 
 
 def _find_direct(pairings: Sequence[Pairing], files: Files, order: Sequence[str]) -> Floats:

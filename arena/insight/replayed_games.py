@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -239,15 +240,12 @@ class Takes:
     def table(self) -> pd.DataFrame:
         """Return a row for each bot, round and action; then for its rounds, and for all of them."""
         groups, rounds = len(self.labels) + 1, self.rules.rounds
-        numbers = np.arange(1, rounds + 1)
-        number = np.concatenate([numbers.repeat(self.actions), numbers, [-1]])
-        action = np.concatenate(
-            [np.tile(np.arange(1, self.actions + 1), rounds), [-1] * (rounds + 1)]
-        )
-        number, action = np.tile(number, groups), np.tile(action, groups)
+        numbers = range(1, rounds + 1)
+        cells = [*product(numbers, range(1, self.actions + 1)), *product([*numbers, -1], [-1])]
+        number, action = np.tile(np.array(cells).T, groups)
         takes = self.share.totals.ravel()
         columns = {
-            "bot": np.arange(groups).repeat(len(number) // groups),
+            "bot": np.arange(groups).repeat(len(cells)),
             "round": number,
             "action": action,
             "takes": takes,

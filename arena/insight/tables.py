@@ -131,11 +131,8 @@ def _ranks(elos: Sequence[float]) -> list[int]:
     >>> _ranks([1510.0, 1510.0, 1480.0, math.nan, math.nan])
     [1, 1, 3, 4, 5]
     """
-    ranks: list[int] = []
-    for place, elo in enumerate(elos, 1):
-        is_equal = place > 1 and elo == elos[place - 2]
-        ranks.append(ranks[-1] if is_equal else place)
-    return ranks
+    ranks = pd.Series(elos, dtype=float).rank(method="min", ascending=False)
+    return [*ranks.fillna(pd.Series(range(1, len(elos) + 1))).astype(int)]
 
 
 def make_verdicts(judged: Field) -> pd.DataFrame:

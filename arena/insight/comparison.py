@@ -131,7 +131,7 @@ def make_comparison(
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean[:3])),
-        counted.total - _count_by_rule(counted),
+        counted.total - sum(fault.games for fault in counted.faults if fault.kind == BY_RULE),
         out,
         comparison_command(tournament, stop),
         paired,
@@ -157,11 +157,6 @@ def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
     cells = elo.scaled(1, 1).cells
     verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells, round(likely, 4), word]]
     return verdicts
-
-
-def _count_by_rule(counted: Counts) -> int:
-    """Return the number of games that were forfeited by rule, and not played."""
-    return sum(fault.games for fault in counted.faults if fault.kind == BY_RULE)
 
 
 def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:

@@ -22,6 +22,7 @@ from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.insight.headline import find_headline
 from arena.insight.run_files import Tables, make_tables
+from arena.insight.summary import plain_rows
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.counts import MISSING, RESULTS, Faults
@@ -254,12 +255,13 @@ def _widen(tables: Tables, anchor: str, error: float) -> Tables:
     group = next(group for group in tables.findings.groups if anchor in group)
     table = tables.standings.copy()
     on_scale = table["bot"].isin(group)
-    for end, sign in (("elo_low", -1), ("elo_high", 1)):
+    ends = {"elo_low": -1, "elo_high": 1}
+    for end, sign in ends.items():
         wider = table["elo"] + sign * np.hypot(table[end] - table["elo"], error)
         table[end] = table[end].mask(on_scale, wider.round(1))
-    ends = table.astype(object).where(table.notna(), None).set_index("bot")[["elo_low", "elo_high"]]
+    rows = {row["bot"]: row for row in plain_rows(table)}
     unbounded = [
-        replace(one, elo_low=ends["elo_low"][one.bot], elo_high=ends["elo_high"][one.bot])
+        replace(one, **{end: rows[one.bot][end] for end in ends})
         for one in tables.findings.unbounded
     ]
     return replace(tables, standings=table, findings=replace(tables.findings, unbounded=unbounded))

@@ -7,6 +7,7 @@ at once. No game is played otherwise to see whether it would have ended in anoth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -88,13 +89,11 @@ def chances_by_game(
         return {}
     finished = sorted(place for place, game in games.items() if not game.fault)
     rows = [_row(tournament, place, games[place]) for place in finished]
-    found: dict[tuple[int, int, int], list[float]] = {}
-    start = 0
-    for batch in read_batches(tournament, rows):
-        for place, of_game in zip(finished[start:], chances_of(batch), strict=False):
-            found[place] = of_game[: games[place].plies + 1].tolist()
-        start += batch.games
-    return found
+    batches = map(chances_of, read_batches(tournament, rows))
+    return {
+        place: chances[: games[place].plies + 1].tolist()
+        for place, chances in zip(finished, chain.from_iterable(batches), strict=True)
+    }
 
 
 def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row:

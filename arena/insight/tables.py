@@ -131,8 +131,9 @@ def _ranks(elos: Sequence[float]) -> list[int]:
     >>> _ranks([1510.0, 1510.0, 1480.0, math.nan, math.nan])
     [1, 1, 3, 4, 5]
     """
-    ranks = pd.Series(elos, dtype=float).rank(method="min", ascending=False)
-    return [*ranks.fillna(pd.Series(range(1, len(elos) + 1))).astype(int)]
+    ranks = pd.Series(elos, dtype=float).rank(method="min", ascending=False).to_numpy()
+    places = np.arange(1, len(elos) + 1)
+    return [int(rank) for rank in np.where(np.isnan(ranks), places, ranks)]
 
 
 def make_verdicts(judged: Field) -> pd.DataFrame:

@@ -139,24 +139,15 @@ class Ablation:
             if variant.rules.cities_needed > variant.rules.copies[CITY]:
                 yield f"{variant.name}: nobody can win by City, the deck has fewer cities"
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Sequence[Any]]:
         """Yield the rows of the file: one for each variant and measure."""
         for variant in self.variants:
-            estimates = zip(MEASURES, variant.values, variant.differences, strict=True)
-            for measure, value, difference in estimates:
+            same_deals = "yes" if variant.same_deals else "no"
+            sizes = self.pairs, variant.games, variant.forfeits, same_deals
+            for measure, *both in zip(MEASURES, variant.values, variant.differences, strict=True):
                 bots = self.contest if measure.name == SPREAD else None
-                yield dict(
-                    zip(
-                        ABLATION.names,
-                        [
-                            *(variant.name, measure.name, *(bots or (None, None)), self.pairs),
-                            *(variant.games, variant.forfeits),
-                            "yes" if variant.same_deals else "no",
-                            *(*value.cells, *difference.cells),
-                        ],
-                        strict=True,
-                    )
-                )
+                cells = (_round(cell, measure.digits) for one in both for cell in one.cells)
+                yield variant.name, measure.name, *(bots or (None, None)), *sizes, *cells
 
 
 def check_folder(path: Path) -> None:
@@ -185,16 +176,12 @@ def find_earlier(path: Path, ablation: Ablation) -> list[str]:
 
 def write(path: Path, ablation: Ablation) -> None:
     """Write ablation.csv into a folder, over an earlier one, atomically."""
-    digits = {measure.name: measure.digits for measure in MEASURES}
-    rows = (
-        [_round(cell, digits[row["measure"]]) for cell in row.values()] for row in ablation.rows()
-    )
-    replace_rows(path / FILE, ABLATION.names, rows)
+    replace_rows(path / FILE, ABLATION.names, ablation.rows())
 
 
-def _round(cell: Any, places: int) -> Any:
-    """Return a cell, a number with fewer places that is still a number."""
-    return Decimal(f"{cell:.{places}f}") if isinstance(cell, float) else cell
+def _round(cell: float | None, places: int) -> Decimal | None:
+    """Return a number with so many places that is still a number."""
+    return None if cell is None else Decimal(f"{cell:.{places}f}")
 
 
 def to_document(ablation: Ablation) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from arena.insight.pair_counts import BOT_PARTS, TURNED
 from arena.insight.run_games import Batch
@@ -18,8 +17,6 @@ from arena.statistics.counts import MISSING
 from arena.statistics.intervals import Ints, Moments
 from arena.store.counting import Counts
 from arena.tournament.schedule import Pairing
-
-_SUMS = len(Moments(0, 0).sums)
 
 MOST_MET: Final = 200
 """Bots of a run whose takes are kept by opponent: these sums have 17 MB then."""
@@ -59,46 +56,14 @@ def count_endings(pairings: int, counts: Counts) -> Moments:
     return moments
 
 
-class TakesByOpponent:
-    """Adds up the takes of each side: at which action of the round, and what they brought."""
+def add_takes(moments: Moments, batch: Batch, by_action: Ints, totals: Ints) -> None:
+    """Add the takes of a batch: how many at each action of a round, and their sums by BROUGHT.
 
-    def __init__(self, pairings: int, actions: int) -> None:
-        self.when = Moments(2 * pairings, actions)
-        self.brought = Moments(2 * pairings, len(BROUGHT))
-
-    @property
-    def actions(self) -> range:
-        """The actions of a round, from 1 on."""
-        return range(1, self.when.sums.shape[2] + 1)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether takes were added up: not for very many bots."""
-        return bool(self.when.sums.size)
-
-    @classmethod
-    def of(cls, table: pd.DataFrame) -> TakesByOpponent:
-        """Return what a table is made of."""
-        keys = len(table.columns) // _SUMS
-        sums = np.moveaxis(table.to_numpy(np.int64).reshape(len(table), _SUMS, keys), 0, 1)
-        made = cls(len(table) // 2, keys - len(BROUGHT))
-        made.when.sums[:], made.brought.sums[:] = np.split(sums, [made.when.sums.shape[2]], axis=2)
-        return made
-
-    def table(self) -> pd.DataFrame:
-        """Return the sums as a table with a row for each side."""
-        sums = np.concatenate([self.when.sums, self.brought.sums], axis=2)
-        rows, keys = sums.shape[1:]
-        return pd.DataFrame(np.moveaxis(sums, 0, 1).reshape(rows, _SUMS * keys))
-
-    def add(self, batch: Batch, by_action: Ints, totals: Ints) -> None:
-        """Add the takes of a batch by action, and their sums by BROUGHT.
-
-        The columns are the pairs of the batch as the first bot sees them, then as the second one.
-        """
-        takes = by_action.sum(axis=0)
-        for side in (0, 1):
-            some = slice(side * batch.pairs, (side + 1) * batch.pairs)
-            for moments, sums in ((self.when, by_action), (self.brought, totals)):
-                counts = np.broadcast_to(takes[some], (len(sums), batch.pairs))
-                moments.add(2 * batch.pairing + side, counts, sums[:, some])
+    These are the keys of the moments, and sides their groups. The columns are the pairs of the
+    batch as the first bot sees them, then as the second one.
+    """
+    sums = np.concatenate([by_action, totals])
+    takes = np.broadcast_to(by_action.sum(axis=0), sums.shape)
+    for side in (0, 1):
+        some = slice(side * batch.pairs, (side + 1) * batch.pairs)
+        moments.add(2 * batch.pairing + side, takes[:, some], sums[:, some])

@@ -23,7 +23,7 @@ from arena.insight.columns_of import interval, make_frame
 from arena.insight.replayed_games import Sides
 from arena.insight.run_games import Batch
 from arena.statistics.distributions import Floats, expit, logit, student_bound
-from arena.statistics.intervals import Estimates, Moments
+from arena.statistics.intervals import Moments
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
 
@@ -73,19 +73,13 @@ _TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ri
 _FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
 
 
-class Worth(NamedTuple):
-    """What the takes of each bot say, and of all bots in the last row; a column a kind.
+_WORTH = "won", "expected", "more", "more_low", "more_high", "adds", "adds_low", "adds_high"
+"""What the takes of a bot say of each kind of card.
 
-    `won` is the share of games won by who took a card, counted by cards, `expected` what the
-    state before said, `more` the difference. `adds` is what one card adds to that,
-    beside the others of its take. `games` are those of the sample.
-    """
-
-    games: Ints
-    won: Floats
-    expected: Floats
-    more: Estimates
-    adds: Estimates
+`won` is the share of games won by who took a card, counted by cards, `expected` what the
+state before said, `more` the difference. `adds` is what one card adds to that,
+beside the others of its take.
+"""
 
 
 class _Takes(NamedTuple):
@@ -205,13 +199,25 @@ class Sample:
         second = is_second[None, : len(order)]
         return np.concatenate([(own - other)[:CITY], lead[None], cities, nearly, second]).T
 
-    def worth(self, groups: int) -> Worth:
-        """Return what the cards were worth, for each bot and for all together."""
-        if not self.packed:
-            shape = groups, len(KINDS)
-            none = Estimates(*(np.full(shape, np.nan) for _ in range(3)))
-            return Worth(np.zeros(groups, np.int64), none.value, none.value, none, none)
-        self.packed = [*map(_Packed, self.takes())]
+    def worth(self, groups: int) -> dict[str, Floats | Ints]:
+        """Return columns of what the cards were worth, by bot and kind, for all bots at the end.
+
+        `sampled` is of how many games the others are.
+        """
+        games, found = (
+            np.zeros(groups, np.int64),
+            np.full((groups, len(_WORTH), len(KINDS)), np.nan),
+        )
+        if self.packed:
+            self.packed = [*map(_Packed, self.takes())]
+            games[:-1] = [self.played.get(bot, 0) for bot in range(groups - 1)]
+            games[-1] = self.games[:, 0].sum()
+            found = np.array([sums.worth() for sums in self._add_up(groups)])
+        columns = found.swapaxes(0, 1).reshape(len(_WORTH), -1)
+        return {"sampled": games.repeat(len(KINDS)), **dict(zip(_WORTH, columns, strict=True))}
+
+    def _add_up(self, groups: int) -> list[_Sums]:
+        """Return what the takes of each bot, and of all, add up to."""
         weights = [self._fit(stage) for stage in range(_STAGES)]
         sums = [_Sums() for _ in range(groups)]
         for add in (_Sums.add, _Sums.add_spread):
@@ -220,16 +226,7 @@ class Sample:
                 for group in (*np.unique(takes.bot).tolist(), groups - 1):
                     of = takes.bot == group if group < groups - 1 else np.full(len(rest), True)
                     add(sums[group], takes.choose(of), rest[of])
-        columns = zip(*(one.worth() for one in sums), strict=True)
-        won, expected, *rest_of = (np.stack(parts) for parts in columns)
-        games = [self.played.get(group, 0) for group in range(groups - 1)]
-        return Worth(
-            np.array([*games, self.games[:, 0].sum()]),
-            won,
-            expected,
-            Estimates(*rest_of[:3]),
-            Estimates(*rest_of[3:]),
-        )
+        return sums
 
     def _fit(self, stage: int) -> Floats:
         """Return the weights of the model of a stage."""
@@ -333,7 +330,7 @@ class _Sums:
         return adds
 
     def worth(self) -> tuple[Floats, ...]:
-        """Return won, expected, more with its bounds, and adds with its bounds, by kind."""
+        """Return what _WORTH names, by kind."""
         some, inverse = self.count > 0, np.linalg.pinv(self.both)
         share, more = self._mean(self.won), self._mean(self.rest)
         half = _half(self.pairs, self._mean(np.sqrt(self.squares)))
@@ -389,17 +386,12 @@ class Cards:
         groups, kinds = len(self.labels) + 1, len(KINDS)
         bot, kind = np.indices((groups, kinds)).reshape(2, -1)
         games = self.played.counts.ravel()
-        worth: Worth = self.sample.worth(groups)
         columns = {
             "bot": bot,
             "card": np.array([*CHARS])[kind],
             "games": games,
             **interval("played", "played", self.played.means()),
             **interval("taken", "taken", self.taken.means()),
-            "sampled": worth.games.repeat(kinds),
-            "won": worth.won.ravel(),
-            "expected": worth.expected.ravel(),
-            **interval("more", "more", worth.more),
-            **interval("adds", "adds", worth.adds),
+            **self.sample.worth(groups),
         }
         return make_frame(columns, self.labels, games > 0)

@@ -133,23 +133,25 @@ class _Finder:
     def _meetings(self) -> Iterator[_Met]:
         """Yield the pairings of which both runs have finished pairs, in the order of the base."""
         by_label = {one.base: one for one in self.bots if one.other is not None}
-        theirs = {pairing: n for n, pairing in enumerate(self.other.tournament.pairings)}
-        for number, (bot, opponent) in enumerate(self.base.tournament.pairings):
-            if bot not in by_label or opponent not in by_label:
+        theirs = {
+            two: (number, turned)
+            for number, pairing in enumerate(self.other.tournament.pairings)
+            for turned, two in ((True, Pairing(*pairing[::-1])), (False, pairing))
+        }
+        for number, pairing in enumerate(self.base.tournament.pairings):
+            bot, opponent = (by_label.get(label) for label in pairing)
+            if not (bot and bot.other and opponent and opponent.other):
                 continue
-            two = by_label[bot], by_label[opponent]
-            named = Pairing(two[0].other or "", two[1].other or "")
-            turned = named not in theirs
-            if turned and named[::-1] not in theirs:
+            if (named := Pairing(bot.other, opponent.other)) not in theirs:
                 continue
-            pairing = Pairing(*named[::-1]) if turned else named
+            place, turned = theirs[named]
             table = join_pairs(
                 (self.base.store, number, False),
-                (self.other.store, theirs[pairing], turned),
-                same_deals=self._has_same_deals(Pairing(bot, opponent), pairing),
+                (self.other.store, place, turned),
+                same_deals=self._has_same_deals(pairing, self.other.tournament.pairings[place]),
             )
             if len(table.base) and len(table.other):
-                yield _Met(*two, table)
+                yield _Met(bot, opponent, table)
 
     def _has_same_deals(self, pairing: Pairing, theirs: Pairing) -> bool:
         """Return whether pairs of one number are played on one deal with the same luck."""

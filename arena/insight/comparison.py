@@ -27,6 +27,7 @@ from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
+from arena.tournament.replay_command import common_options
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
@@ -35,6 +36,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+_OPTIONS = "elo0", "elo1", "alpha", "beta"
 _NAME_WIDTH = 14
 _HEAD = (
     f"{'part':<8} {'name':<{_NAME_WIDTH}} {'new':>6} {'old':>6} {'diff':>7} {'95 %':>14}"
@@ -107,14 +109,8 @@ class SprtResult:
             "llr": round(evidence.ratio, 4) + 0.0,
             "llr_low": round(evidence.ends.low, 4),
             "llr_high": round(evidence.ends.high, 4),
-            "elo": self.elo.value,
-            "elo_low": self.elo.low,
-            "elo_high": self.elo.high,
-            "elo0": stop.elo0,
-            "elo1": stop.elo1,
-            "alpha": stop.alpha,
-            "beta": stop.beta,
-            "max_pairs": stop.max_pairs,
+            **dict(zip(("elo", "elo_low", "elo_high"), self.elo, strict=False)),
+            **{name: getattr(stop, name) for name in (*_OPTIONS, "max_pairs")},
             "games": self.games,
             "out": [*self.out],
             "command": self.command,
@@ -156,7 +152,7 @@ def make_comparison(
         evidence,
         decide(evidence, new, old, out),
         Estimate(*map(evidence.elo, mean[:3])).scaled(1, 1),
-        counted.total - sum(one.games for one in counted.faults if one.kind == BY_RULE),
+        counted.total - sum(fault.games for fault in counted.faults if fault.kind == BY_RULE),
         out,
         comparison_command(tournament, stop),
         paired,
@@ -183,15 +179,8 @@ def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
     if not evidence.pairs:  # all opponents are out
         least, most = evidence.values[0], evidence.values[-1]
         return Estimate((least + most) / 2, least, most)
-    return estimate_mean(
-        evidence.counts,
-        evidence.values,
-        evidence.mean0,
-        evidence.mean1,
-        evidence.looks,
-        evidence.ends,
-        level,
-    )
+    counts, values, mean0, mean1, ends, looks = evidence[:6]
+    return estimate_mean(counts, values, mean0, mean1, looks, ends, level)
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
@@ -202,26 +191,21 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     """
     if stop.season:
         return ""
-    new, old, *against = tournament.entries
     if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
         return ""
     specs = [
         entry.spec
         if entry.label == default_label(entry.target, entry.params)
         else f"{entry.label}={entry.spec}"
-        for entry in (new, old, *against)
+        for entry in tournament.entries
     ]
     named = [(entry.target, entry.params) for entry in tournament.entries]
     if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
         return ""
     words = [word for spec in specs[2:] for word in ("--against", spec)]
-    for option in ("elo0", "elo1", "alpha", "beta"):
+    for option in _OPTIONS:
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
-    words += ["--max-pairs", str(stop.max_pairs), "--seed", str(tournament.seed)]
-    if changes := tournament.rules.changes():
-        words += ["--rules", json.dumps(changes)]
-    if limits := tournament.limits.changes():
-        words += ["--limits", json.dumps(limits)]
+    words += ["--max-pairs", str(stop.max_pairs), *common_options(tournament)]
     return arena_command("compare", specs[:2], words + lane)
 
 

@@ -66,22 +66,19 @@ def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> Ju
     """Return what was judged of a run, without a folder nothing."""
     left_out: list[str] = []
 
-    def read(name: str, parse: Callable[[bytes], pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        if folder is None or not (folder / name).exists():
-            return {}
+    def read(
+        name: str, types: Mapping[str, type], parse: Callable[[bytes], pd.DataFrame]
+    ) -> pd.DataFrame:
         try:
-            return {name: parse(_read(folder / name))}
+            if folder and (folder / name).exists():
+                return parse(_read(folder / name))
         except InputError as error:
             left_out.append(f"{error}")
-            return {}
+        return _empty(types)
 
-    decisions = read(ANALYSIS, lambda content: parse_decisions(content, tournament, store))
-    agreement = read(AGREED, lambda content: parse_agreement(content, tournament.labels))
-    return JudgedTables(
-        decisions.get(ANALYSIS, _empty(_DECISIONS)),
-        agreement.get(AGREED, _empty(_AGREEMENT)),
-        left_out,
-    )
+    decisions = read(ANALYSIS, _DECISIONS, lambda text: parse_decisions(text, tournament, store))
+    agreement = read(AGREED, _AGREEMENT, lambda text: parse_agreement(text, tournament.labels))
+    return JudgedTables(decisions, agreement, left_out)
 
 
 def _read(path: Path) -> bytes:

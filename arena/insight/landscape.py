@@ -63,17 +63,18 @@ class Landscape:
     def curve(self, one: Parameter) -> Iterator[Spot]:
         """Yield the values of a parameter, with the others as in the best setting."""
         place = self.space.parameters.index(one)
-        points = [self._moved({place: coordinate}) for coordinate in one.steps(_STEPS)]
-        points = [*dict.fromkeys([*points, self.best])]
+        points = [*dict.fromkeys([*self._line(one), self.best])]
         points.sort(key=lambda point: point[place])
         for point, elo in zip(points, self.elos(points), strict=True):
             yield Spot(one.value(point[place]), elo)
 
     def worst(self, one: Parameter, errors_wide: float) -> Estimate:
         """Return the Elo of the value of a parameter that is expected to be its worst."""
+        return min(self.elos(self._line(one), errors_wide), key=lambda elo: elo.value)
+
+    def _line(self, one: Parameter) -> list[Point]:
         place = self.space.parameters.index(one)
-        points = [self._moved({place: coordinate}) for coordinate in one.steps(_STEPS)]
-        return min(self.elos(points, errors_wide), key=lambda elo: elo.value)
+        return [self._moved({place: coordinate}) for coordinate in one.steps(_STEPS)]
 
     def map(self, first: Parameter, second: Parameter) -> Map:
         """Return the Elo by the values of two parameters."""

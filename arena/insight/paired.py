@@ -88,11 +88,8 @@ def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
     decided = played[differs].astype({"ply": int})
     for column, label in (("game", 0), ("old_game", 1)):
         bot = tournament.labels[label]
-        names = [
-            Fixture(Pairing(bot, row.opponent), row.pair, row.seat).name
-            for row in map(PairedGame._make, decided[[*PairedGame._fields]].itertuples(index=False))
-        ]
-        decided[column] = names
+        places = zip(decided["opponent"], decided["pair"], decided["seat"], strict=True)
+        decided[column] = [Fixture(Pairing(bot, one), *rest).name for one, *rest in places]
     return decided[DECIDED.names].reset_index(drop=True)
 
 

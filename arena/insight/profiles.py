@@ -8,13 +8,15 @@ what cards add: that is a model of all games of a bot.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal, NamedTuple, TypeAlias
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from arena.batch.replay import Bools
-from arena.insight.by_opponent import BROUGHT, PARTS, TakesByOpponent, count_endings, number_sides
+from arena.insight.by_opponent import BROUGHT, PARTS, count_endings, number_sides
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import losses_against
 from arena.insight.run_files import Files
@@ -98,19 +100,14 @@ def make_profiles(
     measures += [Measure("cards", kind, "change") for kind in KINDS_OF]
     own = _stack([*(part.own for part in parts), cards])
     shown = [place for place, one in enumerate(measures) if _occurs(one, own.value[:, place])]
-    profiles = Profiles(
-        order[:most],
-        [measures[place] for place in shown],
-        Estimates(*(part[:most, shown] for part in own)),
-        [],
-    )
+    kept = [measures[place] for place in shown]
     against = join(*(part.against for part in parts))
     direct = _find_direct(pairings, files, order)
     beside = [
-        _set_beside(profiles.measures, _compare(against, cards, direct, bot), shown)
+        _set_beside(kept, _compare(against, cards, direct, bot), shown)
         for bot in range(len(against.value) - 1)
     ]
-    return replace(profiles, beside=beside)
+    return Profiles(order[:most], kept, Estimates(*(part[:most, shown] for part in own)), beside)
 
 
 class _Part(NamedTuple):
@@ -129,25 +126,33 @@ def _parts(
     size = min(bots, MOST_BESIDE), bots + 1  # the last opponent stands for those without a game
 
     def merge(moments: Moments) -> Moments:
-        merged = moments.merged(two[:, 0], bots + 1)
-        merged.sums = merged.sums[:, :bots]
-        return merged
+        return _choose(moments.merged(two[:, 0], bots + 1), np.s_[:bots])
 
     games = count_endings(len(pairings), files.counts)
     measures = [Measure("games", name, "share") for name in PARTS]
     yield _Part(measures, merge(games).shares(), shares_against(games, two, size))
-    takes = TakesByOpponent.of(files.wins().takes_by_opponent)
-    if takes.is_known:
-        measures = [Measure("takes", f"at {number}", "share") for number in takes.actions]
-        yield _Part(measures, merge(takes.when).shares(), shares_against(takes.when, two, size))
+    takes = files.wins().takes_by_opponent
+    if takes.sums.size:
+        when, brought = (
+            _choose(takes, np.s_[:, at]) for at in np.s_[: -len(BROUGHT), -len(BROUGHT) :]
+        )
+        measures = [Measure("takes", f"at {n + 1}", "share") for n in range(when.sums.shape[2])]
+        yield _Part(measures, merge(when).shares(), shares_against(when, two, size))
         measures = [Measure("takes", name, "number") for name in BROUGHT]
-        yield _Part(measures, merge(takes.brought).means(), means_against(takes.brought, two, size))
+        yield _Part(measures, merge(brought).means(), means_against(brought, two, size))
     if judged.decisions.empty:
         return
     losses, met = losses_against(judged.decisions, order)
     unknown = np.full((bots, 1), np.nan)
     own = Estimates(unknown, unknown, unknown)
     yield _Part([Measure("losses", "loss", "loss")], own, means_against(losses, met, size))
+
+
+def _choose(moments: Moments, cells: Any) -> Moments:
+    """Return the moments of some groups and keys."""
+    chosen = copy(moments)
+    chosen.sums = np.array([sums[cells] for sums in moments.sums])
+    return chosen
 
 
 def _occurs(measure: Measure, values: Floats) -> bool:
@@ -162,12 +167,10 @@ def _stack(parts: Sequence[Estimates]) -> Estimates:
 
 def _read_cards(files: Files, order: Sequence[str]) -> Estimates:
     """Return what one card of each kind adds in the takes of each bot (bot, kind)."""
-    cards = files.wins().cards
-    ends = []
-    for name in ("adds", "adds_low", "adds_high"):
-        table = cards.pivot_table(name, "bot", "card", dropna=False) if len(cards) else cards
-        ends.append(table.reindex(index=[*order], columns=[*KINDS_OF]).to_numpy(float))
-    return Estimates(*ends)
+    cards, names = files.wins().cards, ["adds", "adds_low", "adds_high"]
+    places = pd.MultiIndex.from_product([order, [*KINDS_OF]])
+    table = cards.set_index(["bot", "card"])[names].reindex(places).to_numpy(float)
+    return Estimates(*np.moveaxis(table.reshape(len(order), -1, len(names)), 2, 0))
 
 
 def _find_direct(pairings: Sequence[Pairing], files: Files, order: Sequence[str]) -> Floats:

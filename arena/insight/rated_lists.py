@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256 as sha256_of
 from typing import Any
 
@@ -53,12 +53,6 @@ class RatedLists:
     is_typed: bool
     is_seated: bool
     notes: Sequence[str]
-
-    @property
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """The tables by the names of their files."""
-        found = {one.name: getattr(self.tables, one.name) for one in fields(self.tables)}
-        return {name: one for name, one in found.items() if isinstance(one, pd.DataFrame)}
 
     @property
     def headline(self) -> str:
@@ -109,16 +103,18 @@ def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str
     One identity is one bot, called by the first of its labels. A label of several identities has
     the beginning of the hash after it. A label without an identity is the bot of that label.
     """
-    shown, notes = _name_identities(lists)
-    named: dict[str, dict[str, None]] = defaultdict(dict)
+    labels: dict[Identity, dict[str, None]] = defaultdict(dict)
+    identities: dict[str, list[Identity]] = defaultdict(list)
     for games in lists:
         for label, identity in games.identities.items():
-            named[label][shown[identity]] = None
+            labels[identity][label] = None
+            identities[label].append(identity)
+    shown, notes = _name_identities(labels)
     names = []
     for games in lists:
         own = {label: shown[identity] for label, identity in games.identities.items()}
         for label in find_labels(games):
-            known = [*named[label]]
+            known = [*dict.fromkeys(shown[identity] for identity in identities[label])]
             if label not in own and len(known) > 1:
                 notes.append(f"{games.name}: {label} may be {' or '.join(known)}: it has no sha256")
             own.setdefault(label, known[0] if len(known) == 1 else f"{label}#?" if known else label)
@@ -126,21 +122,18 @@ def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str
     return names, notes
 
 
-def _name_identities(lists: Sequence[GameList]) -> tuple[dict[Identity, str], list[str]]:
+def _name_identities(
+    labels: Mapping[Identity, Iterable[str]],
+) -> tuple[dict[Identity, str], list[str]]:
     """Return what the bot of each identity is called, and what is to be said of that."""
-    labels: dict[Identity, dict[str, None]] = defaultdict(dict)
-    for games in lists:
-        for label, identity in games.identities.items():
-            labels[identity][label] = None
-    first = {identity: next(iter(own)) for identity, own in labels.items()}
-    number = Counter(first.values())
+    number = Counter(label for label, *_ in labels.values())
     shown, notes = {}, []
-    for identity, label in first.items():
+    for identity, (label, *others) in labels.items():
         sha256, params = identity
         mark = sha256 if params == _NO_PARAMS else sha256_of("".join(identity).encode()).hexdigest()
         shown[identity] = f"{label}#{mark[:_SHORT]}" if number[label] > 1 else label
-        if len(labels[identity]) > 1:
-            alike = " and ".join(labels[identity])
+        if others:
+            alike = " and ".join([label, *others])
             notes.append(f"{alike} are one bot, by its sha256: {shown[identity]}")
         if number[label] > 1:
             what = f"sha256 {sha256[:_SHORT]}... and parameters {params}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
 from arena.batch.tally import find_points, find_sources
-from arena.insight.by_opponent import BROUGHT, TakesByOpponent
+from arena.insight.by_opponent import BROUGHT, add_takes
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.run_games import CITY_WIN, Batch
 from arena.statistics.intervals import Moments
@@ -184,7 +185,7 @@ class Takes:
     """
 
     def __init__(
-        self, labels: Sequence[str], rules: Rules, by_opponent: TakesByOpponent | None = None
+        self, labels: Sequence[str], rules: Rules, by_opponent: Moments | None = None
     ) -> None:
         self.labels = labels
         self.rules = rules
@@ -222,7 +223,7 @@ class Takes:
         if self.by_opponent:
             by_action = counts[: -self.rules.rounds - 1].reshape(-1, self.actions, counts.shape[1])
             total = np.stack([sums[name][-1] for name in BROUGHT])
-            self.by_opponent.add(sides.batch, by_action.sum(axis=0), total)
+            add_takes(self.by_opponent, sides.batch, by_action.sum(axis=0), total)
 
     def _with_totals(self, sums: Ints) -> Ints:
         """Return sums by action, then by round, then of all."""
@@ -239,15 +240,12 @@ class Takes:
     def table(self) -> pd.DataFrame:
         """Return a row for each bot, round and action; then for its rounds, and for all of them."""
         groups, rounds = len(self.labels) + 1, self.rules.rounds
-        numbers = np.arange(1, rounds + 1)
-        number = np.concatenate([numbers.repeat(self.actions), numbers, [-1]])
-        action = np.concatenate(
-            [np.tile(np.arange(1, self.actions + 1), rounds), [-1] * (rounds + 1)]
-        )
-        number, action = np.tile(number, groups), np.tile(action, groups)
+        numbers = range(1, rounds + 1)
+        cells = [*product(numbers, range(1, self.actions + 1)), *product([*numbers, -1], [-1])]
+        number, action = np.tile(np.array(cells).T, groups)
         takes = self.share.totals.ravel()
         columns = {
-            "bot": np.arange(groups).repeat(len(number) // groups),
+            "bot": np.arange(groups).repeat(len(cells)),
             "round": number,
             "action": action,
             "takes": takes,

@@ -54,6 +54,11 @@ class Tables:
     judged: Field
     comparison: SprtResult | None = None
 
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The tables by the names of their files."""
+        return {name: one for name, one in vars(self).items() if isinstance(one, pd.DataFrame)}
+
 
 @dataclass(frozen=True)
 class Files:
@@ -106,11 +111,7 @@ def make_files(
 
     writers: dict[str, Writer] = {
         GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
-        "standings.csv": csv_writer(made.standings),
-        "head_to_head.csv": csv_writer(made.head_to_head),
-        "win_types.csv": csv_writer(made.win_types),
-        "verdicts.csv": csv_writer(made.verdicts),
-        "rankings.csv": csv_writer(made.rankings),
+        **{f"{name}.csv": csv_writer(table) for name, table in made.frames.items()},
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
     }

@@ -7,6 +7,7 @@ at once. No game is played otherwise to see whether it would have ended in anoth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -88,13 +89,11 @@ def chances_by_game(
         return {}
     finished = sorted(place for place, game in games.items() if not game.fault)
     rows = [_row(tournament, place, games[place]) for place in finished]
-    found: dict[tuple[int, int, int], list[float]] = {}
-    start = 0
-    for batch in read_batches(tournament, rows):
-        for place, of_game in zip(finished[start:], chances_of(batch), strict=False):
-            found[place] = of_game[: games[place].plies + 1].tolist()
-        start += batch.games
-    return found
+    batches = map(chances_of, read_batches(tournament, rows))
+    return {
+        place: chances[: games[place].plies + 1].tolist()
+        for place, chances in zip(finished, chain.from_iterable(batches), strict=True)
+    }
 
 
 def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row:
@@ -141,6 +140,7 @@ _ACTIONS = ("play", "take")
 _UNIT = 1 << 20  # a swing is counted in parts of this size: whole numbers add up in any order
 _MOST_TURNS = 10
 _KEYS = len(_ENDED) * STANDARD.rounds * len(_ACTIONS)
+_DRAWS = np.arange(_KEYS) * len(_ENDED) // _KEYS == _DRAW
 
 
 class Decisive:
@@ -175,21 +175,16 @@ class Decisive:
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
         own = STANDARD.seat_at(ply) == winner
-        counts, swings, owns = (
-            self._only_winners(sides.add_up(game, np.maximum(winner, 0), key, _KEYS, values), sides)
-            for values in (None, np.rint(swing * _UNIT).astype(np.int64), own)
-        )
+        values = None, np.rint(swing * _UNIT).astype(np.int64), own
+        place = game, np.maximum(winner, 0), key, _KEYS
+        sums = np.stack([sides.add_up(*place, one) for one in values])
+        sums[:, _DRAWS, : 2 * sides.pairs] = 0  # no bot has won them
+        counts, swings, owns = sums
         by_type = counts.reshape(len(_ENDED), -1, counts.shape[1])
         of_type = np.broadcast_to(by_type.sum(axis=1, keepdims=True), by_type.shape)
         sides.add(self.share, of_type.reshape(counts.shape), counts)
         sides.add(self.swing, counts, swings)
         sides.add(self.own, counts, owns)
-
-    def _only_winners(self, sums: Ints, sides: Sides) -> Ints:
-        """Return sums without the draws of single bots."""
-        width = _KEYS // len(_ENDED)
-        sums[_DRAW * width : (_DRAW + 1) * width, : 2 * sides.pairs] = 0
-        return sums
 
     def turn_tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the games with the greatest turns, and those of each bot that won and lost."""

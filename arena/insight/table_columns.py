@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Literal, TypeAlias, cast
 
 from arena.lanes.faults import KINDS
@@ -68,7 +69,7 @@ def list_columns(text: str) -> TableColumns:
     ('takes.csv', ['bot', 'lead_low', 'lead_high'], 'Lead, low')
     """
     file, *rows = filter(str.strip, text.splitlines())
-    return TableColumns(file.strip(" -"), [column for row in rows for column in _read_row(row)])
+    return TableColumns(file.strip(" -"), tuple(chain.from_iterable(map(_read_row, rows))))
 
 
 def _read_row(row: str) -> Iterator[Column]:

@@ -46,6 +46,11 @@ class Row(NamedTuple):
     status: str
     fault: str
 
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """What the table of candidates has of it."""
+        return (*self[:6], *self.elo.cells, self.status)
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -174,22 +179,14 @@ def _rows(tried: Iterable[Candidate], landscape: Landscape) -> Iterator[Row]:
 
 def write_tables(path: Path, tuned: Tuned) -> None:
     """Write candidates.csv, landscape.csv and contours.csv, each atomically."""
-    rows: Sequence[tuple[TableColumns, Iterable[Sequence[Any]]]] = (
-        (CANDIDATES, ((*row[:6], *row.elo.cells, row.status) for row in tuned.rows)),
-        (
-            LANDSCAPE,
-            (
-                (name, spot.value, *spot.elo.cells)
-                for name, spots in tuned.curves.items()
-                for spot in spots
-            ),
-        ),
-        (
-            CONTOURS,
-            ((one.first, x, one.second, y, elo) for one in tuned.maps for x, y, elo in one.cells),
-        ),
-    )
-    for table, of_table in rows:
+    curves = [(name, spot) for name, spots in tuned.curves.items() for spot in spots]
+    cells = [(one, cell) for one in tuned.maps for cell in one.cells]
+    rows: Mapping[TableColumns, Iterable[Sequence[Any]]] = {
+        CANDIDATES: (row.cells for row in tuned.rows),
+        LANDSCAPE: ((name, spot.value, *spot.elo.cells) for name, spot in curves),
+        CONTOURS: ((one.first, x, one.second, y, elo) for one, (x, y, elo) in cells),
+    }
+    for table, of_table in rows.items():
         replace_rows(path / table.file, table.names, of_table)
 
 
@@ -218,10 +215,7 @@ def to_document(tuned: Tuned) -> dict[str, Any]:
         "better": tuned.is_better,
         "rounds": tuned.rounds,
         "pairs": tuned.pairs,
-        "candidates": [
-            dict(zip(CANDIDATES.names, (*row[:6], *row.elo.cells, row.status), strict=True))
-            for row in tuned.rows
-        ],
+        "candidates": [dict(zip(CANDIDATES.names, row.cells, strict=True)) for row in tuned.rows],
         "parameters": {name: tuned.describe_parameter(name) for name in tuned.curves},
         "proof": tuned.proof.document(),
         "played": tuned.played,

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
-from arena.insight.by_opponent import MOST_MET, TakesByOpponent
+from arena.insight.by_opponent import BROUGHT, MOST_MET
 from arena.insight.cards import MOST_PAIRS, Cards
 from arena.insight.replayed_games import Leads, Sides, Sources, Takes
 from arena.insight.run_games import Row, read_batches
 from arena.insight.swings import Decisive
 from arena.insight.tables import make_seats
+from arena.statistics.intervals import Moments
 from arena.store.counting import Counts
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -60,8 +61,8 @@ _ALL = 1 << 62  # pairs
 class WinTables:
     """How the games of a run were won; `turns` are the games with the greatest ones.
 
-    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` has the
-    sums that `arena.insight.by_opponent` reads; it has no row for very many bots.
+    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` are those
+    of each side (`arena.insight.by_opponent`), of none for very many bots.
     """
 
     seats: pd.DataFrame
@@ -69,7 +70,7 @@ class WinTables:
     wins_by_source: pd.DataFrame
     takes: pd.DataFrame
     cards: pd.DataFrame
-    takes_by_opponent: pd.DataFrame
+    takes_by_opponent: Moments
     decisive: pd.DataFrame
     turns: pd.DataFrame
     turns_of: pd.DataFrame
@@ -111,13 +112,16 @@ class WinSums:
         self.tournament = tournament
         self.quota, self.sampled = quota, sampled
         self.pairs = np.zeros(len(quota), np.int64)  # that were added
-        self.leads, self.sources = Leads(labels, rules), Sources(labels, rules)
         met = len(quota) if len(labels) <= MOST_MET else 0
-        self.by_opponent = TakesByOpponent(met, rules.hand_size + 1)
-        self.takes = Takes(labels, rules, self.by_opponent if met else None)
+        self.by_opponent = Moments(2 * met, rules.hand_size + 1 + len(BROUGHT))
         self.decisive = Decisive(labels)
-        # numbers of pairs may have gaps where a run is not finished
-        self.cards = Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL))
+        self.tallies = (
+            Leads(labels, rules),
+            Sources(labels, rules),
+            Takes(labels, rules, self.by_opponent if met else None),
+            # numbers of pairs may have gaps where a run is not finished
+            Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL)),
+        )
 
     @classmethod
     def of_schedule(cls, tournament: Tournament) -> WinSums:
@@ -131,8 +135,8 @@ class WinSums:
         for batch in read_batches(self.tournament, rows, games):
             sides = Sides(batch, len(self.tournament.labels))
             np.add.at(self.pairs, batch.pairing, 1)
-            for table in (self.leads, self.sources, self.takes, self.cards):
-                table.add(sides)
+            for tally in self.tallies:
+                tally.add(sides)
             if self.tournament.rules == STANDARD:
                 self.decisive.add(sides)
 
@@ -144,13 +148,11 @@ class WinSums:
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all games that are counted are in `seats`."""
+        leads, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
             make_seats(self.tournament.labels, self.tournament.pairings, counts),
-            self.leads.table(),
-            self.sources.table(),
-            self.takes.table(),
-            self.cards.table(),
-            self.by_opponent.table(),
+            *(leads, sources, takes, cards),
+            self.by_opponent,
             self.decisive.table(),
             *self.decisive.turn_tables(),
         )

@@ -47,7 +47,7 @@ class Ratings:
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """The tables that a run has, by the names of their files without .csv."""
-        return self._rated.frames
+        return self._rated.tables.frames
 
     @property
     def standings(self) -> pd.DataFrame:

@@ -25,11 +25,7 @@ def replay_commands(tournament: Tournament) -> Command:
     """
     entries = tournament.by_label
     own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
-    common = ["--seed", str(tournament.seed)]
-    if changes := tournament.rules.changes():
-        common += ["--rules", json.dumps(changes)]
-    if limits := tournament.limits.changes():
-        common += ["--limits", json.dumps(limits)]
+    common = common_options(tournament)
 
     def command(fixture: Fixture) -> str:
         labels = fixture.pairing
@@ -49,6 +45,16 @@ def replay_commands(tournament: Tournament) -> Command:
         return arena_command("game", [entries[label].spec for label in labels], words)
 
     return command
+
+
+def common_options(tournament: Tournament) -> list[str]:
+    """Return the options of a command that give its games their seed, rules and limits."""
+    options = ["--seed", str(tournament.seed)]
+    if changes := tournament.rules.changes():
+        options += ["--rules", json.dumps(changes)]
+    if limits := tournament.limits.changes():
+        options += ["--limits", json.dumps(limits)]
+    return options
 
 
 def _call(tournament: Tournament, fixture: Fixture) -> str:

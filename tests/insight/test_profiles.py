@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.insight.by_opponent import PARTS, TakesByOpponent, count_endings, number_sides
+from arena.insight.by_opponent import PARTS, count_endings, number_sides
 from arena.insight.judged_files import JudgedTables
 from arena.insight.pair_counts import BOT_PARTS
 from arena.insight.profiles import MOST_BESIDE, Beside, Profiles, make_profiles
@@ -280,7 +280,7 @@ def test_many_bots_have_no_takes_by_opponent_and_few_stand_side_by_side() -> Non
     many = cup([f"b{number:03}" for number in range(3)], 2)
     store = make_store(many)
     files = make_files(many, store)
-    wins = replace(files.wins(), takes_by_opponent=TakesByOpponent(0, 6).table())
+    wins = replace(files.wins(), takes_by_opponent=Moments(0, 8))
     made = make_profiles(many.pairings, replace(files, wins=lambda: wins), JudgedTables(), 2)
     assert "takes" not in {one.group for one in made.measures}
     assert len(made.bots) == 2

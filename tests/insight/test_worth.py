@@ -13,7 +13,7 @@ import pytest
 from arena.insight.cards import Sample, _fit, _Takes, cross, dot, weigh
 from arena.insight.run_games import read_batches
 from arena.statistics.distributions import Floats
-from engine import CITY, STANDARD, TAKE, counts, points
+from engine import CITY, KINDS, STANDARD, TAKE, counts, points
 from tests.insight.games import play, rows_of, tournament
 
 EIGHT, BETRAYAL, SEVEN = 3, 9, 2
@@ -49,8 +49,15 @@ def sample(effects: dict[int, float], seed: int = 1, pairs: int = PAIRS) -> Samp
 
 
 def adds(effects: dict[int, float], seed: int = 1) -> tuple[Floats, Floats, Floats]:
-    found = sample(effects, seed).worth(2).adds
-    return found.value[-1], found.low[-1], found.high[-1]
+    found = worth_of_all(sample(effects, seed))
+    return found["adds"], found["adds_low"], found["adds_high"]
+
+
+def worth_of_all(takes: Sample) -> dict[str, Floats]:
+    """Return the columns for all bots together, by kind."""
+    found = takes.worth(2)
+    assert {len(column) for column in found.values()} == {2 * len(KINDS)}
+    return {name: column[-len(KINDS) :] for name, column in found.items()}
 
 
 def test_a_card_adds_what_it_was_given() -> None:
@@ -64,10 +71,10 @@ def test_a_card_adds_what_it_was_given() -> None:
 
 def test_a_card_that_winners_take_adds_nothing_by_that() -> None:
     """Who takes a 7 wins more often, as the state before said; the 7 adds nothing."""
-    worth = sample({}).worth(2)
-    assert worth.won[-1, SEVEN] > 0.6
-    assert worth.won[-1, SEVEN] == pytest.approx(worth.expected[-1, SEVEN], abs=0.02)
-    assert worth.more.low[-1, SEVEN] < 0 < worth.more.high[-1, SEVEN]
+    worth = worth_of_all(sample({}))
+    assert worth["won"][SEVEN] > 0.6
+    assert worth["won"][SEVEN] == pytest.approx(worth["expected"][SEVEN], abs=0.02)
+    assert worth["more_low"][SEVEN] < 0 < worth["more_high"][SEVEN]
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
@@ -81,9 +88,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 def test_with_few_pairs_nothing_is_said_of_single_cards() -> None:
     """Eleven kinds cannot be told apart in twenty pairs."""
-    worth = sample({}, pairs=20).worth(2)
-    assert np.isnan(worth.adds.value).all()
-    assert np.isfinite(worth.won[-1]).all()
+    takes = sample({}, pairs=20)
+    assert np.isnan(takes.worth(2)["adds"]).all()
+    assert np.isfinite(worth_of_all(takes)["won"]).all()
 
 
 def test_the_state_is_that_before_the_take() -> None:

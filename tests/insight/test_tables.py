@@ -239,7 +239,7 @@ def test_equal_bots_share_a_rank() -> None:
     assert give_ranks(elos) == [1, 1, 3]
 
 
-def test_every_listed_column_has_a_kind_that_is_written():
+def test_every_listed_column_has_a_kind_that_is_written() -> None:
     listed = [
         one
         for module in (table_columns, losses, difference_columns)

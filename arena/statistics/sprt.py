@@ -125,9 +125,8 @@ def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> li
     >>> [round(p, 4) for p in likeliest((0, 0, 0, 0, 7), PAIR_SCORES, 1.0)]
     [0.4997, 0.0003, 0.0001, 0.0001, 0.4998]
     """
-    weights = _positive(counts)
-    total = math.fsum(weights)
-    shares = [weight / total for weight in weights]
+    total = math.fsum(_positive(counts))
+    shares = [weight / total for weight in _positive(counts)]
     leads = [value - mean for value in values]
     # at these limits the probability of the last or of the first value would be 2
     low = -(1 - shares[-1] / 2) / leads[-1]
@@ -266,8 +265,6 @@ def elo_difference(shares: Sequence[float], difference: float, deals: int) -> fl
     low, high = -_MOST_ELO, _MOST_ELO
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if mean_difference(shares, middle) / 2 < wanted:
-            low = middle
-        else:
-            high = middle
+        is_low = mean_difference(shares, middle) / 2 < wanted
+        low, high = (middle, high) if is_low else (low, middle)
     return (low + high) / 2

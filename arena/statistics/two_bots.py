@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics.apart import pair_scores
 from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, binomial, logit
 from arena.statistics.posterior import make_priors
@@ -42,14 +43,11 @@ def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
     >>> round(ten.likely, 3), round(ten.chance, 3), round(four.likely, 3), round(four.chance, 3)
     (1.0, 0.002, 0.989, 0.125)
     """
-    pairs = sum(counts)
-    total, squares = (
-        sum(count * (score / 2) ** power for score, count in enumerate(counts)) for power in (1, 2)
-    )
+    _, _, pairs, total, squares = pair_scores(0, 1, counts)
     share = (total + 1) / (2 * pairs + 2)
     rest, one = max(0.0, squares - 4 * share * (total - share * pairs)), 2 * share * (1 - share)
     effect = (rest + _LENT * one) / (pairs * one + _LENT * one)
-    if len({score for score, count in enumerate(counts) if count}) == 1:  # nothing varies
+    if sum(map(bool, counts)) == 1:  # nothing varies
         effect = 1.0
     logs = (total * GRID - 2 * pairs * np.logaddexp(0, GRID)) / effect
     likely = _prior() * np.exp(logs - logs.max())

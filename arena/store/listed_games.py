@@ -144,8 +144,7 @@ def _read_records(name: str, file: BinaryIO) -> GameList:
         if game is None:
             left_out += 1
             continue
-        fault = game.fault.kind if game.fault else ""
-        end = game.winner, game.win_type, *game.points, fault
+        end = game.winner, game.win_type, *game.points, game.fault.kind if game.fault else ""
         rows[number] = *game.seats, game.record.deal, 0, *end
     found = list_games(pd.DataFrame([*rows.values()], [*rows], _RECORDED, object), name)
     return found._replace(source="records", left_out=left_out)

@@ -96,6 +96,20 @@ def test_a_plan_is_right_within_ten_per_cent(bots: int, panel: int, gap: float) 
 
 
 @pytest.mark.study
+def test_a_league_tells_neighbours_as_often_as_planned() -> None:
+    """At the planned pairs, with bounds that hold at every look: in 80 of 100, as 200 runs say."""
+    gap, panel, rng = 40, range(3, 9), np.random.default_rng(5)
+    pairs = Planned(3, 6, gap / ELO, plan.EFFECT, looks=True).pairs_to_tell(0.8)
+    assert pairs
+    elo, told = np.append(gap * (1 - np.arange(3)), np.zeros(6)), []
+    for _ in range(200):
+        played = play(Truth(of_elo(elo)), pairs, rng, panel)
+        apart = Verdicts(played.fit(), played.met, looks=True).apart
+        told += [apart[0, 1], apart[1, 2]]
+    assert np.mean(told) == pytest.approx(0.8, abs=0.06)
+
+
+@pytest.mark.study
 @pytest.mark.parametrize("gap", [20, 50])
 def test_a_comparison_takes_the_pairs_that_are_expected(gap: float) -> None:
     """The test itself is simulated."""

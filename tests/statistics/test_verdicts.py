@@ -136,6 +136,18 @@ def test_a_bound_that_is_too_low_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found["missed"] > 12
 
 
+def test_a_rounding_of_equal_strengths_changes_nothing() -> None:
+    """Bots that are equal but for the last bits have the places of their numbers."""
+    met = {(one, two): (5, 5, 20 * one, 5, 5) for one in range(4) for two in range(one)}
+    scores, found = [pair_scores(*two, counts) for two, counts in met.items()], []
+    for last_bits in (np.zeros(4), np.array([0, 2, 1, 3]) * 1e-15):
+        fit = Fit(4, scores)
+        fit.strengths = np.array([0.5, 0.0, 0.0, 0.0]) + last_bits
+        told = Verdicts(fit, {})
+        found.append(np.concatenate([told.ends.ravel(), told.first()]))
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
 def test_the_same_run_has_the_same_verdicts() -> None:
     """To the last bit, in any order of the bots."""
     case = CASES["deviation 38"]

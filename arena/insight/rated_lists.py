@@ -21,7 +21,7 @@ import pandas as pd
 from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.insight.headline import find_headline
-from arena.insight.run_files import Tables, make_tables
+from arena.insight.run_files import HowRated, Tables, make_tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.counts import MISSING, RESULTS, Faults
@@ -87,7 +87,11 @@ def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
     met = [*dict.fromkeys(games[["bot", "opponent"]].to_numpy().ravel())]
     pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
     counts, pairs = _count(games)
-    tables = make_tables(pairings, met, counts, read_anchors(anchor, met))
+    how: HowRated = {
+        "even": all(one.even for one in lists),
+        "looks": any(one.looks for one in lists),
+    }
+    tables = make_tables(pairings, met, counts, read_anchors(anchor, met), **how)
     untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
     if untyped:
         why = f"{untyped:,} of {len(games):,} have no win_type"

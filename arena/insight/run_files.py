@@ -154,8 +154,7 @@ class HowRated(TypedDict):
 
 def how_rated(tournament: Tournament, counts: Counts) -> HowRated:
     """Return how the games of a tournament that are counted are rated."""
-    looks = bool(tournament.stop) or tournament.extended or counts.total < tournament.games
-    return {"even": tournament.chooses_pairings, "looks": looks}
+    return {"even": tournament.chooses_pairings, "looks": tournament.looks_again(counts.total)}
 
 
 def make_tables(

@@ -103,7 +103,8 @@ def make_standings(
     table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())
-    table = table.sort_values(["elo", "_", "bot"], ascending=[False, False, True])
+    keys, falls = ["elo", "_", "bot"], [False, False, True]
+    table = table.sort_values(keys, ascending=falls, ignore_index=True)
     table.insert(0, "rank", give_ranks(table["elo"].tolist()))
     verdicts = make_verdicts(field) if verdicts is None else verdicts
     table["group"] = group_bots([*table["bot"]], judged or field.labels, verdicts)

@@ -61,7 +61,8 @@ class GameList(NamedTuple):
     bot's lead in points, `margin`; and `row`. `identities` are those of the bots, by label, where
     they are known. Games of one `source`, pair, seat and labels are the same one: it is the seed
     and the `rules` of a run, a word for all records, or else the file. So many games were
-    `left_out`, because they were not finished.
+    `left_out`, because they were not finished. In a run that chose its pairings they are `even`,
+    and `looks` says that its games need not be the last ones.
     """
 
     name: str
@@ -70,6 +71,8 @@ class GameList(NamedTuple):
     identities: Mapping[str, Identity] = {}
     rules: str = ""
     left_out: int = 0
+    even: bool = False
+    looks: bool = False
 
 
 def read_games(place: Path) -> GameList:
@@ -103,7 +106,10 @@ def _of_run(found: GameList, run: Tournament) -> GameList:
     """Return the games of a run, with the identities of its bots and what decides its deals."""
     rules = json.dumps(run.rules.changes(), sort_keys=True)
     identities = {one.label: one.identity for one in run.entries}
-    return found._replace(identities=identities, source=f"{run.seed} {rules}", rules=rules)
+    source, looks = f"{run.seed} {rules}", run.looks_again(len(found.games))
+    return GameList(
+        found.name, found.games, source, identities, rules, 0, run.chooses_pairings, looks
+    )
 
 
 def _read_csv(name: str, content: bytes) -> GameList:

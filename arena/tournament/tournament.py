@@ -212,6 +212,10 @@ class Tournament:
         """Whether the games decide which pairings play how many pairs."""
         return bool(self.stop and self.stop.chooses_pairings)
 
+    def looks_again(self, games: int) -> bool:
+        """Return whether so many games of the run need not be all that anybody looks at."""
+        return bool(self.stop) or self.extended or games < self.games
+
     @property
     def comparison(self) -> Sprt | None:
         """The test of a tournament that compares its first two bots, None of any other."""

@@ -7,8 +7,10 @@ for both.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from arena.statistics.intervals import Estimate
+if TYPE_CHECKING:
+    from arena.statistics.intervals import Estimate
 
 _SURE = 0.999  # nothing is said to be likelier
 _MOST_PLACES = 2
@@ -72,6 +74,7 @@ def write_estimate(
 
     `form` is that of the number, of a share one with "%"; ends have no plus.
 
+    >>> from arena.statistics.intervals import Estimate
     >>> write_estimate(Estimate(77.3, 61.2, 93.4), "+.0f", " Elo")
     '+77 Elo (61..93)'
     >>> write_estimate(Estimate(0.47, 0.407, 0.534), ".0%", level=True)
@@ -90,6 +93,7 @@ def write_estimate(
 def write_lead(lead: Estimate) -> str:
     """Return a lead in Elo points; it has decimals until one surely above 0 is seen to be so.
 
+    >>> from arena.statistics.intervals import Estimate
     >>> write_lead(Estimate(3.0, 0.3, 5.7)), write_lead(Estimate(0.2, -9.0, 9.4))
     ('+3.0 Elo (0.3..5.7)', '+0 Elo (-9..9)')
     """

@@ -47,13 +47,10 @@ class Landscape:
     def elos(self, points: Sequence[Point], errors_wide: float = Z95) -> list[Estimate]:
         """Return the Elo of points from that of the best one; intervals are so many errors wide."""
         means, errors = self.search.surrogate.compare(self.search.encode(points), self.reference)
+        both = zip(means.tolist(), (errors_wide * errors).tolist(), strict=True)
         return [
-            self._elo(mean, errors_wide * error)
-            for mean, error in zip(means.tolist(), errors.tolist(), strict=True)
+            Estimate(*(self._at(lead + side * half) for side in (0, -1, 1))) for lead, half in both
         ]
-
-    def _elo(self, lead: float, half: float) -> Estimate:
-        return Estimate(*(self._at(lead + side * half) for side in (0, -1, 1)))
 
     def _at(self, lead: float) -> float:
         ends = (min(1 - _EDGE, max(_EDGE, score)) for score in (self.level + lead, self.level))

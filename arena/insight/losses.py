@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
-from arena.insight.columns_of import add_rows, interval, make_frame
+from arena.insight.columns_of import add_rows, every, interval, make_frame
 from arena.insight.table_columns import MEAN_END, list_columns
 from arena.statistics.intervals import Ints, Moments
 from arena.store.folder import AGREED, ANALYSIS
@@ -191,21 +191,15 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    pair = (
-        decisions.groupby([_meeting(decisions), "pair"], sort=False)
-        .ngroup()
-        .to_numpy()
-        .astype(np.int64)
-    )
+    units = decisions.groupby([_meeting(decisions), "pair"], sort=False)
+    pair = units.ngroup().to_numpy().astype(np.int64)
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
     for group in (own, np.full(len(own), len(labels))):
         add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))
         np.add.at(sums, (group, key), chance)
-    bot, number = np.indices(sums.shape).reshape(2, -1)
     count = moments.counts.ravel()
     columns = {
-        "bot": bot,
-        "bin": number / _BINS,
+        **every(bot=range(len(sums)), bin=np.arange(_BINS) / _BINS),
         "decisions": count,
         "chance": sums.ravel() / PARTS / np.maximum(count, 1),
         **interval("won", "won", moments.shares()),

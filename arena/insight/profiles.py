@@ -93,7 +93,7 @@ def make_profiles(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, most: int
 ) -> Profiles:
     """Return the profiles of at most so many bots of a run."""
-    order: list[str] = files.standings["bot"].tolist()
+    order: list[str] = files.tables.standings["bot"].tolist()
     parts = [*_parts(pairings, files, judged, order)]
     cards = _read_cards(files, order)
     measures = [one for part in parts for one in part.measures]

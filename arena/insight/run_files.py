@@ -72,21 +72,6 @@ class Files:
     wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
 
-    @property
-    def comparison(self) -> SprtResult | None:
-        """What a comparison has found."""
-        return self.tables.comparison
-
-    @property
-    def standings(self) -> pd.DataFrame:
-        """A row for each bot, the strongest first."""
-        return self.tables.standings
-
-    @property
-    def findings(self) -> Findings:
-        """What is to be said beside the standings."""
-        return self.tables.findings
-
 
 def make_files(
     tournament: Tournament,

@@ -86,8 +86,7 @@ class Batch:
     @property
     def finished(self) -> Bools:
         """Which games were played to their end: those that were not forfeited."""
-        finished: Bools = self.win_type != FORFEIT
-        return finished
+        return np.asarray(self.win_type != FORFEIT)
 
 
 def read_batches(

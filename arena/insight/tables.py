@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Bools, Ints
+from arena.batch.replay import Ints
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.difference_columns import VERDICTS
 from arena.insight.run_games import CITY_WIN, FORFEIT
@@ -250,7 +250,7 @@ def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moment
 
 def _is_scored(games: Ints) -> Ints:
     """Return 1 for the endings of games that ended with points, 0 for others."""
-    is_scored: Bools = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
+    is_scored = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
     return is_scored.astype(np.int64)
 
 

@@ -17,7 +17,6 @@ quantal response.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -71,14 +70,12 @@ def number_cycles(beats: Flags) -> Numbers:
 
 def shortest_cycle(beats: Flags, start: int) -> list[int]:
     """Return a shortest cycle through a bot that is in one: it, whom it beats, and so on."""
-    before = {start: start}
-    waiting = deque([start])
-    while not beats[bot := waiting.popleft(), start]:
-        for beaten in np.flatnonzero(beats[bot]).tolist():
-            if beaten not in before:
-                before[beaten] = bot
-                waiting.append(beaten)
-    cycle = [bot]
+    before, reached = {start: start}, [start]
+    for bot in reached:  # it grows
+        new = [one for one in np.flatnonzero(beats[bot]).tolist() if one not in before]
+        before |= dict.fromkeys(new, bot)
+        reached += new
+    cycle = [next(bot for bot in reached if beats[bot, start])]
     while cycle[-1] != start:
         cycle.append(before[cycle[-1]])
     return cycle[::-1]

@@ -109,11 +109,6 @@ class _Met(NamedTuple):
     table: PairTable
 
     @property
-    def is_same(self) -> bool:
-        """Whether both bots are the same in both runs."""
-        return self.bots == SAME
-
-    @property
     def bots(self) -> str:
         """Which of the two bots have changed."""
         changed = [one.name for one in (self.bot, self.opponent) if one.status != SAME]
@@ -171,23 +166,15 @@ class _Finder:
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
         for bot, opponent, table in self.met:
-            labels = [(bot.base, opponent.base), (bot.other, opponent.other)]
-            rated = all(
-                label in field.numbers
-                for field, two in zip((base, other), labels, strict=True)
-                for label in two
+            one = base.numbers.get(bot.base or "", -1), base.numbers.get(opponent.base or "", -1)
+            two = (
+                other.numbers.get(bot.other or "", -1),
+                other.numbers.get(opponent.other or "", -1),
             )
-            if table.shared and rated:
-                values = table.values(2 * SCORE)
-                one, two = values.base[: table.shared], values.other[: table.shared]
-                yield Shared(
-                    (base.numbers[bot.base or ""], base.numbers[opponent.base or ""]),
-                    (other.numbers[bot.other or ""], other.numbers[opponent.other or ""]),
-                    table.shared,
-                    float(one.sum()),
-                    float(two.sum()),
-                    float(one @ two),
-                )
+            if table.shared and min(one + two) >= 0:  # all are rated
+                base_scores, other_scores, shared = table.values(2 * SCORE)
+                x, y = base_scores[:shared], other_scores[:shared]
+                yield Shared(one, two, shared, float(x.sum()), float(y.sum()), float(x @ y))
 
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
         """Return a row for each bot that the scale reaches in one of the runs."""
@@ -240,7 +227,7 @@ class _Finder:
         """
         base, other, estimate = compare_means(strata)
         value, low, high, _ = estimate
-        is_untouched = self.is_same_game and all(its.is_same for its in met)
+        is_untouched = self.is_same_game and all(its.bots == SAME for its in met)
         p_value = np.nan if is_untouched else estimate.p_value
         return base, other, value, max(-1.0, low), min(1.0, high), p_value
 
@@ -282,7 +269,7 @@ def _make_field(run: RunGames) -> Field:
     tournament, counts = run.tournament, run.store.count()
     met = find_met(tournament.pairings, tournament.labels, counts)
     how = how_rated(tournament, counts)
-    return make_field(tournament.pairings, met, counts, tournament.anchored, **how)
+    return make_field(tournament.pairings, met, counts, tournament.anchored, (), **how)
 
 
 def _describe_rules(tournament: Tournament) -> str:

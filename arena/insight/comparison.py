@@ -189,9 +189,11 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     Nor is there one of a season, whose ledger gives each comparison its place: the manifest
     repeats that.
     """
-    if stop.season:
+    if stop.season or tournament.max_faults != MAX_FAULTS:
         return ""
-    if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
+    if any(entry.is_code or entry.needs for entry in tournament.entries):
+        return ""
+    if (lane := _lane_option(tournament.entries)) is None:
         return ""
     specs = [
         entry.spec
@@ -207,13 +209,6 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
     words += ["--max-pairs", str(stop.max_pairs), *common_options(tournament)]
     return arena_command("compare", specs[:2], words + lane)
-
-
-def _has_defaults(tournament: Tournament) -> bool:
-    """Return whether nothing was asked for that the command has no option for."""
-    if any(entry.is_code or entry.needs for entry in tournament.entries):
-        return False
-    return tournament.max_faults == MAX_FAULTS
 
 
 def _lane_option(entries: Sequence[Entry]) -> list[str] | None:

@@ -144,16 +144,11 @@ class Effects(NamedTuple):
         if sure:
             yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
         yield _explain_surely(f"{tested:,} effects")
-        if unclear := [*self._name_unclear()]:
-            yield f"Cannot be told from zero: {name_some(unclear)}."
-
-    def _name_unclear(self) -> Iterator[str]:
-        for variant, _, is_all in self.unclear:
-            if is_all:
-                yield f"all under {variant}"
+        unclear = [f"all under {variant}" for variant, _, is_all in self.unclear if is_all]
         for variant, measures, is_all in self.unclear:
-            if not is_all:
-                yield from (f"{measure} under {variant}" for measure in measures)
+            unclear += [f"{measure} under {variant}" for measure in measures if not is_all]
+        if unclear:
+            yield f"Cannot be told from zero: {name_some(unclear)}."
 
 
 def find_effects(ablation: Ablation) -> Effects:

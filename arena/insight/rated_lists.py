@@ -172,9 +172,8 @@ def _join(lists: Sequence[GameList], names: Sequence[Mapping[str, str]]) -> pd.D
     turned = bots[:, 0] > bots[:, 1]
     for one, two in (("bot", "opponent"), ("label", "other")):
         games.loc[turned, [one, two]] = games.loc[turned, [two, one]].to_numpy()
-    games["result"] = games["result"].mask(
-        turned & (games["result"] != _DRAWN), 1 - games["result"]
-    )
+    decided = games["result"] != _DRAWN
+    games["result"] = games["result"].mask(turned & decided, 1 - games["result"])
     games["seat"] = games["seat"].mask(turned & (games["seat"] != UNKNOWN), 1 - games["seat"])
     games["margin"] = games["margin"].mask(turned, -games["margin"])
     deal = _number(*(games[name] for name in ("source", "pair", "label", "other")))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, TypedDict
+from functools import cache
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -130,15 +130,8 @@ def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
     return replace(made, verdicts=verdicts, standings=standings, comparison=found)
 
 
-class HowRated(TypedDict):
-    """Keywords of `Field`."""
-
-    even: bool
-    looks: bool
-
-
-def how_rated(tournament: Tournament, counts: Counts) -> HowRated:
-    """Return how the games of a tournament that are counted are rated."""
+def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
+    """Return how the games of a tournament that are counted are rated: keywords of `Field`."""
     looks = bool(tournament.stop) or tournament.extended or counts.total < tournament.games
     return {"even": tournament.chooses_pairings, "looks": looks}
 
@@ -149,24 +142,19 @@ def make_tables(
     counts: Counts,
     anchors: Anchors = NO_ANCHORS,
     max_faults: int = MAX_FAULTS,
-    *,
-    even: bool = False,
-    looks: bool = False,
+    **how: bool,
 ) -> Tables:
     """Return the tables of the games that are counted; bots that have not played are left out.
 
-    With `even` every pairing weighs the same in the Elo; with `looks` verdicts hold however often
-    one looks.
+    `how` they are rated are keywords of `Field`.
     """
     met = find_met(pairings, labels, counts)
     idle = [label for label in labels if met and label not in met]
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
-    how: HowRated = {"even": even, "looks": looks}
-    rate = partial(make_field, pairings, met, counts, **how)
-    field = rate(anchors)
+    field = make_field(pairings, met, counts, anchors, (), **how)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = rate(without=out) if out else field
+    judged = make_field(pairings, met, counts, NO_ANCHORS, out, **how) if out else field
     verdicts = tables.make_verdicts(judged)
     standings = tables.make_standings(sides, field, met, judged.labels, verdicts)
     residuals = make_residuals(field)

@@ -146,8 +146,7 @@ def make_verdicts(judged: Field) -> pd.DataFrame:
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
-    table = tally(sides, ["bot", "seat"])
-    return table[WIN_TYPE_TABLE.names]
+    return tally(sides, ["bot", "seat"])[WIN_TYPE_TABLE.names]
 
 
 def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:

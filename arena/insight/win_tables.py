@@ -148,10 +148,9 @@ class WinSums:
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all games that are counted are in `seats`."""
-        leads, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
             make_seats(self.tournament.labels, self.tournament.pairings, counts),
-            *(leads, sources, takes, cards),
+            *(tally.table() for tally in self.tallies),
             self.by_opponent,
             self.decisive.table(),
             *self.decisive.turn_tables(),

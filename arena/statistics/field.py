@@ -138,9 +138,8 @@ def make_residuals(field: Field) -> pd.DataFrame:
     observed = np.array([score.total / (2 * score.pairs) for score in field.scores])
     z = _in_errors(field)
     q = correct(2 * normal_below(-np.abs(z)))
-    own = pd.DataFrame(
-        dict(zip(_COLUMNS, (bot, opponent, expected, observed - expected, z, q), strict=True))
-    )
+    columns = bot, opponent, expected, observed - expected, z, q
+    own = pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
     theirs = own.assign(bot=opponent, opponent=bot, expected=1 - expected)
     theirs[["residual", "residual_z"]] = -own[["residual", "residual_z"]]
     return pd.concat([own, theirs], ignore_index=True)

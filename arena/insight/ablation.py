@@ -169,9 +169,7 @@ def check_folder(path: Path) -> None:
 def find_earlier(path: Path, ablation: Ablation) -> list[str]:
     """Return the variants of an earlier ablation that lie in a folder beside those of this one."""
     known = {variant.name for variant in ablation.variants}
-    return sorted(
-        store.parent.name for store in path.glob(f"*/{NAME}") if store.parent.name not in known
-    )
+    return sorted({store.parent.name for store in path.glob(f"*/{NAME}")} - known)
 
 
 def write(path: Path, ablation: Ablation) -> None:

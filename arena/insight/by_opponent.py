@@ -50,9 +50,8 @@ def count_endings(pairings: int, counts: Counts) -> Moments:
     for side, seen in enumerate((weights, weights[:, TURNED])):
         halves = np.zeros((len(PARTS), MISSING + 1), np.int64)
         halves[:, :MISSING] = 4 * seen[:, :MISSING]
-        moments.add(
-            2 * counts.pairing + side, games, halves[:, counts.games].sum(axis=2), counts.pairs
-        )
+        scored = halves[:, counts.games].sum(axis=2)
+        moments.add(2 * counts.pairing + side, games, scored, counts.pairs)
     return moments
 
 

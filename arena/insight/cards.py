@@ -145,10 +145,7 @@ class Sample:
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
         for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
             self.played[bot] = self.played.get(bot, 0) + count
-        self.keep(self._read(batch, np.isin(batch.replay.takes.game, games)))
-
-    def keep(self, takes: _Takes) -> None:
-        """Keep the takes of some pairs."""
+        takes = self._read(batch, np.isin(batch.replay.takes.game, games))
         if len(takes.pair):
             self.packed.append(_Packed(takes))
 

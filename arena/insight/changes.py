@@ -120,9 +120,8 @@ class _Finder:
 
     def __init__(self, base: RunGames, other: RunGames, bots: Sequence[MatchedBot]) -> None:
         self.base, self.other, self.bots = base, other, bots
-        self.is_same_game = (
-            base.tournament.rules == other.tournament.rules and base.engine == other.engine
-        )
+        has_same_rules = base.tournament.rules == other.tournament.rules
+        self.is_same_game = has_same_rules and base.engine == other.engine
         self.met = [*self._meetings()]
 
     def _meetings(self) -> Iterator[_Met]:
@@ -166,14 +165,11 @@ class _Finder:
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
         for bot, opponent, table in self.met:
-            one = base.numbers.get(bot.base or "", -1), base.numbers.get(opponent.base or "", -1)
-            two = (
-                other.numbers.get(bot.other or "", -1),
-                other.numbers.get(opponent.other or "", -1),
-            )
-            if table.shared and min(one + two) >= 0:  # all are rated
-                base_scores, other_scores, shared = table.values(2 * SCORE)
-                x, y = base_scores[:shared], other_scores[:shared]
+            one = _places(base, bot.base, opponent.base)
+            two = _places(other, bot.other, opponent.other)
+            if table.shared and one and two:
+                in_base, in_other, shared = table.values(2 * SCORE)
+                x, y = in_base[:shared], in_other[:shared]
                 yield Shared(one, two, shared, float(x.sum()), float(y.sum()), float(x @ y))
 
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
@@ -256,6 +252,12 @@ class _Finder:
 def _occurs(strata: Sequence[Values]) -> bool:
     """Return whether any pair of either run has something of a measure."""
     return any(values.base.any() or values.other.any() for values in strata)
+
+
+def _places(field: Field, *two: str | None) -> tuple[int, int] | None:
+    """Return the numbers of two bots in a field, None where one is not rated."""
+    bot, opponent = (field.numbers.get(label or "") for label in two)
+    return None if bot is None or opponent is None else (bot, opponent)
 
 
 def _first_deal(tournament: Tournament, pairing: Pairing) -> tuple[list[str], int]:

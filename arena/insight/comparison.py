@@ -238,20 +238,16 @@ def describe(comparison: SprtResult) -> Iterator[str]:
         f"Elo difference {signed(elo.value, '+.1f')}, {stop.interval} interval "
         f"{write_ends(elo.low, elo.high, '.1f')} (adjusted for stopping)"
     )
-    seen = ", ".join(
-        f"{name_value(value)}: {count:,}"
-        for value, count in zip(evidence.values, evidence.counts, strict=True)
-    )
+    by_value = zip(evidence.values, evidence.counts, strict=True)
+    seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
     pairs = counted(evidence.pairs, "pair")
     if comparison.paired:
         yield f"{pairs} played by both; by how much {comparison.new} had more:"
     else:
         yield f"{pairs}, by the score of {comparison.new}:"
     yield f"  {seen}"
-    yield (
-        f"test of an Elo difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1): "
-        f"{evidence.verdict}"
-    )
+    hypotheses = f"{stop.elo0:g} (H0) against {stop.elo1:g} (H1)"
+    yield f"test of an Elo difference of {hypotheses}: {evidence.verdict}"
     yield f"log-likelihood ratio {signed(evidence.ratio, '.2f')}, bounds {low:.2f} and {high:.2f}"
 
 

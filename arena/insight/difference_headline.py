@@ -80,11 +80,6 @@ class Shown(NamedTuple):
     estimate: Estimate
     places: int = 0
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether its interval leaves out 0, as it is shown."""
-        return self.estimate.scaled(1, self.places).excludes_zero
-
 
 class Clearest(NamedTuple):
     """Of some differences the one that is largest in its own errors, and the sure ones.
@@ -111,7 +106,7 @@ def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
     wide = [one._replace(estimate=one.estimate.widened(2 * len(known) + 1)) for one in known]
     if not wide:
         return None
-    sure = [one for one in wide if one.is_sure]
+    sure = [one for one in wide if one.estimate.scaled(1, one.places).excludes_zero]
     return Clearest(max(sure or wide, key=_clarity), sure, len(wide))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import eq
@@ -104,15 +104,12 @@ def join_pairs(
     own, theirs = dict(_read(*base)), dict(_read(*other))
     shared = [pair for pair in own if same_deals and pair in theirs]
     same_games = sum(sum(map(eq, own[pair].games, theirs[pair].games)) for pair in shared)
-    sides = [
-        _to_rows(pairs[pair] for pair in dict.fromkeys([*shared, *pairs]))
-        for pairs in (own, theirs)
-    ]
-    return PairTable(sides[0], sides[1], len(shared), same_games)
+    return PairTable(_to_rows(own, shared), _to_rows(theirs, shared), len(shared), same_games)
 
 
-def _to_rows(pairs: Iterable[_Pair]) -> Bytes:
-    counts = b"".join(pair.counts for pair in pairs)
+def _to_rows(pairs: Mapping[int, _Pair], first: Sequence[int]) -> Bytes:
+    """Return the counts of pairs, a row each; these are the first ones."""
+    counts = b"".join(pairs[number].counts for number in dict.fromkeys([*first, *pairs]))
     return np.frombuffer(counts, dtype=np.uint8).reshape(-1, len(COLUMNS))
 
 

@@ -133,9 +133,8 @@ def _parts(
     yield _Part(measures, merge(games).shares(), shares_against(games, two, size))
     takes = files.wins().takes_by_opponent
     if takes.sums.size:
-        when, brought = (
-            _choose(takes, np.s_[:, at]) for at in np.s_[: -len(BROUGHT), -len(BROUGHT) :]
-        )
+        end = -len(BROUGHT)
+        when, brought = (_choose(takes, np.s_[:, at]) for at in np.s_[:end, end:])
         measures = [Measure("takes", f"at {n + 1}", "share") for n in range(when.sums.shape[2])]
         yield _Part(measures, merge(when).shares(), shares_against(when, two, size))
         measures = [Measure("takes", name, "number") for name in BROUGHT]

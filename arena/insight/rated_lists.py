@@ -201,9 +201,8 @@ def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> p
     plain = games["list"].map(lambda number: lists[number].source == lists[number].name)
     _refuse(games, lists, again & plain, "a game with this seat")
     if again.any():
-        notes.append(
-            f"{counted(int(again.sum()), 'game')} there twice, by seed and pair: counted once"
-        )
+        twice = counted(int(again.sum()), "game")
+        notes.append(f"{twice} there twice, by seed and pair: counted once")
     games = games[~same & ~again].reset_index(drop=True)
     games["pairing"] = _number(games["bot"], games["opponent"])
     alone = games["deal"] == UNKNOWN

@@ -105,13 +105,7 @@ SOURCES = (
     "majority_5", "majority_6", "majority_7", "majority_8",
     "sets", "alliances", "betrayals", "total",
 )  # fmt: skip
-_ENDS = (
-    ("won", "city"),
-    ("won", "points"),
-    ("lost", "city"),
-    ("lost", "points"),
-    ("drawn", "draw"),
-)
+_ENDS = [*product(("won", "lost"), ("city", "points")), ("drawn", "draw")]
 _DRAWN = len(_ENDS) - 1
 
 

@@ -106,9 +106,8 @@ def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row
 _DIGITS = 6
 
 
-_TURN = np.dtype(
-    [("key", int), ("swing", float), *((name, int) for name in ("pairing", "pair", "seat", "ply"))]
-)
+_PLACE = "pairing", "pair", "seat", "ply"
+_TURN = np.dtype([("key", int), ("swing", float), *((name, int) for name in _PLACE)])
 
 
 class Turns:

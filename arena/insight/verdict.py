@@ -48,12 +48,10 @@ def read_path(
 
     `played` are the pairs that were observed, of all opponents that are not `out`.
     """
-    paired = [
-        n for n in sorted(tournament.new_pairings) if tournament.pairings[n].opponent not in out
-    ]
+    paired = sum(tournament.pairings[n].opponent not in out for n in tournament.new_pairings)
     path: list[Look] = []
     counts, before = count_observations(tournament, store, 0, 0), 0
-    for look in looks(played // max(1, len(paired))):
+    for look in looks(played // max(1, paired)):
         for number, more in count_observations(tournament, store, before, look).items():
             counts[number] = tuple(map(sum, zip(counts[number], more, strict=True)))
         evidence = weigh(tournament, stop, counts, out)

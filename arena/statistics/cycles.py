@@ -96,9 +96,8 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     for group in np.unique(groups[cycles > 0]):
         bots = np.flatnonzero(groups == group)
         payoffs = make_payoffs(field)[np.ix_(bots, bots)]
-        for bot, *shares in zip(
-            bots, nash_average(payoffs), alpha_rank(expit(payoffs)), strict=True
-        ):
+        of_group = zip(bots, nash_average(payoffs), alpha_rank(expit(payoffs)), strict=True)
+        for bot, *shares in of_group:
             rows.append((field.labels[bot], elos[bot], *shares, cycles[bot] or None))
     table = pd.DataFrame(rows, columns=RANKING_COLUMNS)
     table = table.astype({"cycle": "Int64"}).round({"elo": 1, "nash": 4, "alpha_rank": 4})

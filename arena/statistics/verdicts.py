@@ -155,10 +155,9 @@ class Verdicts:
             ratio = self.leads / self.errors / self._roots
         size = np.nanmedian(np.where(abs(self.leads) > 2, ratio, 1.0), axis=1)
         centred = np.eye(self.bots) - self.fit.model.means()
-        scaled = [np.outer(size, size) * covariance for covariance in self.fit.covariances]
-        return Posterior(
-            self.fit.strengths, [(1 / len(scaled), covariance) for covariance in scaled], centred
-        )
+        covariances = self.fit.covariances
+        seen = [(1 / len(covariances), np.outer(size, size) * one) for one in covariances]
+        return Posterior(self.fit.strengths, seen, centred)
 
     @cached_property
     def ends(self) -> Floats:

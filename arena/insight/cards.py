@@ -145,7 +145,10 @@ class Sample:
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
         for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
             self.played[bot] = self.played.get(bot, 0) + count
-        takes = self._read(batch, np.isin(batch.replay.takes.game, games))
+        self.keep(self._read(batch, np.isin(batch.replay.takes.game, games)))
+
+    def keep(self, takes: _Takes) -> None:
+        """Keep the takes of some pairs."""
         if len(takes.pair):
             self.packed.append(_Packed(takes))
 
@@ -313,7 +316,7 @@ class _Sums:
 
     def _mean(self, sums: Floats) -> Floats:
         nothing = np.full(len(self.count), np.nan)
-        return np.divide(sums, self.count, where=self.count > 0, out=nothing)
+        return np.asarray(np.divide(sums, self.count, where=self.count > 0, out=nothing))
 
     def _adds(self) -> Floats:
         """Return what each card adds to what is left, by least squares."""

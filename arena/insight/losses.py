@@ -197,7 +197,7 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
         np.add.at(sums, (group, key), chance)
     count = moments.counts.ravel()
     columns = {
-        **every(bot=range(len(sums)), bin=np.arange(_BINS) / _BINS),
+        **every(bot=range(len(sums)), bin=[number / _BINS for number in range(_BINS)]),
         "decisions": count,
         "chance": sums.ravel() / PARTS / np.maximum(count, 1),
         **interval("won", "won", moments.shares()),

@@ -116,9 +116,9 @@ def _parts(tournament: Tournament) -> int:
 
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
     """Return the tables of a tournament's games that are counted, all of the store."""
-    settings = tournament.anchored, tournament.max_faults
+    anchors, faults = tournament.anchored, tournament.max_faults
     how = how_rated(tournament, counts)
-    made = make_tables(tournament.pairings, tournament.labels, counts, *settings, **how)
+    made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
     if not tournament.comparison:
         return made
     from arena.insight.comparison import judge_compared, make_comparison

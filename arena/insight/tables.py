@@ -250,7 +250,7 @@ def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moment
 def _is_scored(games: Ints) -> Ints:
     """Return 1 for the endings of games that ended with points, 0 for others."""
     is_scored = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
-    return is_scored.astype(np.int64)
+    return np.asarray(is_scored, np.int64)
 
 
 def _turned(cells: Ints) -> Ints:

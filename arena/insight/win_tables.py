@@ -148,9 +148,10 @@ class WinSums:
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all games that are counted are in `seats`."""
+        leads, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
             make_seats(self.tournament.labels, self.tournament.pairings, counts),
-            *(tally.table() for tally in self.tallies),
+            *(leads, sources, takes, cards),
             self.by_opponent,
             self.decisive.table(),
             *self.decisive.turn_tables(),

@@ -97,8 +97,7 @@ class Verdicts:
         if self.looks:
             return self._apart_at_any_time()
         if self.duel:
-            is_sure = self.duel.chance <= ALPHA
-            return np.asarray((self.leads > 0) & is_sure)
+            return np.asarray((self.leads > 0) & (self.duel.chance <= ALPHA))
         return np.asarray(self._roots > self._bounds[-1])
 
     def _apart_at_any_time(self) -> Flags:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +50,7 @@ class RunGames(NamedTuple):
         return str(versions.get("engine", "")) if isinstance(versions, dict) else ""
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """What is different from the base to another run, as tables; differences are other less base.
 
     `ratings` are on the scale of the base, to which `scale`, the bots that are the same in both,

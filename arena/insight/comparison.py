@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -44,8 +43,7 @@ _HEAD = (
 )
 
 
-@dataclass(frozen=True)
-class SprtResult:
+class SprtResult(NamedTuple):
     """The verdict of a sequential test, and the estimate after it.
 
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`

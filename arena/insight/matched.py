@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import eq
 from typing import Final, NamedTuple
@@ -26,8 +25,7 @@ ONLY_BASE: Final = "only in the base"
 ONLY_OTHER: Final = "only in the other run"
 
 
-@dataclass(frozen=True)
-class MatchedBot:
+class MatchedBot(NamedTuple):
     """A bot's labels in the base and in the other run; one of them is None where it has none.
 
     It is the `same` where the sha256 of its source and its parameters are equal, whatever its

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from operator import eq
 from statistics import NormalDist
 from typing import NamedTuple
@@ -44,8 +43,7 @@ class PairedGame(NamedTuple):
     played: bool = True
 
 
-@dataclass(frozen=True)
-class PairedGames:
+class PairedGames(NamedTuple):
     """What two versions did on the same deals.
 
     `differences` is the lead of the new one in total and by part, and `decided` has the games

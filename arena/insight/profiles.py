@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -76,8 +75,7 @@ class Beside(NamedTuple):
     sure: Bools
 
 
-@dataclass(frozen=True)
-class Profiles:
+class Profiles(NamedTuple):
     """The profiles of some bots, the strongest first, and of these the first ones side by side.
 
     `own` are their values (bot, measure); losses have none, as they are only said against an

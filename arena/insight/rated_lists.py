@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256 as sha256_of
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,8 +37,7 @@ _SHORT = 6  # digits of a hash
 _NO_PARAMS = "{}"
 
 
-@dataclass(frozen=True)
-class RatedLists:
+class RatedLists(NamedTuple):
     """What some lists of games add up to.
 
     `names` are what the bots of each list are called here, by label; `units` how many pairs and how

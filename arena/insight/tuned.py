@@ -7,7 +7,6 @@ fresh deals does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -52,8 +51,7 @@ class Row(NamedTuple):
         return (*self[:6], *self.elo.cells, self.status)
 
 
-@dataclass(frozen=True)
-class Tuned:
+class Tuned(NamedTuple):
     """What a tuning came to.
 
     `curves` are the values of each parameter that the best setting has, `worst` the Elo of the

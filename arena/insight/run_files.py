@@ -83,7 +83,8 @@ def make_files(
     `grown` returns the tables of how they were won if these were made while they were played.
     """
     pairings = tournament.pairings
-    counts = store.count(_parts(tournament))
+    # in parts, so that it can be seen how ratings settled
+    counts = store.count(max(1, min(_MOST_PARTS, _MOST_COUNTED // len(pairings))))
     made = tables_of(tournament, counts, store)
     command = replay_commands(tournament)
 
@@ -107,11 +108,6 @@ def make_files(
 
         writers |= comparison_writers(made.comparison)
     return Files(made, counts, wins, writers)
-
-
-def _parts(tournament: Tournament) -> int:
-    """Return in how many parts a run is counted, so that it can be seen how ratings settled."""
-    return max(1, min(_MOST_PARTS, _MOST_COUNTED // len(tournament.pairings)))
 
 
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:

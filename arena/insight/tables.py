@@ -99,7 +99,7 @@ def make_standings(
     table = tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     columns = ["elo", "elo_low", "elo_high"]
-    rows = [rating.cells for rating in field.ratings().values()]
+    rows = [rating.cells for rating in field.ratings.values()]
     table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())

@@ -57,7 +57,7 @@ class CommonScale:
         self._base, self._other = (
             _Side(field, [*common]) for field, common in zip((base, other), labels, strict=True)
         )
-        elo = base.ratings()
+        elo = base.ratings
         self._mean = math.fsum(elo[label].value for label, _ in self.zero) / len(self.zero)
         self._between = _covariance(base, other, shared)
 

@@ -86,12 +86,9 @@ class Field:
             groups.setdefault(group, []).append(label)
         return list(groups.values())
 
-    def ratings(self) -> dict[str, Estimate]:
-        """Return the rating of each bot, with intervals that all hold at once."""
-        return self._ratings
-
     @cached_property
-    def _ratings(self) -> dict[str, Estimate]:
+    def ratings(self) -> dict[str, Estimate]:
+        """The rating of each bot, with intervals that all hold at once."""
         elos, errors = np.full(len(self.labels), MEAN), np.zeros(len(self.labels))
         for bot, known in self.anchors.items():
             elos[bot], errors[bot] = known
@@ -106,14 +103,13 @@ class Field:
 
     def in_order(self) -> list[str]:
         """Return the labels, the strongest bot first; equal ratings, when rounded, by label."""
-        ratings = self.ratings()
-        return sorted(self.labels, key=lambda label: (-round(ratings[label].value, 1), label))
+        return sorted(self.labels, key=lambda one: (-round(self.ratings[one].value, 1), one))
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
         scale = self.scale
         scored = self.fit.scored
-        for bot, (label, rating) in enumerate(self.ratings().items()):
+        for bot, (label, rating) in enumerate(self.ratings.items()):
             if scale.no_high[bot]:
                 record = "unbeaten" + (" by the rest" if scored[:, bot].any() else "")
             elif scale.no_low[bot]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
@@ -129,7 +130,7 @@ class Sample:
         self.quota = quota
         self.rules = rules
         self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
-        self.played: dict[int, int] = {}  # games by bot
+        self.played: Counter[int] = Counter()  # games by bot
         self.packed: list[_Packed] = []
 
     def add(self, batch: Batch) -> None:
@@ -143,8 +144,7 @@ class Sample:
         score = np.where(winner < 0, 1, 2 * (winner == first))
         np.add.at(self.games, pairing, np.stack([np.ones_like(score), score], axis=1))
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
-        for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
-            self.played[bot] = self.played.get(bot, 0) + count
+        self.played.update(dict(zip(bots.tolist(), counts.tolist(), strict=True)))
         self.keep(self._read(batch, np.isin(batch.replay.takes.game, games)))
 
     def keep(self, takes: _Takes) -> None:
@@ -206,7 +206,7 @@ class Sample:
         found = np.full((groups, len(_WORTH), len(KINDS)), np.nan)
         if self.packed:
             self.packed = [*map(_Packed, self.takes())]
-            games[:-1] = [self.played.get(bot, 0) for bot in range(groups - 1)]
+            games[:-1] = [self.played[bot] for bot in range(groups - 1)]
             games[-1] = self.games[:, 0].sum()
             found = np.array([sums.worth() for sums in self._add_up(groups)])
         columns = found.swapaxes(0, 1).reshape(len(_WORTH), -1)

@@ -193,13 +193,11 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
         return ""
     if (lane := _lane_option(tournament.entries)) is None:
         return ""
-    specs = [
-        entry.spec
-        if entry.label == default_label(entry.target, entry.params)
-        else f"{entry.label}={entry.spec}"
-        for entry in tournament.entries
-    ]
     named = [(entry.target, entry.params) for entry in tournament.entries]
+    specs = [entry.spec for entry in tournament.entries]
+    for number, label in enumerate(tournament.labels):
+        if label != default_label(*named[number]):
+            specs[number] = f"{label}={specs[number]}"
     if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
         return ""
     words = [word for spec in specs[2:] for word in ("--against", spec)]
@@ -232,10 +230,8 @@ def describe(comparison: SprtResult) -> Iterator[str]:
     evidence, elo, stop = comparison.evidence, comparison.elo, comparison.stop
     low, high = evidence.ends
     yield comparison.sentence
-    yield (
-        f"Elo difference {signed(elo.value, '+.1f')}, {stop.interval} interval "
-        f"{write_ends(elo.low, elo.high, '.1f')} (adjusted for stopping)"
-    )
+    interval = f"{stop.interval} interval {write_ends(elo.low, elo.high, '.1f')}"
+    yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
     by_value = zip(evidence.values, evidence.counts, strict=True)
     seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
     pairs = counted(evidence.pairs, "pair")

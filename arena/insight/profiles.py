@@ -101,10 +101,9 @@ def make_profiles(
     kept = [measures[place] for place in shown]
     against = join(*againsts)
     direct = _find_direct(pairings, files, order)
-    beside = [
-        _set_beside(kept, _compare(against, cards, direct, bot), shown)
-        for bot in range(len(against.value) - 1)
-    ]
+    bots = range(len(against.value) - 1)
+    compared = (_compare(against, cards, direct, bot) for bot in bots)
+    beside = [_set_beside(kept, one, shown) for one in compared]
     return Profiles(order[:most], kept, Estimates(*(part[:most, shown] for part in own)), beside)
 
 

@@ -25,12 +25,14 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, Moments, score_intervals
 from arena.statistics.letters import give_letters, give_ranks
+from arena.statistics.verdicts import Verdict
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
 
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
 _TOTALS = ["games", "wins", "draws", "losses"]
+_UNMET = Verdict(math.nan, math.nan, math.nan, math.nan, "open")
 
 
 def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
@@ -42,9 +44,8 @@ def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
     theirs = theirs.assign(seat=1 - own["seat"], result=turned, margin=-own["margin"])
     both = pd.concat([own, theirs[own.columns]], ignore_index=True)
     both["win_type"] = np.array(ENDINGS, object)[both["win_type"]]
-    both["wins"] = both["games"].where(both["result"] == 0, 0)
-    both["losses"] = both["games"].where(both["result"] == 1, 0)
-    both["draws"] = both["games"] - both["wins"] - both["losses"]
+    for result, name in enumerate(("wins", "losses", "draws")):
+        both[name] = both["games"].where(both["result"] == result, 0)
     for win_type in WIN_TYPES:
         of_type = both["win_type"] == win_type
         both[f"{win_type}_wins"] = both["wins"].where(of_type, 0)
@@ -132,12 +133,8 @@ def make_verdicts(judged: Field) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for bot, opponent in combinations(judged.in_order(), 2):
-        found = judged.verdict(bot, opponent)
-        if found is None:
-            rows.append((bot, opponent, None, None, None, None, "open"))
-        else:
-            lead = Estimate(*found[:3]).cells
-            rows.append((bot, opponent, *lead, found.likely, found.word))
+        found = judged.verdict(bot, opponent) or _UNMET
+        rows.append((bot, opponent, *Estimate(*found[:3]).cells, found.likely, found.word))
     table = pd.DataFrame(rows, columns=VERDICTS.names)
     numbers = VERDICTS.names[2:6]
     table[numbers] = table[numbers].astype(float)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -81,10 +82,8 @@ class Field:
     @property
     def groups(self) -> list[list[str]]:
         """The labels of the groups of bots between which there were no games."""
-        groups: dict[int, list[str]] = {}
-        for label, group in zip(self.labels, self.fit.groups.tolist(), strict=True):
-            groups.setdefault(group, []).append(label)
-        return list(groups.values())
+        numbers = self.fit.groups
+        return [[*compress(self.labels, numbers == one)] for one in np.unique(numbers)]
 
     @cached_property
     def ratings(self) -> dict[str, Estimate]:

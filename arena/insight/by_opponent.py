@@ -37,8 +37,8 @@ def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
     [[1, 0], [0, 1]]
     """
     places = {label: place for place, label in enumerate(order)}
-    first = np.array([[places.get(one, len(order)) for one in two] for two in pairings])
-    first = first.reshape(-1, 2)
+    numbers = [[places.get(one, len(order)) for one in two] for two in pairings]
+    first = np.array(numbers, np.int64).reshape(-1, 2)
     return np.stack([first, first[:, ::-1]], axis=1).reshape(-1, 2)
 
 

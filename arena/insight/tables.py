@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
+from arena.insight.by_opponent import number_sides
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.difference_columns import VERDICTS
 from arena.insight.run_games import CITY_WIN, FORFEIT
@@ -174,17 +175,15 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
     A pair has one game for each seat of a bot: by bot and seat, games are independent.
     For all bots together a seat has both games of a pair.
     """
-    numbers = {label: number for number, label in enumerate(labels)}
     met, place = np.unique(counts.pairing, return_inverse=True)
-    bots = np.array([[numbers[label] for label in pairings[one]] for one in met], np.int64)
     scored = _is_scored(counts.games)
     cells = np.zeros((len(met), 2, _CELLS), np.int64)
     for seat in (0, 1):  # of the first bot
         np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
         sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
         np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
-    own = np.concatenate([cells, _turned(cells)])
-    bot, opponent = np.concatenate([bots.reshape(-1, 2), bots.reshape(-1, 2)[:, ::-1]]).T
+    own = np.stack([cells, _turned(cells)], axis=1).reshape(-1, 2, _CELLS)
+    bot, opponent = number_sides([pairings[one] for one in met], labels).T
     everyone = len(labels)
     total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
     np.add.at(total, bot, own)

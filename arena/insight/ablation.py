@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -76,8 +75,7 @@ TITLES: Final = {
 """What each measure is, with its unit; shares are in per cent."""
 
 
-@dataclass(frozen=True)
-class VariantResult:
+class VariantResult(NamedTuple):
     """What the games under some rules came to.
 
     `values` and `differences`, those from the base, have an estimate for each measure. `out` has
@@ -101,8 +99,7 @@ def shown(estimate: Estimate, measure: Measure) -> Estimate:
     return estimate.scaled(100 if measure.is_share else 1, measure.digits)
 
 
-@dataclass(frozen=True)
-class Ablation:
+class Ablation(NamedTuple):
     """The results of all variants, the base first; pairs in each pairing of every run.
 
     `contest` has the labels of the strongest bot and of the weakest, None where no two bots that
@@ -169,9 +166,7 @@ def check_folder(path: Path) -> None:
 def find_earlier(path: Path, ablation: Ablation) -> list[str]:
     """Return the variants of an earlier ablation that lie in a folder beside those of this one."""
     known = {variant.name for variant in ablation.variants}
-    return sorted(
-        store.parent.name for store in path.glob(f"*/{NAME}") if store.parent.name not in known
-    )
+    return sorted({store.parent.name for store in path.glob(f"*/{NAME}")} - known)
 
 
 def write(path: Path, ablation: Ablation) -> None:

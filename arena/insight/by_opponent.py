@@ -37,8 +37,8 @@ def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
     [[1, 0], [0, 1]]
     """
     places = {label: place for place, label in enumerate(order)}
-    first = np.array([[places.get(one, len(order)) for one in two] for two in pairings])
-    first = first.reshape(-1, 2)
+    numbers = [[places.get(one, len(order)) for one in two] for two in pairings]
+    first = np.array(numbers, np.int64).reshape(-1, 2)
     return np.stack([first, first[:, ::-1]], axis=1).reshape(-1, 2)
 
 
@@ -50,9 +50,8 @@ def count_endings(pairings: int, counts: Counts) -> Moments:
     for side, seen in enumerate((weights, weights[:, TURNED])):
         halves = np.zeros((len(PARTS), MISSING + 1), np.int64)
         halves[:, :MISSING] = 4 * seen[:, :MISSING]
-        moments.add(
-            2 * counts.pairing + side, games, halves[:, counts.games].sum(axis=2), counts.pairs
-        )
+        scored = halves[:, counts.games].sum(axis=2)
+        moments.add(2 * counts.pairing + side, games, scored, counts.pairs)
     return moments
 
 

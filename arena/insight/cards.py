@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
@@ -19,7 +20,7 @@ import pandas as pd
 
 from arena.batch.replay import Bools, Ints
 from arena.batch.tally import find_points
-from arena.insight.columns_of import interval, make_frame
+from arena.insight.columns_of import every, interval, make_frame
 from arena.insight.replayed_games import Sides
 from arena.insight.run_games import Batch
 from arena.statistics.distributions import Floats, expit, logit, student_bound
@@ -33,14 +34,12 @@ _PARTS = 128  # that are copied at a time
 
 def dot(table: Floats | Ints, weights: Floats) -> Floats:
     """Return the products of the rows of a table with weights."""
-    product: Floats = np.einsum("ij,j->i", table, weights)
-    return product
+    return np.asarray(np.einsum("ij,j->i", table, weights))
 
 
 def weigh(table: Floats | Ints, weights: Floats) -> Floats:
     """Return the sum of the rows of a table, each times its weight."""
-    product: Floats = np.einsum("ij,i->j", table, weights)
-    return product
+    return np.asarray(np.einsum("ij,i->j", table, weights))
 
 
 def cross(one: Floats | Ints, other: Floats | Ints, weights: Floats | None = None) -> Floats:
@@ -131,7 +130,7 @@ class Sample:
         self.quota = quota
         self.rules = rules
         self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
-        self.played: dict[int, int] = {}  # games by bot
+        self.played: Counter[int] = Counter()  # games by bot
         self.packed: list[_Packed] = []
 
     def add(self, batch: Batch) -> None:
@@ -145,8 +144,7 @@ class Sample:
         score = np.where(winner < 0, 1, 2 * (winner == first))
         np.add.at(self.games, pairing, np.stack([np.ones_like(score), score], axis=1))
         bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
-        for bot, count in zip(bots.tolist(), counts.tolist(), strict=True):
-            self.played[bot] = self.played.get(bot, 0) + count
+        self.played.update(dict(zip(bots.tolist(), counts.tolist(), strict=True)))
         self.keep(self._read(batch, np.isin(batch.replay.takes.game, games)))
 
     def keep(self, takes: _Takes) -> None:
@@ -204,13 +202,11 @@ class Sample:
 
         `sampled` is of how many games the others are.
         """
-        games, found = (
-            np.zeros(groups, np.int64),
-            np.full((groups, len(_WORTH), len(KINDS)), np.nan),
-        )
+        games = np.zeros(groups, np.int64)
+        found = np.full((groups, len(_WORTH), len(KINDS)), np.nan)
         if self.packed:
             self.packed = [*map(_Packed, self.takes())]
-            games[:-1] = [self.played.get(bot, 0) for bot in range(groups - 1)]
+            games[:-1] = [self.played[bot] for bot in range(groups - 1)]
             games[-1] = self.games[:, 0].sum()
             found = np.array([sums.worth() for sums in self._add_up(groups)])
         columns = found.swapaxes(0, 1).reshape(len(_WORTH), -1)
@@ -230,9 +226,8 @@ class Sample:
 
     def _fit(self, stage: int) -> Floats:
         """Return the weights of the model of a stage."""
-        here = [
-            _Packed(takes.choose(takes.stage == stage)) for takes in map(_Packed.read, self.packed)
-        ]
+        takes_of_all = map(_Packed.read, self.packed)
+        here = [_Packed(takes.choose(takes.stage == stage)) for takes in takes_of_all]
 
         def parts() -> Iterator[tuple[Floats, Floats]]:
             return ((self._table(takes), takes.score / 2) for takes in map(_Packed.read, here))
@@ -321,13 +316,11 @@ class _Sums:
 
     def _mean(self, sums: Floats) -> Floats:
         nothing = np.full(len(self.count), np.nan)
-        means: Floats = np.divide(sums, self.count, where=self.count > 0, out=nothing)
-        return means
+        return np.asarray(np.divide(sums, self.count, where=self.count > 0, out=nothing))
 
     def _adds(self) -> Floats:
         """Return what each card adds to what is left, by least squares."""
-        adds: Floats = np.linalg.pinv(self.both) @ self.rest
-        return adds
+        return np.asarray(np.linalg.pinv(self.both) @ self.rest)
 
     def worth(self) -> tuple[Floats, ...]:
         """Return what _WORTH names, by kind."""
@@ -351,8 +344,7 @@ def _half(pairs: int, error: Floats) -> Floats:
     """Return half the width of a 95 % interval, which two pairs or more have."""
     if pairs < 2:
         return np.full_like(error, np.nan)
-    half: Floats = error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1))
-    return half
+    return np.asarray(error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1)))
 
 
 MOST_PAIRS = 25_000
@@ -383,12 +375,9 @@ class Cards:
 
     def table(self) -> pd.DataFrame:
         """Return a row for each bot and kind of card, and for all bots."""
-        groups, kinds = len(self.labels) + 1, len(KINDS)
-        bot, kind = np.indices((groups, kinds)).reshape(2, -1)
-        games = self.played.counts.ravel()
+        groups, games = len(self.labels) + 1, self.played.counts.ravel()
         columns = {
-            "bot": bot,
-            "card": np.array([*CHARS])[kind],
+            **every(bot=range(groups), card=[*CHARS[: len(KINDS)]]),
             "games": games,
             **interval("played", "played", self.played.means()),
             **interval("taken", "taken", self.taken.means()),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +50,7 @@ class RunGames(NamedTuple):
         return str(versions.get("engine", "")) if isinstance(versions, dict) else ""
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """What is different from the base to another run, as tables; differences are other less base.
 
     `ratings` are on the scale of the base, to which `scale`, the bots that are the same in both,
@@ -109,11 +107,6 @@ class _Met(NamedTuple):
     table: PairTable
 
     @property
-    def is_same(self) -> bool:
-        """Whether both bots are the same in both runs."""
-        return self.bots == SAME
-
-    @property
     def bots(self) -> str:
         """Which of the two bots have changed."""
         changed = [one.name for one in (self.bot, self.opponent) if one.status != SAME]
@@ -125,9 +118,8 @@ class _Finder:
 
     def __init__(self, base: RunGames, other: RunGames, bots: Sequence[MatchedBot]) -> None:
         self.base, self.other, self.bots = base, other, bots
-        self.is_same_game = (
-            base.tournament.rules == other.tournament.rules and base.engine == other.engine
-        )
+        has_same_rules = base.tournament.rules == other.tournament.rules
+        self.is_same_game = has_same_rules and base.engine == other.engine
         self.met = [*self._meetings()]
 
     def _meetings(self) -> Iterator[_Met]:
@@ -171,23 +163,12 @@ class _Finder:
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
         for bot, opponent, table in self.met:
-            labels = [(bot.base, opponent.base), (bot.other, opponent.other)]
-            rated = all(
-                label in field.numbers
-                for field, two in zip((base, other), labels, strict=True)
-                for label in two
-            )
-            if table.shared and rated:
-                values = table.values(2 * SCORE)
-                one, two = values.base[: table.shared], values.other[: table.shared]
-                yield Shared(
-                    (base.numbers[bot.base or ""], base.numbers[opponent.base or ""]),
-                    (other.numbers[bot.other or ""], other.numbers[opponent.other or ""]),
-                    table.shared,
-                    float(one.sum()),
-                    float(two.sum()),
-                    float(one @ two),
-                )
+            one = _places(base, bot.base, opponent.base)
+            two = _places(other, bot.other, opponent.other)
+            if table.shared and one and two:
+                in_base, in_other, shared = table.values(2 * SCORE)
+                x, y = in_base[:shared], in_other[:shared]
+                yield Shared(one, two, shared, float(x.sum()), float(y.sum()), float(x @ y))
 
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
         """Return a row for each bot that the scale reaches in one of the runs."""
@@ -240,7 +221,7 @@ class _Finder:
         """
         base, other, estimate = compare_means(strata)
         value, low, high, _ = estimate
-        is_untouched = self.is_same_game and all(its.is_same for its in met)
+        is_untouched = self.is_same_game and all(its.bots == SAME for its in met)
         p_value = np.nan if is_untouched else estimate.p_value
         return base, other, value, max(-1.0, low), min(1.0, high), p_value
 
@@ -271,6 +252,12 @@ def _occurs(strata: Sequence[Values]) -> bool:
     return any(values.base.any() or values.other.any() for values in strata)
 
 
+def _places(field: Field, *two: str | None) -> tuple[int, int] | None:
+    """Return the numbers of two bots in a field, None where one is not rated."""
+    bot, opponent = (field.numbers.get(label or "") for label in two)
+    return None if bot is None or opponent is None else (bot, opponent)
+
+
 def _first_deal(tournament: Tournament, pairing: Pairing) -> tuple[list[str], int]:
     """Return what decides the deal of a pairing's first pair, beside the seed."""
     drawn = tournament.drawn(Fixture(pairing, 0, 0))
@@ -282,7 +269,7 @@ def _make_field(run: RunGames) -> Field:
     tournament, counts = run.tournament, run.store.count()
     met = find_met(tournament.pairings, tournament.labels, counts)
     how = how_rated(tournament, counts)
-    return make_field(tournament.pairings, met, counts, tournament.anchored, **how)
+    return make_field(tournament.pairings, met, counts, tournament.anchored, (), **how)
 
 
 def _describe_rules(tournament: Tournament) -> str:

@@ -21,6 +21,16 @@ def interval(name: str, mean: str, of: Estimates) -> dict[str, Floats]:
     return {mean: of.value.ravel(), f"{name}_low": of.low.ravel(), f"{name}_high": of.high.ravel()}
 
 
+def every(**axes: Sequence[Any]) -> dict[str, Any]:
+    """Return a column for each axis: together they have every combination, the last axis fastest.
+
+    >>> [column.tolist() for column in every(bot=range(2), after=("led", "behind")).values()]
+    [[0, 0, 1, 1], ['led', 'behind', 'led', 'behind']]
+    """
+    grids = np.meshgrid(*axes.values(), indexing="ij")
+    return {name: grid.ravel() for name, grid in zip(axes, grids, strict=True)}
+
+
 def add_rows(
     moments: Moments,
     group: Ints,

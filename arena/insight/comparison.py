@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -44,8 +43,7 @@ _HEAD = (
 )
 
 
-@dataclass(frozen=True)
-class SprtResult:
+class SprtResult(NamedTuple):
     """The verdict of a sequential test, and the estimate after it.
 
     `counts` are the pairs by each of `values`, `ratio` their log-likelihood ratio, and `elo`
@@ -189,17 +187,17 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     Nor is there one of a season, whose ledger gives each comparison its place: the manifest
     repeats that.
     """
-    if stop.season:
+    if stop.season or tournament.max_faults != MAX_FAULTS:
         return ""
-    if (lane := _lane_option(tournament.entries)) is None or not _has_defaults(tournament):
+    if any(entry.is_code or entry.needs for entry in tournament.entries):
         return ""
-    specs = [
-        entry.spec
-        if entry.label == default_label(entry.target, entry.params)
-        else f"{entry.label}={entry.spec}"
-        for entry in tournament.entries
-    ]
+    if (lane := _lane_option(tournament.entries)) is None:
+        return ""
     named = [(entry.target, entry.params) for entry in tournament.entries]
+    specs = [entry.spec for entry in tournament.entries]
+    for number, label in enumerate(tournament.labels):
+        if label != default_label(*named[number]):
+            specs[number] = f"{label}={specs[number]}"
     if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
         return ""
     words = [word for spec in specs[2:] for word in ("--against", spec)]
@@ -207,13 +205,6 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
     words += ["--max-pairs", str(stop.max_pairs), *common_options(tournament)]
     return arena_command("compare", specs[:2], words + lane)
-
-
-def _has_defaults(tournament: Tournament) -> bool:
-    """Return whether nothing was asked for that the command has no option for."""
-    if any(entry.is_code or entry.needs for entry in tournament.entries):
-        return False
-    return tournament.max_faults == MAX_FAULTS
 
 
 def _lane_option(entries: Sequence[Entry]) -> list[str] | None:
@@ -239,24 +230,18 @@ def describe(comparison: SprtResult) -> Iterator[str]:
     evidence, elo, stop = comparison.evidence, comparison.elo, comparison.stop
     low, high = evidence.ends
     yield comparison.sentence
-    yield (
-        f"Elo difference {signed(elo.value, '+.1f')}, {stop.interval} interval "
-        f"{write_ends(elo.low, elo.high, '.1f')} (adjusted for stopping)"
-    )
-    seen = ", ".join(
-        f"{name_value(value)}: {count:,}"
-        for value, count in zip(evidence.values, evidence.counts, strict=True)
-    )
+    interval = f"{stop.interval} interval {write_ends(elo.low, elo.high, '.1f')}"
+    yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
+    by_value = zip(evidence.values, evidence.counts, strict=True)
+    seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
     pairs = counted(evidence.pairs, "pair")
     if comparison.paired:
         yield f"{pairs} played by both; by how much {comparison.new} had more:"
     else:
         yield f"{pairs}, by the score of {comparison.new}:"
     yield f"  {seen}"
-    yield (
-        f"test of an Elo difference of {stop.elo0:g} (H0) against {stop.elo1:g} (H1): "
-        f"{evidence.verdict}"
-    )
+    hypotheses = f"{stop.elo0:g} (H0) against {stop.elo1:g} (H1)"
+    yield f"test of an Elo difference of {hypotheses}: {evidence.verdict}"
     yield f"log-likelihood ratio {signed(evidence.ratio, '.2f')}, bounds {low:.2f} and {high:.2f}"
 
 

@@ -80,11 +80,6 @@ class Shown(NamedTuple):
     estimate: Estimate
     places: int = 0
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether its interval leaves out 0, as it is shown."""
-        return self.estimate.scaled(1, self.places).excludes_zero
-
 
 class Clearest(NamedTuple):
     """Of some differences the one that is largest in its own errors, and the sure ones.
@@ -111,7 +106,7 @@ def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
     wide = [one._replace(estimate=one.estimate.widened(2 * len(known) + 1)) for one in known]
     if not wide:
         return None
-    sure = [one for one in wide if one.is_sure]
+    sure = [one for one in wide if one.estimate.scaled(1, one.places).excludes_zero]
     return Clearest(max(sure or wide, key=_clarity), sure, len(wide))
 
 
@@ -144,16 +139,11 @@ class Effects(NamedTuple):
         if sure:
             yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
         yield _explain_surely(f"{tested:,} effects")
-        if unclear := [*self._name_unclear()]:
-            yield f"Cannot be told from zero: {name_some(unclear)}."
-
-    def _name_unclear(self) -> Iterator[str]:
-        for variant, _, is_all in self.unclear:
-            if is_all:
-                yield f"all under {variant}"
+        unclear = [f"all under {variant}" for variant, _, is_all in self.unclear if is_all]
         for variant, measures, is_all in self.unclear:
-            if not is_all:
-                yield from (f"{measure} under {variant}" for measure in measures)
+            unclear += [f"{measure} under {variant}" for measure in measures if not is_all]
+        if unclear:
+            yield f"Cannot be told from zero: {name_some(unclear)}."
 
 
 def find_effects(ablation: Ablation) -> Effects:

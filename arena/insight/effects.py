@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
-from arena.insight.columns_of import add_rows, interval, make_frame
+from arena.insight.columns_of import add_rows, every, interval, make_frame
 from arena.statistics.intervals import Estimates, Moments
 from engine import KINDS, Kind
 from engine.cards import CHARS
@@ -49,11 +49,9 @@ def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd
     pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)
     for group in (rows["bot"].to_numpy(), np.full(len(rows), len(labels))):
         add_rows(moments, group, rows["kind"].to_numpy(), pair, rows["halves"].to_numpy() + _HALVES)
-    bot, kind = np.indices((len(labels) + 1, len(KINDS))).reshape(2, -1)
     swaps = moments.counts.ravel()
     columns = {
-        "bot": bot,
-        "card": np.array([*CHARS])[kind],
+        **every(bot=range(len(labels) + 1), card=[*CHARS[: len(KINDS)]]),
         "swaps": swaps,
         **interval("effect", "effect", _as_differences(moments)),
     }

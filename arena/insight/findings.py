@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,8 +24,7 @@ _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
 
 
-@dataclass(frozen=True)
-class Misfit:
+class Misfit(NamedTuple):
     """A pairing whose score differs significantly from what the ratings say; shares are 0 to 1."""
 
     bot: str
@@ -34,8 +33,7 @@ class Misfit:
     expected: float
 
 
-@dataclass(frozen=True)
-class Unbounded:
+class Unbounded(NamedTuple):
     """A bot whose Elo has one end at most: it is unbeaten, or winless, or so against the rest.
 
     `record` says which.
@@ -88,7 +86,7 @@ class Findings:
         if self.seat:
             yield describe_seat(self.seat)
         for one in self.unbounded[:_MOST_NAMED]:
-            yield replace(one, bot=cut(one.bot)).describe()
+            yield one._replace(bot=cut(one.bot)).describe()
         if more := len(self.unbounded[_MOST_NAMED:]):
             yield f"and {more:,} more bots of which one end of the interval is known at most"
         if self.spread:
@@ -126,9 +124,9 @@ class Findings:
         return {
             "anchor": msgspec.to_builtins(anchor),
             "seat_advantage": self.seat._asdict() if self.seat else None,
-            "misfits": [asdict(misfit) for misfit in self.misfits],
+            "misfits": [misfit._asdict() for misfit in self.misfits],
             "cycle": [*self.cycle],
-            "unbounded": [asdict(one) for one in self.unbounded],
+            "unbounded": [one._asdict() for one in self.unbounded],
             "spread": self._spread(),
         }
 

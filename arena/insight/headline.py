@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from arena.errors import counted, name_some
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, score_interval
@@ -201,9 +203,8 @@ def _find_top(field: Field, order: Sequence[str]) -> Top:
     apart = field.verdicts.apart[field.numbers[bot]]
     rivals = [one for one in order[1:] if chances[one] >= RIVAL and not apart[field.numbers[one]]]
     times = field.verdicts.forecast(field.numbers[bot], field.numbers[second])
-    return Top(
-        bot, second, verdict, chances[bot], rivals, int(apart.sum()) == len(order) - 1, times
-    )
+    is_strongest = int(apart.sum()) == len(order) - 1
+    return Top(bot, second, verdict, chances[bot], rivals, is_strongest, times)
 
 
 def _find_share(field: Field, label: str | None) -> Share | None:
@@ -212,13 +213,10 @@ def _find_share(field: Field, label: str | None) -> Share | None:
     own = [one for one in field.scores if number in one[:2]]
     if len({one.pairs for one in own}) != 1:
         return None
-    pairs = sum(one.pairs for one in own)
-    total = sum(one.total if one.bot == number else 2 * one.pairs - one.total for one in own)
-    squares = sum(
-        one.squares if one.bot == number else one.squares + 4 * (one.pairs - one.total)
-        for one in own
-    )
-    share = Estimate(total / (2 * pairs), *score_interval(pairs, total, squares))
+    first, _, pairs, total, squares = np.array(own).T
+    more = np.where(first == number, 0, 2 * (pairs - total))  # has the other one scored
+    sums = pairs.sum(), (total + more).sum(), (squares + 2 * more).sum()
+    share = Estimate(sums[1] / (2 * sums[0]), *score_interval(*sums))
     return Share(label or "", len(own), share)
 
 

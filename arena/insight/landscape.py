@@ -47,13 +47,9 @@ class Landscape:
     def elos(self, points: Sequence[Point], errors_wide: float = Z95) -> list[Estimate]:
         """Return the Elo of points from that of the best one; intervals are so many errors wide."""
         means, errors = self.search.surrogate.compare(self.search.encode(points), self.reference)
-        return [
-            self._elo(mean, errors_wide * error)
-            for mean, error in zip(means.tolist(), errors.tolist(), strict=True)
-        ]
-
-    def _elo(self, lead: float, half: float) -> Estimate:
-        return Estimate(*(self._at(lead + side * half) for side in (0, -1, 1)))
+        half = errors_wide * errors
+        ends = zip(*((means + side * half).tolist() for side in (0, -1, 1)), strict=True)
+        return [Estimate(*map(self._at, leads)) for leads in ends]
 
     def _at(self, lead: float) -> float:
         ends = (min(1 - _EDGE, max(_EDGE, score)) for score in (self.level + lead, self.level))
@@ -85,10 +81,8 @@ class Landscape:
         ]
         both = [(x, y) for y in steps[1] for x in steps[0]]
         elos = self.elos([self._moved(dict(zip(places, two, strict=True))) for two in both])
-        cells = [
-            (first.value(x), second.value(y), elo.value)
-            for (x, y), elo in zip(both, elos, strict=True)
-        ]
+        values = ((first.value(x), second.value(y)) for x, y in both)
+        cells = [(*two, elo.value) for two, elo in zip(values, elos, strict=True)]
         return Map(first.name, second.name, cells)
 
     def _moved(self, coordinates: Mapping[int, float]) -> Point:

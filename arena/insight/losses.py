@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from arena.games.judged import ILLEGAL, PARTS, Judged, is_blunder
-from arena.insight.columns_of import add_rows, interval, make_frame
+from arena.insight.columns_of import add_rows, every, interval, make_frame
 from arena.insight.table_columns import MEAN_END, list_columns
 from arena.statistics.intervals import Ints, Moments
 from arena.store.folder import AGREED, ANALYSIS
@@ -98,11 +98,8 @@ def make_decisions(
     games: Sequence[PlayedGame], judged: Iterable[Sequence[Judged]], worlds: int
 ) -> pd.DataFrame:
     """Return a row for each decision that was judged, in the order of the games."""
-    rows = [
-        _row(game, one, worlds)
-        for game, of_game in zip(games, judged, strict=True)
-        for one in of_game
-    ]
+    both = zip(games, judged, strict=True)
+    rows = [_row(game, one, worlds) for game, of_game in both for one in of_game]
     return pd.DataFrame(rows, columns=DECISIONS.names)
 
 
@@ -191,32 +188,21 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    pair = (
-        decisions.groupby([_meeting(decisions), "pair"], sort=False)
-        .ngroup()
-        .to_numpy()
-        .astype(np.int64)
-    )
+    two = decisions[["bot", "opponent"]]  # whoever decided
+    units = decisions.groupby([two.min(axis=1), two.max(axis=1), "pair"], sort=False)
+    pair = units.ngroup().to_numpy().astype(np.int64)
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
     for group in (own, np.full(len(own), len(labels))):
         add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))
         np.add.at(sums, (group, key), chance)
-    bot, number = np.indices(sums.shape).reshape(2, -1)
     count = moments.counts.ravel()
     columns = {
-        "bot": bot,
-        "bin": number / _BINS,
+        **every(bot=range(len(sums)), bin=[number / _BINS for number in range(_BINS)]),
         "decisions": count,
         "chance": sums.ravel() / PARTS / np.maximum(count, 1),
         **interval("won", "won", moments.shares()),
     }
     return _finish(make_frame(columns, [*labels], count > 0), decisions, CALIBRATION.names)
-
-
-def _meeting(decisions: pd.DataFrame) -> Any:
-    """Return a text for the two bots of each decision, whoever decided."""
-    two = decisions[["bot", "opponent"]]
-    return two.min(axis=1) + "/" + two.max(axis=1)
 
 
 def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:

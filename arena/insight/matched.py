@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import eq
 from typing import Final, NamedTuple
@@ -26,8 +25,7 @@ ONLY_BASE: Final = "only in the base"
 ONLY_OTHER: Final = "only in the other run"
 
 
-@dataclass(frozen=True)
-class MatchedBot:
+class MatchedBot(NamedTuple):
     """A bot's labels in the base and in the other run; one of them is None where it has none.
 
     It is the `same` where the sha256 of its source and its parameters are equal, whatever its
@@ -87,9 +85,8 @@ class PairTable(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A finished pair: its number, what it adds to each column, and its two games."""
+    """A finished pair: what it adds to each column, and its two games."""
 
-    number: int
     counts: bytes
     games: tuple[tuple[object, ...], ...]
 
@@ -102,41 +99,26 @@ def join_pairs(
     Each run is a store, the number of the pairing there, and whether its bots stand there in
     the other order.
     """
-    apart = bytearray(), bytearray()
-    together = bytearray(), bytearray()
-    same_games = 0
-    theirs = _read(*other)
-    next_pair = next(theirs, None)
-    for pair in _read(*base):
-        while next_pair and next_pair.number < pair.number:
-            apart[1].extend(next_pair.counts)
-            next_pair = next(theirs, None)
-        if same_deals and next_pair and next_pair.number == pair.number:
-            together[0].extend(pair.counts)
-            together[1].extend(next_pair.counts)
-            same_games += sum(map(eq, pair.games, next_pair.games))
-            next_pair = next(theirs, None)
-        else:
-            apart[0].extend(pair.counts)
-    while next_pair:
-        apart[1].extend(next_pair.counts)
-        next_pair = next(theirs, None)
-    sides = [_to_rows(both + alone) for both, alone in zip(together, apart, strict=True)]
-    return PairTable(sides[0], sides[1], len(together[0]) // len(COLUMNS), same_games)
+    own, theirs = dict(_read(*base)), dict(_read(*other))
+    shared = [pair for pair in own if same_deals and pair in theirs]
+    same_games = sum(sum(map(eq, own[pair].games, theirs[pair].games)) for pair in shared)
+    return PairTable(_to_rows(own, shared), _to_rows(theirs, shared), len(shared), same_games)
 
 
-def _to_rows(counts: bytearray) -> Bytes:
-    return np.frombuffer(bytes(counts), dtype=np.uint8).reshape(-1, len(COLUMNS))
+def _to_rows(pairs: Mapping[int, _Pair], first: Sequence[int]) -> Bytes:
+    """Return the counts of pairs, a row each; these are the first ones."""
+    counts = b"".join(pairs[number].counts for number in dict.fromkeys([*first, *pairs]))
+    return np.frombuffer(counts, dtype=np.uint8).reshape(-1, len(COLUMNS))
 
 
-def _read(store: Store, number: int, turned: bool) -> Iterator[_Pair]:
-    """Yield the pairs of a pairing of which both games are finished, in order."""
+def _read(store: Store, number: int, turned: bool) -> Iterator[tuple[int, _Pair]]:
+    """Yield the pairs of a pairing of which both games are finished, by their numbers."""
     for pair, games in groupby(store.games_of(number), key=lambda game: game.pair):
         two = [_turn(game) if turned else game for game in games]
         if len(two) == 2:
             two.sort(key=lambda game: game.seat)
             played = tuple((game.winner, game.win_type, game.actions) for game in two)
-            yield _Pair(pair, _count(two), played)
+            yield pair, _Pair(_count(two), played)
 
 
 def _turn(game: GameResult) -> GameResult:

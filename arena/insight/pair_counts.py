@@ -68,8 +68,7 @@ _HALVES_OF_SEAT_0: Final[Ints] = np.where(_SEAT, 2 - _HALVES, _HALVES)
 
 def _ended(*win_types: str) -> Bools:
     """Return which columns count games of these win types."""
-    ended: Bools = np.isin(_ENDING, [ENDINGS.index(one) for one in win_types])
-    return ended
+    return np.isin(_ENDING, [ENDINGS.index(one) for one in win_types])
 
 
 def _share(win_type: str, *results: int) -> Floats:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection
 from operator import eq
 from statistics import NormalDist
 from typing import NamedTuple
@@ -44,8 +43,7 @@ class PairedGame(NamedTuple):
     played: bool = True
 
 
-@dataclass(frozen=True)
-class PairedGames:
+class PairedGames(NamedTuple):
     """What two versions did on the same deals.
 
     `differences` is the lead of the new one in total and by part, and `decided` has the games
@@ -100,40 +98,19 @@ def read_games(
 
     The columns are those of `PairedGame`.
     """
-    games = _read_games(tournament, store, out, version)
-    return pd.DataFrame(games, columns=PairedGame._fields)
-
-
-def _read_games(
-    tournament: Tournament, store: Store, out: Collection[str], version: int
-) -> Iterator[PairedGame]:
+    games = []
     for number in sorted(tournament.new_pairings):
         opponent = tournament.pairings[number].opponent
         if opponent in out or tournament.version_of(number) != version:
             continue
-        for new, old in _of_both(store, number, tournament.old_pairing(number)):
-            yield PairedGame(
-                opponent,
-                new.pair,
-                new.seat,
-                new.score,
-                old.score,
-                new.win_type,
-                old.win_type,
-                _first_difference(new, old),
-                _was_played(new) and _was_played(old),
-            )
-
-
-def _of_both(store: Store, new: int, old: int) -> Iterator[tuple[GameResult, GameResult]]:
-    """Yield the games of two pairings that both have, which a run under way has not of all."""
-    olds = store.games_of(old)
-    other = next(olds, None)
-    for game in store.games_of(new):
-        while other and (other.pair, other.seat) < (game.pair, game.seat):
-            other = next(olds, None)
-        if other and (other.pair, other.seat) == (game.pair, game.seat):
-            yield game, other
+        of_old = store.games_of(tournament.old_pairing(number))
+        olds = {(game.pair, game.seat): game for game in of_old}
+        for new in store.games_of(number):
+            if old := olds.get((new.pair, new.seat)):  # a run under way may lack it
+                scores = new.score, old.score, new.win_type, old.win_type
+                ply, played = _first_difference(new, old), _was_played(new) and _was_played(old)
+                games.append(PairedGame(opponent, new.pair, new.seat, *scores, ply, played))
+    return pd.DataFrame(games, columns=PairedGame._fields)
 
 
 def _was_played(result: GameResult) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -75,8 +75,7 @@ class Beside(NamedTuple):
     sure: Bools
 
 
-@dataclass(frozen=True)
-class Profiles:
+class Profiles(NamedTuple):
     """The profiles of some bots, the strongest first, and of these the first ones side by side.
 
     `own` are their values (bot, measure); losses have none, as they are only said against an
@@ -93,35 +92,25 @@ def make_profiles(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, most: int
 ) -> Profiles:
     """Return the profiles of at most so many bots of a run."""
-    order: list[str] = files.standings["bot"].tolist()
-    parts = [*_parts(pairings, files, judged, order)]
+    order: list[str] = files.tables.standings["bot"].tolist()
+    of_parts, owns, againsts = zip(*_parts(pairings, files, judged, order), strict=True)
     cards = _read_cards(files, order)
-    measures = [one for part in parts for one in part.measures]
-    measures += [Measure("cards", kind, "change") for kind in KINDS_OF]
-    own = _stack([*(part.own for part in parts), cards])
+    measures = [*chain(*of_parts), *(Measure("cards", kind, "change") for kind in KINDS_OF)]
+    own = _stack([*owns, cards])
     shown = [place for place, one in enumerate(measures) if _occurs(one, own.value[:, place])]
     kept = [measures[place] for place in shown]
-    against = join(*(part.against for part in parts))
+    against = join(*againsts)
     direct = _find_direct(pairings, files, order)
-    beside = [
-        _set_beside(kept, _compare(against, cards, direct, bot), shown)
-        for bot in range(len(against.value) - 1)
-    ]
+    bots = range(len(against.value) - 1)
+    compared = (_compare(against, cards, direct, bot) for bot in bots)
+    beside = [_set_beside(kept, one, shown) for one in compared]
     return Profiles(order[:most], kept, Estimates(*(part[:most, shown] for part in own)), beside)
-
-
-class _Part(NamedTuple):
-    """Some measures: the values of each bot (bot, measure), and those against each opponent."""
-
-    measures: Sequence[Measure]
-    own: Estimates
-    against: Against
 
 
 def _parts(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, order: Sequence[str]
-) -> Iterator[_Part]:
-    """Yield what is compared by common opponents."""
+) -> Iterator[tuple[Sequence[Measure], Estimates, Against]]:
+    """Yield what is compared by common opponents: the values of each bot, and against each."""
     two, bots = number_sides(pairings, order), len(order)
     size = min(bots, MOST_BESIDE), bots + 1  # the last opponent stands for those without a game
 
@@ -130,22 +119,21 @@ def _parts(
 
     games = count_endings(len(pairings), files.counts)
     measures = [Measure("games", name, "share") for name in PARTS]
-    yield _Part(measures, merge(games).shares(), shares_against(games, two, size))
+    yield measures, merge(games).shares(), shares_against(games, two, size)
     takes = files.wins().takes_by_opponent
     if takes.sums.size:
-        when, brought = (
-            _choose(takes, np.s_[:, at]) for at in np.s_[: -len(BROUGHT), -len(BROUGHT) :]
-        )
+        end = -len(BROUGHT)
+        when, brought = (_choose(takes, np.s_[:, at]) for at in np.s_[:end, end:])
         measures = [Measure("takes", f"at {n + 1}", "share") for n in range(when.sums.shape[2])]
-        yield _Part(measures, merge(when).shares(), shares_against(when, two, size))
+        yield measures, merge(when).shares(), shares_against(when, two, size)
         measures = [Measure("takes", name, "number") for name in BROUGHT]
-        yield _Part(measures, merge(brought).means(), means_against(brought, two, size))
+        yield measures, merge(brought).means(), means_against(brought, two, size)
     if judged.decisions.empty:
         return
     losses, met = losses_against(judged.decisions, order)
     unknown = np.full((bots, 1), np.nan)
     own = Estimates(unknown, unknown, unknown)
-    yield _Part([Measure("losses", "loss", "loss")], own, means_against(losses, met, size))
+    yield [Measure("losses", "loss", "loss")], own, means_against(losses, met, size)
 
 
 def _choose(moments: Moments, cells: Any) -> Moments:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256 as sha256_of
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ import pandas as pd
 from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.insight.headline import find_headline
-from arena.insight.run_files import HowRated, Tables, make_tables
+from arena.insight.run_files import Tables, make_tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.counts import MISSING, RESULTS, Faults
@@ -37,8 +37,7 @@ _SHORT = 6  # digits of a hash
 _NO_PARAMS = "{}"
 
 
-@dataclass(frozen=True)
-class RatedLists:
+class RatedLists(NamedTuple):
     """What some lists of games add up to.
 
     `names` are what the bots of each list are called here, by label; `units` how many pairs and how
@@ -87,7 +86,7 @@ def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
     met = [*dict.fromkeys(games[["bot", "opponent"]].to_numpy().ravel())]
     pairings = [Pairing(*two) for two in games[["bot", "opponent"]].drop_duplicates().to_numpy()]
     counts, pairs = _count(games)
-    how: HowRated = {
+    how = {
         "even": all(one.even for one in lists),
         "looks": any(one.looks for one in lists),
     }
@@ -176,9 +175,8 @@ def _join(lists: Sequence[GameList], names: Sequence[Mapping[str, str]]) -> pd.D
     turned = bots[:, 0] > bots[:, 1]
     for one, two in (("bot", "opponent"), ("label", "other")):
         games.loc[turned, [one, two]] = games.loc[turned, [two, one]].to_numpy()
-    games["result"] = games["result"].mask(
-        turned & (games["result"] != _DRAWN), 1 - games["result"]
-    )
+    decided = games["result"] != _DRAWN
+    games["result"] = games["result"].mask(turned & decided, 1 - games["result"])
     games["seat"] = games["seat"].mask(turned & (games["seat"] != UNKNOWN), 1 - games["seat"])
     games["margin"] = games["margin"].mask(turned, -games["margin"])
     deal = _number(*(games[name] for name in ("source", "pair", "label", "other")))
@@ -206,9 +204,8 @@ def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> p
     plain = games["list"].map(lambda number: lists[number].source == lists[number].name)
     _refuse(games, lists, again & plain, "a game with this seat")
     if again.any():
-        notes.append(
-            f"{counted(int(again.sum()), 'game')} there twice, by seed and pair: counted once"
-        )
+        twice = counted(int(again.sum()), "game")
+        notes.append(f"{twice} there twice, by seed and pair: counted once")
     games = games[~same & ~again].reset_index(drop=True)
     games["pairing"] = _number(games["bot"], games["opponent"])
     alone = games["deal"] == UNKNOWN

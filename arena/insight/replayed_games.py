@@ -11,7 +11,7 @@ import pandas as pd
 from arena.batch.replay import Ints
 from arena.batch.tally import find_points, find_sources
 from arena.insight.by_opponent import BROUGHT, add_takes
-from arena.insight.columns_of import interval, make_frame
+from arena.insight.columns_of import every, interval, make_frame
 from arena.insight.run_games import CITY_WIN, Batch
 from arena.statistics.intervals import Moments
 from engine import Rules
@@ -91,17 +91,13 @@ class Leads:
 
     def table(self) -> pd.DataFrame:
         """Return a row for each bot, round and `after`; for all bots only who led."""
-        groups, rounds = len(self.labels) + 1, self.rules.rounds - 1
-        bot, number, after = np.indices((groups, rounds, len(AFTER))).reshape(3, -1)
-        games = self.moments.counts.ravel()
+        bots, games = len(self.labels), self.moments.counts.ravel()
         columns = {
-            "bot": bot,
-            "round": number + 1,
-            "after": np.array(AFTER)[after],
+            **every(bot=range(bots + 1), round=range(1, self.rules.rounds), after=AFTER),
             "games": games,
             **interval("score", "score", self.moments.shares()),
         }
-        shown = (games > 0) & ((bot < len(self.labels)) | (after == 0))
+        shown = (games > 0) & ((columns["bot"] < bots) | (columns["after"] == AFTER[0]))
         return make_frame(columns, self.labels, shown)
 
 
@@ -109,13 +105,7 @@ SOURCES = (
     "majority_5", "majority_6", "majority_7", "majority_8",
     "sets", "alliances", "betrayals", "total",
 )  # fmt: skip
-_ENDS = (
-    ("won", "city"),
-    ("won", "points"),
-    ("lost", "city"),
-    ("lost", "points"),
-    ("drawn", "draw"),
-)
+_ENDS = [*product(("won", "lost"), ("city", "points")), ("drawn", "draw")]
 _DRAWN = len(_ENDS) - 1
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, TypedDict
+from functools import cache
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -72,21 +72,6 @@ class Files:
     wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
 
-    @property
-    def comparison(self) -> SprtResult | None:
-        """What a comparison has found."""
-        return self.tables.comparison
-
-    @property
-    def standings(self) -> pd.DataFrame:
-        """A row for each bot, the strongest first."""
-        return self.tables.standings
-
-    @property
-    def findings(self) -> Findings:
-        """What is to be said beside the standings."""
-        return self.tables.findings
-
 
 def make_files(
     tournament: Tournament,
@@ -98,7 +83,8 @@ def make_files(
     `grown` returns the tables of how they were won if these were made while they were played.
     """
     pairings = tournament.pairings
-    counts = store.count(_parts(tournament))
+    # in parts, so that it can be seen how ratings settled
+    counts = store.count(max(1, min(_MOST_PARTS, _MOST_COUNTED // len(pairings))))
     made = tables_of(tournament, counts, store)
     command = replay_commands(tournament)
 
@@ -124,16 +110,11 @@ def make_files(
     return Files(made, counts, wins, writers)
 
 
-def _parts(tournament: Tournament) -> int:
-    """Return in how many parts a run is counted, so that it can be seen how ratings settled."""
-    return max(1, min(_MOST_PARTS, _MOST_COUNTED // len(tournament.pairings)))
-
-
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
     """Return the tables of a tournament's games that are counted, all of the store."""
-    settings = tournament.anchored, tournament.max_faults
+    anchors, faults = tournament.anchored, tournament.max_faults
     how = how_rated(tournament, counts)
-    made = make_tables(tournament.pairings, tournament.labels, counts, *settings, **how)
+    made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
     if not tournament.comparison:
         return made
     from arena.insight.comparison import judge_compared, make_comparison
@@ -145,15 +126,8 @@ def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
     return replace(made, verdicts=verdicts, standings=standings, comparison=found)
 
 
-class HowRated(TypedDict):
-    """Keywords of `Field`."""
-
-    even: bool
-    looks: bool
-
-
-def how_rated(tournament: Tournament, counts: Counts) -> HowRated:
-    """Return how the games of a tournament that are counted are rated."""
+def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
+    """Return how the games of a tournament that are counted are rated: keywords of `Field`."""
     return {"even": tournament.chooses_pairings, "looks": tournament.looks_again(counts.total)}
 
 
@@ -163,24 +137,19 @@ def make_tables(
     counts: Counts,
     anchors: Anchors = NO_ANCHORS,
     max_faults: int = MAX_FAULTS,
-    *,
-    even: bool = False,
-    looks: bool = False,
+    **how: bool,
 ) -> Tables:
     """Return the tables of the games that are counted; bots that have not played are left out.
 
-    With `even` every pairing weighs the same in the Elo; with `looks` verdicts hold however often
-    one looks.
+    `how` they are rated are keywords of `Field`.
     """
     met = find_met(pairings, labels, counts)
     idle = [label for label in labels if met and label not in met]
     sides = tables.make_sides(pairings, counts.tallies)
     scores = tables.make_pair_scores(pairings, counts.pair_totals)
-    how: HowRated = {"even": even, "looks": looks}
-    rate = partial(make_field, pairings, met, counts, **how)
-    field = rate(anchors)
+    field = make_field(pairings, met, counts, anchors, (), **how)
     out = find_out(pairings, counts.faults, max_faults)
-    judged = rate(without=out) if out else field
+    judged = make_field(pairings, met, counts, NO_ANCHORS, out, **how) if out else field
     verdicts = tables.make_verdicts(judged)
     standings = tables.make_standings(sides, field, met, judged.labels, verdicts)
     residuals = make_residuals(field)

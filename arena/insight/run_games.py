@@ -23,6 +23,7 @@ CELLS = 1 << 17
 """Plies of a batch: its arrays have a few megabytes."""
 
 _WRONG = 254
+_ENDINGS = {name: number for number, name in enumerate(WIN_TYPES)}
 _ACTIONS = np.full(256, _WRONG, np.uint8)
 _ACTIONS[np.frombuffer(CHARS.encode(), np.uint8)] = np.arange(len(CHARS))
 _ACTIONS[ord(" ")] = NOTHING
@@ -86,8 +87,7 @@ class Batch:
     @property
     def finished(self) -> Bools:
         """Which games were played to their end: those that were not forfeited."""
-        finished: Bools = self.win_type != FORFEIT
-        return finished
+        return np.asarray(self.win_type != FORFEIT)
 
 
 def read_batches(
@@ -119,44 +119,31 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
     drawn = [row for row, new in zip(rows, begins, strict=True) if new]
     openings = _openings(tournament, drawn)
     of_pairs = places[0][begins]
-    try:
-        return Batch(
-            pair=local,
-            first=first,
-            winner=np.where(won < 0, -1, won ^ first),
-            win_type=np.array([WIN_TYPES.index(name) for name in win_type]),
-            margin=np.array(margin) * (1 - 2 * first),
-            actions=_actions(actions, tournament.rules.game_plies),
-            opening=openings[local],
-            pairing=of_pairs,
-            number=places[1][begins],
-            bots=bots[of_pairs],
-            rules=tournament.rules,
-        )
-    except ValueError:
-        raise InputError(_find_odd(tournament, rows)) from None
+    played = _actions(actions, tournament.rules.game_plies)
+    ended = np.array([_ENDINGS.get(name, -1) for name in win_type])
+    for row in np.flatnonzero((played == _WRONG).any(axis=1) | (ended < 0)).tolist():
+        name = tournament.fixture(*rows[row][:3]).name
+        raise InputError(f"game {name}: its record cannot be played")
+    return Batch(
+        pair=local,
+        first=first,
+        winner=np.where(won < 0, -1, won ^ first),
+        win_type=ended,
+        margin=np.array(margin) * (1 - 2 * first),
+        actions=played,
+        opening=openings[local],
+        pairing=of_pairs,
+        number=places[1][begins],
+        bots=bots[of_pairs],
+        rules=tournament.rules,
+    )
 
 
 def _actions(texts: Sequence[str], plies: int) -> Cards:
-    """Return actions as an array; raises ValueError for a text that is none of a game."""
-    text = "".join([text.ljust(plies) for text in texts])
+    """Return actions as an array, with _WRONG where a text is none of a game."""
+    text = "".join([text.ljust(plies) if len(text) <= plies else "?" * plies for text in texts])
     data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
-    actions = _ACTIONS[data].reshape(len(texts), plies)
-    if (actions == _WRONG).any():
-        raise ValueError("an unknown action")
-    return actions
-
-
-def _find_odd(tournament: Tournament, rows: Iterable[Row]) -> str:
-    """Return which game cannot be played."""
-    for row in rows:
-        try:
-            WIN_TYPES.index(row.win_type)
-            _actions([row.actions], tournament.rules.game_plies)
-        except ValueError:
-            name = tournament.fixture(*row[:3]).name
-            return f"game {name}: its record cannot be played"
-    return "a record cannot be played"
+    return np.asarray(_ACTIONS[data].reshape(len(texts), plies))
 
 
 def _openings(tournament: Tournament, rows: Iterable[Row]) -> Cards:

@@ -16,7 +16,7 @@ import pandas as pd
 from arena.batch.replay import Bools, Ints, Replay
 from arena.batch.tally import DRAW, find_winners
 from arena.entries.resolve import resolve
-from arena.insight.columns_of import interval, make_frame
+from arena.insight.columns_of import every, interval, make_frame
 from arena.insight.replayed_games import Sides
 from arena.insight.run_games import Batch, Row, read_batches
 from arena.statistics.counts import WIN_TYPES
@@ -106,9 +106,8 @@ def _row(tournament: Tournament, place: tuple[int, int, int], game: Game) -> Row
 _DIGITS = 6
 
 
-_TURN = np.dtype(
-    [("key", int), ("swing", float), *((name, int) for name in ("pairing", "pair", "seat", "ply"))]
-)
+_PLACE = "pairing", "pair", "seat", "ply"
+_TURN = np.dtype([("key", int), ("swing", float), *((name, int) for name in _PLACE)])
 
 
 class Turns:
@@ -196,23 +195,17 @@ class Decisive:
 
     def table(self) -> pd.DataFrame:
         """Return a row for each winner, win type, round and action, and for all bots."""
-        shape = len(self.labels) + 1, len(_ENDED), STANDARD.rounds, len(_ACTIONS)
-        bot, ended, number, action = np.indices(shape).reshape(4, -1)
-        games = self.swing.counts.ravel()
+        games, bots = self.swing.counts.ravel(), range(len(self.labels) + 1)
+        rounds = range(1, STANDARD.rounds + 1)
         columns = {
-            "bot": bot,
-            "win_type": np.array(_ENDED)[ended],
-            "round": number + 1,
-            "action": np.array(_ACTIONS)[action],
+            **every(bot=bots, win_type=_ENDED, round=rounds, action=_ACTIONS),
             "games": games,
             **interval("share", "share", self.share.shares()),
             **interval("swing", "swing", self.swing.means()),
             **interval("own", "own", self.own.shares()),
         }
-        columns |= {
-            name: np.where(ended == _DRAW, np.nan, columns[name])
-            for name in ("own", "own_low", "own_high")
-        }
+        for name in ("own", "own_low", "own_high"):
+            columns[name][columns["win_type"] == "draw"] = np.nan
         return make_frame(columns, self.labels, games > 0)
 
 

@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Bools, Ints
+from arena.batch.replay import Ints
+from arena.insight.by_opponent import number_sides
 from arena.insight.columns_of import interval, make_frame
 from arena.insight.difference_columns import VERDICTS
 from arena.insight.run_games import CITY_WIN, FORFEIT
@@ -25,12 +26,14 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, Moments, score_intervals
 from arena.statistics.letters import give_letters, give_ranks
+from arena.statistics.verdicts import Verdict
 from arena.store.counting import Counts, Tallies
 from arena.tournament.schedule import Pairing
 
 _WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
 _LOSSES = list(LOSS_COLUMNS.values())
 _TOTALS = ["games", "wins", "draws", "losses"]
+_UNMET = Verdict(math.nan, math.nan, math.nan, math.nan, "open")
 
 
 def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
@@ -42,9 +45,8 @@ def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
     theirs = theirs.assign(seat=1 - own["seat"], result=turned, margin=-own["margin"])
     both = pd.concat([own, theirs[own.columns]], ignore_index=True)
     both["win_type"] = np.array(ENDINGS, object)[both["win_type"]]
-    both["wins"] = both["games"].where(both["result"] == 0, 0)
-    both["losses"] = both["games"].where(both["result"] == 1, 0)
-    both["draws"] = both["games"] - both["wins"] - both["losses"]
+    for result, name in enumerate(("wins", "losses", "draws")):
+        both[name] = both["games"].where(both["result"] == result, 0)
     for win_type in WIN_TYPES:
         of_type = both["win_type"] == win_type
         both[f"{win_type}_wins"] = both["wins"].where(of_type, 0)
@@ -99,7 +101,7 @@ def make_standings(
     table = tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
     table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
     columns = ["elo", "elo_low", "elo_high"]
-    rows = [rating.cells for rating in field.ratings().values()]
+    rows = [rating.cells for rating in field.ratings.values()]
     table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
     table = _rounded(table.reset_index())
@@ -133,12 +135,8 @@ def make_verdicts(judged: Field) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for bot, opponent in combinations(judged.in_order(), 2):
-        found = judged.verdict(bot, opponent)
-        if found is None:
-            rows.append((bot, opponent, None, None, None, None, "open"))
-        else:
-            lead = Estimate(*found[:3]).cells
-            rows.append((bot, opponent, *lead, found.likely, found.word))
+        found = judged.verdict(bot, opponent) or _UNMET
+        rows.append((bot, opponent, *Estimate(*found[:3]).cells, found.likely, found.word))
     table = pd.DataFrame(rows, columns=VERDICTS.names)
     numbers = VERDICTS.names[2:6]
     table[numbers] = table[numbers].astype(float)
@@ -147,8 +145,7 @@ def make_verdicts(judged: Field) -> pd.DataFrame:
 
 def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
-    table = tally(sides, ["bot", "seat"])
-    return table[WIN_TYPE_TABLE.names]
+    return tally(sides, ["bot", "seat"])[WIN_TYPE_TABLE.names]
 
 
 def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -179,17 +176,15 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
     A pair has one game for each seat of a bot: by bot and seat, games are independent.
     For all bots together a seat has both games of a pair.
     """
-    numbers = {label: number for number, label in enumerate(labels)}
     met, place = np.unique(counts.pairing, return_inverse=True)
-    bots = np.array([[numbers[label] for label in pairings[one]] for one in met], np.int64)
     scored = _is_scored(counts.games)
     cells = np.zeros((len(met), 2, _CELLS), np.int64)
     for seat in (0, 1):  # of the first bot
         np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
         sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
         np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
-    own = np.concatenate([cells, _turned(cells)])
-    bot, opponent = np.concatenate([bots.reshape(-1, 2), bots.reshape(-1, 2)[:, ::-1]]).T
+    own = np.stack([cells, _turned(cells)], axis=1).reshape(-1, 2, _CELLS)
+    bot, opponent = number_sides([pairings[one] for one in met], labels).T
     everyone = len(labels)
     total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
     np.add.at(total, bot, own)
@@ -251,8 +246,8 @@ def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moment
 
 def _is_scored(games: Ints) -> Ints:
     """Return 1 for the endings of games that ended with points, 0 for others."""
-    is_scored: Bools = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
-    return is_scored.astype(np.int64)
+    is_scored = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
+    return np.asarray(is_scored, np.int64)
 
 
 def _turned(cells: Ints) -> Ints:

@@ -7,7 +7,6 @@ fresh deals does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -52,8 +51,7 @@ class Row(NamedTuple):
         return (*self[:6], *self.elo.cells, self.status)
 
 
-@dataclass(frozen=True)
-class Tuned:
+class Tuned(NamedTuple):
     """What a tuning came to.
 
     `curves` are the values of each parameter that the best setting has, `worst` the Elo of the
@@ -86,11 +84,6 @@ class Tuned:
         """Whether the comparison says that the best setting is better than the bot as it is."""
         return self.proof.sentence.startswith("better:")
 
-    @property
-    def failures(self) -> Iterator[Row]:
-        """The candidates that had a fault."""
-        return (row for row in self.rows if row.status == FAILED)
-
     def describe_parameter(self, name: str) -> str:
         """Return what may be said of a parameter, with the others as in the best setting."""
         worst = self.worst[name]
@@ -110,8 +103,9 @@ class Tuned:
                 f"{describe({one.name: self.best[one.name]})} is at an end of its range, "
                 f"{one}: a wider one may hold a better value"
             )
-        for row in self.failures:
-            yield f"{row.label} ({row.setting}) failed in round {row.last}: {row.fault}"
+        for row in self.rows:
+            if row.status == FAILED:
+                yield f"{row.label} ({row.setting}) failed in round {row.last}: {row.fault}"
 
 
 KEPT, BEHIND, FAILED = "may be the best", "behind", "failed"
@@ -159,10 +153,8 @@ def _rows(tried: Iterable[Candidate], landscape: Landscape) -> Iterator[Row]:
     """Yield the candidates, the best ones first, and those that failed last."""
     tried = [*tried]
     elos = landscape.elos([one.point for one in tried])
-    order = sorted(
-        zip(tried, elos, strict=True), key=lambda two: (bool(two[0].fault), -two[1].value)
-    )
-    for one, elo in order:
+    both = zip(tried, elos, strict=True)
+    for one, elo in sorted(both, key=lambda two: (bool(two[0].fault), -two[1].value)):
         status = FAILED if one.fault else BEHIND if elo.high < 0 else KEPT
         yield Row(
             one.label,

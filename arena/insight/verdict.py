@@ -7,6 +7,7 @@ it is shown; bench/STUDIES.md has how often each of them is wrong.
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.statistics.intervals import Estimate
@@ -48,17 +49,14 @@ def read_path(
 
     `played` are the pairs that were observed, of all opponents that are not `out`.
     """
-    paired = [
-        n for n in sorted(tournament.new_pairings) if tournament.pairings[n].opponent not in out
-    ]
+    paired = sum(tournament.pairings[n].opponent not in out for n in tournament.new_pairings)
     path: list[Look] = []
-    counts, before = count_observations(tournament, store, 0, 0), 0
-    for look in looks(played // max(1, len(paired))):
+    counts = count_observations(tournament, store, 0, 0)
+    for before, look in pairwise([0, *looks(played // max(1, paired))]):
         for number, more in count_observations(tournament, store, before, look).items():
             counts[number] = tuple(map(sum, zip(counts[number], more, strict=True)))
         evidence = weigh(tournament, stop, counts, out)
         path.append(Look(evidence.pairs, evidence.ratio))
-        before = look
     return path
 
 

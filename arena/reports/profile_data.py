@@ -84,7 +84,7 @@ class _Data:
         self.files = files
         self.judged = judged
         self.texts = Texts()
-        self.labels: list[str] = files.standings["bot"].tolist()
+        self.labels: list[str] = files.tables.standings["bot"].tolist()
         self.places = {label: place for place, label in enumerate(self.labels)}
         self.met = files.tables.head_to_head.set_index(["bot", "opponent"]).to_dict("index")
         agreement = judged.agreement
@@ -121,7 +121,7 @@ class _Data:
 
     def summaries(self) -> Iterator[str]:
         """Yield a line for each bot."""
-        table = self.files.standings.head(len(self.profiles.bots))
+        table = self.files.tables.standings.head(len(self.profiles.bots))
         fields = ("rank", "elo", "elo_low", "elo_high", "score", "games")
         for rank, elo, low, high, score, games in plain_rows(table, fields):
             rating = "not rated"

@@ -100,8 +100,8 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
     games = files.counts.total
     if state:
         yield f"{state.capitalize()}."
-    if games and files.comparison:
-        yield " ".join(find_compared(files.comparison, finished=not state).sentences())
+    if games and files.tables.comparison:
+        yield " ".join(find_compared(files.tables.comparison, finished=not state).sentences())
     elif games:
         found = describe_run(tournament, files.tables, files.counts, finished=not state)
         yield " ".join(found)
@@ -110,10 +110,10 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
     if changed := describe_changes(tournament.rules):
         yield changed
     count = counted(games, "game")
-    yield f"{count} of {counted(len(files.standings), 'bot')}, {_format(tournament)}."
-    if forfeits := int(files.standings["forfeits"].sum()):
+    yield f"{count} of {counted(len(files.tables.standings), 'bot')}, {_format(tournament)}."
+    if forfeits := int(files.tables.standings["forfeits"].sum()):
         yield f"{forfeits:,} of the games were forfeited."
-    if seat := files.findings.seat:
+    if seat := files.tables.findings.seat:
         yield as_sentence(describe_seat(seat, level=True))
 
 
@@ -143,7 +143,7 @@ class _Sections:
         self.files = files
         self.timings = timings
         self.judged = judged
-        self.labels: list[str] = files.standings["bot"].tolist()
+        self.labels: list[str] = files.tables.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
         self.margins = [Margin(*row) for row in store.count_margins()]
 
@@ -153,7 +153,7 @@ class _Sections:
         picks = [*self._picks()]
         telling = find_telling(picks, wins.turns_of, self.tournament, self.labels)
         games, ids = games_section(self.tournament, self.store, [*picks, *telling.picks])
-        if comparison := self.files.comparison:
+        if comparison := self.files.tables.comparison:
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         yield pairings_section(tables.head_to_head, tables.verdicts, self.labels, tables.findings)
@@ -202,7 +202,7 @@ class _Sections:
         return Place(number, shown.fixture.pair, shown.fixture.seat)
 
     def _picks(self) -> Iterator[Pick]:
-        comparison = self.files.comparison
+        comparison = self.files.tables.comparison
         if comparison and comparison.paired:
             yield from pick_decided(self.tournament, comparison.paired.decided)
         turns, games = self.files.wins().turns, self.files.counts.total

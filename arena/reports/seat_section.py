@@ -230,7 +230,7 @@ def rate_prefixes(
         fields.append((end, Field(tournament.pairings, totals, rated, unrated, anchors, **how)))
     groups = len(fields[-1][1].groups)
     return {
-        end: {label: one.scaled(1, 1) for label, one in field.ratings().items()}
+        end: {label: one.scaled(1, 1) for label, one in field.ratings.items()}
         for end, field in fields
         if len(field.groups) == groups
     }

@@ -134,5 +134,5 @@ class Interim:
         if not labels or len(totals) > _MOST_FITTED:
             return {}
         how, anchors = how_rated(self.tournament, counts), self.tournament.anchored
-        ratings = Field(self.pairings, totals, labels, (), anchors, **how).ratings()
+        ratings = Field(self.pairings, totals, labels, (), anchors, **how).ratings
         return {label: rating.scaled(1, 1).cells for label, rating in ratings.items()}

@@ -310,7 +310,13 @@ class _Run:
     def outcome(self, files: Files, seconds: float) -> Outcome:
         """Return what it came to, with these files, in so many seconds."""
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
-        return Outcome(files.standings, files.findings, *own, self.timings, files.comparison)
+        return Outcome(
+            files.tables.standings,
+            files.tables.findings,
+            *own,
+            self.timings,
+            files.tables.comparison,
+        )
 
 
 @cache

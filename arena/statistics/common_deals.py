@@ -100,17 +100,15 @@ def _correlate(scores: Floats, otherwise: Floats) -> Floats:
 
 def _fit(rounds: Sequence[Deals], by_round: Sequence[Sequence[Floats]]) -> _Rule:
     """Return the rule that is nearest to the correlations of all pairs of all rounds."""
-    distances, seen, weights = [], [], []
+    parts = [np.zeros((3, 0))]
     for one, of_one in zip(rounds, by_round, strict=True):
         upper = np.triu_indices(len(one.points), 1)
         apart = _distances(one.points)[upper]
         for scores in of_one:
             found = _correlate(scores, np.full((len(scores),) * 2, np.nan))[upper]
-            known = ~np.isnan(found)
-            distances.append(apart[known])
-            seen.append(found[known])
-            weights.append(np.full(int(known.sum()), scores.shape[1]))
-    x, y, w = (np.concatenate(some) if some else np.zeros(0) for some in (distances, seen, weights))
+            of_pairs = np.stack([apart, found, np.full_like(found, scores.shape[1])])
+            parts.append(of_pairs[:, ~np.isnan(found)])
+    x, y, w = np.concatenate(parts, axis=1)
     rules = [_Rule(float(floor), float(length)) for floor, length in product(_FLOORS, _LENGTHS)]
     return min(rules, key=lambda rule: float((w * (y - rule.at(x)) ** 2).sum()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ class CommonScale:
         self._base, self._other = (
             _Side(field, [*common]) for field, common in zip((base, other), labels, strict=True)
         )
-        elo = base.ratings()
+        elo = base.ratings
         self._mean = math.fsum(elo[label].value for label, _ in self.zero) / len(self.zero)
         self._between = _covariance(base, other, shared)
 
@@ -130,13 +131,9 @@ def _well_known(
     base: Field, other: Field, same: Sequence[tuple[str, str]]
 ) -> Sequence[tuple[str, str]]:
     """Return the bots that count for the mean of both runs, all of them if none does."""
-    means = [np.diag(field.fit.scale().weights) > 0 for field in (base, other)]
-    known = [
-        (one, two)
-        for one, two in same
-        if means[0][base.numbers[one]] and means[1][other.numbers[two]]
-    ]
-    return known or same
+    in_base, in_other = (np.diag(field.fit.scale().weights) > 0 for field in (base, other))
+    known = (in_base[base.numbers[one]] and in_other[other.numbers[two]] for one, two in same)
+    return [*compress(same, known)] or same
 
 
 def _covariance(base: Field, other: Field, shared: Iterable[Shared]) -> Floats:

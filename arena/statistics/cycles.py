@@ -17,7 +17,6 @@ quantal response.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -71,14 +70,12 @@ def number_cycles(beats: Flags) -> Numbers:
 
 def shortest_cycle(beats: Flags, start: int) -> list[int]:
     """Return a shortest cycle through a bot that is in one: it, whom it beats, and so on."""
-    before = {start: start}
-    waiting = deque([start])
-    while not beats[bot := waiting.popleft(), start]:
-        for beaten in np.flatnonzero(beats[bot]).tolist():
-            if beaten not in before:
-                before[beaten] = bot
-                waiting.append(beaten)
-    cycle = [bot]
+    before, reached = {start: start}, [start]
+    for bot in reached:  # it grows
+        new = [one for one in np.flatnonzero(beats[bot]).tolist() if one not in before]
+        before |= dict.fromkeys(new, bot)
+        reached += new
+    cycle = [next(bot for bot in reached if beats[bot, start])]
     while cycle[-1] != start:
         cycle.append(before[cycle[-1]])
     return cycle[::-1]
@@ -94,14 +91,13 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
         return pd.DataFrame(columns=RANKING_COLUMNS)
     cycles = number_cycles(find_beats(field))
     groups = field.fit.groups
-    elos = [rating.value for rating in field.ratings().values()]
+    elos = [rating.value for rating in field.ratings.values()]
     rows: list[tuple[object, ...]] = []
     for group in np.unique(groups[cycles > 0]):
         bots = np.flatnonzero(groups == group)
         payoffs = make_payoffs(field)[np.ix_(bots, bots)]
-        for bot, *shares in zip(
-            bots, nash_average(payoffs), alpha_rank(expit(payoffs)), strict=True
-        ):
+        of_group = zip(bots, nash_average(payoffs), alpha_rank(expit(payoffs)), strict=True)
+        for bot, *shares in of_group:
             rows.append((field.labels[bot], elos[bot], *shares, cycles[bot] or None))
     table = pd.DataFrame(rows, columns=RANKING_COLUMNS)
     table = table.astype({"cycle": "Int64"}).round({"elo": 1, "nash": 4, "alpha_rank": 4})
@@ -193,9 +189,7 @@ INTENSITY = 10.0
 """Of selection: a mutant that scores 0.55 takes over in 40 of 100 trials."""
 
 
-def alpha_rank(
-    shares: Floats, intensity: float = INTENSITY, population: int = POPULATION
-) -> Floats:
+def alpha_rank(shares: Floats, intensity: float = INTENSITY) -> Floats:
     """Return the part of the time in which all of a population play each player.
 
     `shares` are what the row scores against the column, 0 to 1, with 1/2 for a player and
@@ -204,17 +198,17 @@ def alpha_rank(
     >>> alpha_rank(np.array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])).round(3).tolist()
     [0.333, 0.333, 0.333]
     """
-    fixation = _fixation(shares.T - 0.5, intensity, population)  # row: those who are there
+    fixation = _fixation(shares.T - 0.5, intensity)  # row: those who are there
     np.fill_diagonal(fixation, 0.0)
     return _stationary(fixation / max(1, len(shares) - 1))
 
 
-def _fixation(leads: Floats, intensity: float, population: int) -> Floats:
+def _fixation(leads: Floats, intensity: float) -> Floats:
     """Return the probability with which one mutant of such a lead takes over a population."""
-    advantage = intensity * population / (population - 1) * leads
+    advantage = intensity * POPULATION / (POPULATION - 1) * leads
     small = np.abs(advantage) < 1e-12
     safe = np.where(small, 1.0, advantage)
-    return np.where(small, 1 / population, np.expm1(-safe) / np.expm1(-population * safe))
+    return np.where(small, 1 / POPULATION, np.expm1(-safe) / np.expm1(-POPULATION * safe))
 
 
 def _stationary(rates: Floats) -> Floats:

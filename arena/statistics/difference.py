@@ -161,11 +161,8 @@ def _stratified_variance(sums: Ints, contrast: Sequence[Fraction]) -> Fraction |
     pairs: int = sums.shape[1]
     if pairs < 2:
         return None
-    total = Fraction(0)
+    weights, total = np.array(contrast, object), Fraction(0)
     for stratum in sums:
-        sides: list[int] = stratum.sum(axis=0).tolist()
-        products: list[list[int]] = (stratum.T @ stratum).tolist()
-        for i, one in enumerate(contrast):
-            for j, other in enumerate(contrast):
-                total += one * other * (pairs * products[i][j] - sides[i] * sides[j])
+        sides, products = stratum.sum(axis=0).astype(object), (stratum.T @ stratum).astype(object)
+        total += weights @ (pairs * products - np.outer(sides, sides)) @ weights
     return total / (pairs - 1)

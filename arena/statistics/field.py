@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -81,17 +82,12 @@ class Field:
     @property
     def groups(self) -> list[list[str]]:
         """The labels of the groups of bots between which there were no games."""
-        groups: dict[int, list[str]] = {}
-        for label, group in zip(self.labels, self.fit.groups.tolist(), strict=True):
-            groups.setdefault(group, []).append(label)
-        return list(groups.values())
-
-    def ratings(self) -> dict[str, Estimate]:
-        """Return the rating of each bot, with intervals that all hold at once."""
-        return self._ratings
+        numbers = self.fit.groups
+        return [[*compress(self.labels, numbers == one)] for one in np.unique(numbers)]
 
     @cached_property
-    def _ratings(self) -> dict[str, Estimate]:
+    def ratings(self) -> dict[str, Estimate]:
+        """The rating of each bot, with intervals that all hold at once."""
         elos, errors = np.full(len(self.labels), MEAN), np.zeros(len(self.labels))
         for bot, known in self.anchors.items():
             elos[bot], errors[bot] = known
@@ -106,14 +102,13 @@ class Field:
 
     def in_order(self) -> list[str]:
         """Return the labels, the strongest bot first; equal ratings, when rounded, by label."""
-        ratings = self.ratings()
-        return sorted(self.labels, key=lambda label: (-round(ratings[label].value, 1), label))
+        return sorted(self.labels, key=lambda one: (-round(self.ratings[one].value, 1), one))
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
         """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
         scale = self.scale
         scored = self.fit.scored
-        for bot, (label, rating) in enumerate(self.ratings().items()):
+        for bot, (label, rating) in enumerate(self.ratings.items()):
             if scale.no_high[bot]:
                 record = "unbeaten" + (" by the rest" if scored[:, bot].any() else "")
             elif scale.no_low[bot]:
@@ -138,9 +133,8 @@ def make_residuals(field: Field) -> pd.DataFrame:
     observed = np.array([score.total / (2 * score.pairs) for score in field.scores])
     z = _in_errors(field)
     q = correct(2 * normal_below(-np.abs(z)))
-    own = pd.DataFrame(
-        dict(zip(_COLUMNS, (bot, opponent, expected, observed - expected, z, q), strict=True))
-    )
+    columns = bot, opponent, expected, observed - expected, z, q
+    own = pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
     theirs = own.assign(bot=opponent, opponent=bot, expected=1 - expected)
     theirs[["residual", "residual_z"]] = -own[["residual", "residual_z"]]
     return pd.concat([own, theirs], ignore_index=True)

@@ -86,9 +86,8 @@ class Estimate(NamedTuple):
         """
         factor = NormalDist().inv_cdf(1 - LEVEL / ends) / Z95
         value, low, high, error = self
-        return Estimate(
-            value, value - factor * (value - low), value + factor * (high - value), error
-        )
+        low, high = value - factor * (value - low), value + factor * (high - value)
+        return Estimate(value, low, high, error)
 
 
 class Estimates(NamedTuple):
@@ -109,9 +108,8 @@ def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
     [True, False, False]
     """
     corrected = correct(np.array([one.p_value for one in estimates]))
-    return [
-        bool(q < LEVEL) and one.excludes_zero for q, one in zip(corrected, estimates, strict=True)
-    ]
+    both = zip(corrected, estimates, strict=True)
+    return [bool(q < LEVEL) and one.excludes_zero for q, one in both]
 
 
 def correct(p_values: Floats) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from math import isnan
 
 _ALPHABET = 26
 _LETTER = re.compile(r"([a-z])(\d*)")
@@ -22,11 +23,9 @@ def give_ranks(ratings: Sequence[float]) -> list[int]:
     >>> give_ranks([1510.0, 1510.0, 1480.0, float("nan"), float("nan")])
     [1, 1, 3, 4, 5]
     """
-    ranks: list[int] = []
-    for place, rating in enumerate(ratings, 1):
-        is_equal = place > 1 and rating == ratings[place - 2]
-        ranks.append(ranks[-1] if is_equal else place)
-    return ranks
+    firsts: dict[float, int] = {}
+    places = enumerate(ratings, 1)
+    return [place if isnan(one) else firsts.setdefault(one, place) for place, one in places]
 
 
 def give_letters(bots: int, is_apart: Callable[[int, int], bool]) -> list[str]:

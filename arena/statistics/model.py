@@ -43,11 +43,7 @@ class Model:
     """
 
     def __init__(
-        self,
-        bots: int,
-        scores: Sequence[PairScores],
-        credit: Floats,
-        factors: Floats | None = None,
+        self, bots: int, scores: Sequence[PairScores], credit: Floats, factors: Floats | None = None
     ) -> None:
         columns = np.array(scores, dtype=float).reshape(len(scores), len(PairScores._fields)).T
         self.bots = bots

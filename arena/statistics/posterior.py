@@ -61,22 +61,20 @@ class Posterior:
         prior = prior.take(np.tile(np.arange(len(prior.logs)), len(seen)))
         prior = prior._replace(logs=prior.logs + logs[number])
         log, means, covariances = _propagate(strengths, known, number, prior)
-        taper = np.clip(
-            (log - log.max() + _LEAST_EVIDENCE) / (_LEAST_EVIDENCE - _FULL_EVIDENCE), 0, 1
-        )
-        weights = np.exp(log - log.max()) * taper
+        log = log - log.max()
+        taper = (log + _LEAST_EVIDENCE) / (_LEAST_EVIDENCE - _FULL_EVIDENCE)
+        weights = np.exp(log) * np.clip(taper, 0, 1)
         kept = weights > 0
         self.weights: Floats = weights[kept] / weights.sum()
         self.means: Floats = means[kept] @ centred
         self.covariances: Floats = centred @ covariances[kept] @ centred
+        self._parts = [*zip(self.weights, self.means, self.covariances, strict=True)]
 
     @cached_property
     def likely(self) -> Floats:
         """How likely the bot of a row is stronger than that of a column (n, n)."""
         found = np.zeros(self.means.shape[1:] * 2)
-        for weight, mean, covariance in zip(
-            self.weights, self.means, self.covariances, strict=True
-        ):
+        for weight, mean, covariance in self._parts:
             errors = np.sqrt(np.maximum(gap_variances(covariance), _SMALL))
             found += weight * normal_below((mean[:, None] - mean) / errors)
         return found
@@ -85,9 +83,7 @@ class Posterior:
         """Return how likely each bot is the strongest."""
         order = np.argsort(-(self.weights @ self.means).round(_DIGITS), kind="stable")
         chances = np.zeros(self.means.shape[1])
-        for weight, mean, covariance in zip(
-            self.weights, self.means, self.covariances, strict=True
-        ):
+        for weight, mean, covariance in self._parts:
             best = (mean + draw(_POINTS, covariance, self._mean, order)).argmax(axis=1)
             chances += weight * np.bincount(best, minlength=len(chances)) / _POINTS
         return chances

@@ -30,7 +30,6 @@ from arena.statistics.model import (
     Flags,
     Floats,
     Model,
-    Numbers,
     find_reach,
     gap_variances,
     share_credit,
@@ -79,11 +78,7 @@ class Fit:
             factors = spread_factors(self.model, self.strengths, known_spread)
             self.model = Model(bots, scores, credit, factors)
             self.strengths = self.model.fit(self.strengths)
-
-    @property
-    def groups(self) -> Numbers:
-        """The number of each bot's group."""
-        return self.model.groups
+        self.groups = self.model.groups
 
     @cached_property
     def covariance(self) -> Floats:

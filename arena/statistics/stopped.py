@@ -131,22 +131,12 @@ def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
     return Estimate(*map(drift_at, (0.5, level / 2, 1 - level / 2)))
 
 
-class _Stage(NamedTuple):
-    """A walk from one look to the next: the steps before, more of them, and the bound above.
-
-    It starts at each of `starts`, as they are at the first of the two, with the probabilities
-    `masses`.
-    """
-
-    before: int
-    steps: int
-    bound: float
-    starts: Floats
-    masses: Floats
-
-
 class _Stages:
-    """A walk inside its bounds; what leaves them at a look does not go on."""
+    """A walk inside its bounds; what leaves them at a look does not go on.
+
+    Each of the `stages` is the way from one look to the next: the steps before, more of them, the
+    bound above, where the walk starts, and with which probabilities (masses).
+    """
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
@@ -154,13 +144,12 @@ class _Stages:
         looks = self._needed()
         nodes, weights = self._quadrature(min(np.diff([0, *looks])))
         starts, masses = np.zeros(1), np.ones(1)
-        self.stages: list[_Stage] = []
+        self.stages: list[tuple[int, int, float, Floats, Floats]] = []
         for before, after in pairwise([0, *looks]):
             bound = walk.position if after == walk.steps else walk.ends.high
-            stage = _Stage(before, after - before, bound, starts, masses)
-            masses = self._density(nodes[:, None] - starts, stage.steps) @ masses * weights
+            self.stages.append((before, after - before, bound, starts, masses))
+            masses = self._density(nodes[:, None] - starts, after - before) @ masses * weights
             starts = nodes
-            self.stages.append(stage)
 
     def _needed(self) -> list[int]:
         """Return the looks at which the walk can have been out of the bounds, and the last."""

@@ -79,11 +79,7 @@ class Surrogate:
     """
 
     def __init__(
-        self,
-        points: Floats,
-        scores: Floats,
-        covariance: Floats,
-        groups: Sequence[Sequence[int]],
+        self, points: Floats, scores: Floats, covariance: Floats, groups: Sequence[Sequence[int]]
     ) -> None:
         self.points = points
         centred = scores - 0.5

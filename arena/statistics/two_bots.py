@@ -54,9 +54,8 @@ def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
     likely /= likely.sum()
     below = np.cumsum(likely) - likely / 2
     low, high = np.interp([level / 2, 1 - level / 2], below, GRID)
-    return Duel(
-        below, float(low), float(high), 1 - float(np.interp(0, GRID, below)), sign_chance(counts)
-    )
+    first_ahead = 1 - float(np.interp(0, GRID, below))
+    return Duel(below, float(low), float(high), first_ahead, sign_chance(counts))
 
 
 @cache

@@ -37,13 +37,12 @@ Word: TypeAlias = Literal["apart", "leans", "open"]
 LEANS = 0.9
 """How likely the bot ahead is the stronger one, at least, where the order leans."""
 
-_DIGITS = 4  # of chances and bounds: what is compared is rounded, the same on any machine
 _FEW = 60  # bots up to which the likelihood ratio is used, and more points
 _POINTS, _FEWER_POINTS = 8192, 2048
 _STEPS, _FEWER_STEPS = 8, 3
 _LENT = 20.0  # games of which the variance is known
 _LEAST, _MOST = 1e-9, 700.0
-_DIGITS = 9  # of strengths; those that are equal but for a rounding have one place
+_DIGITS = 9  # of what is compared, so that it is the same on any machine
 _MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # of the logarithm of how many times as many games
 _CORRECTIONS = 3  # of an end: it is then right to the last digit that is shown
 _FORECAST = 0.9  # of the forecasts hold what is needed
@@ -98,8 +97,7 @@ class Verdicts:
         if self.looks:
             return self._apart_at_any_time()
         if self.duel:
-            is_sure = self.duel.chance <= ALPHA
-            return np.asarray((self.leads > 0) & is_sure)
+            return np.asarray((self.leads > 0) & (self.duel.chance <= ALPHA))
         return np.asarray(self._roots > self._bounds[-1])
 
     def _apart_at_any_time(self) -> Flags:
@@ -156,10 +154,9 @@ class Verdicts:
             ratio = self.leads / self.errors / self._roots
         size = np.nanmedian(np.where(abs(self.leads) > 2, ratio, 1.0), axis=1)
         centred = np.eye(self.bots) - self.fit.model.means()
-        scaled = [np.outer(size, size) * covariance for covariance in self.fit.covariances]
-        return Posterior(
-            self.fit.strengths, [(1 / len(scaled), covariance) for covariance in scaled], centred
-        )
+        covariances = self.fit.covariances
+        seen = [(1 / len(covariances), np.outer(size, size) * one) for one in covariances]
+        return Posterior(self.fit.strengths, seen, centred)
 
     @cached_property
     def ends(self) -> Floats:

@@ -98,7 +98,7 @@ def play(case: Case, *seed: int) -> Run:
 
 
 def _compare(field: Field, truth: Floats) -> Run:
-    ratings = field.ratings()
+    ratings = field.ratings
     order = sorted(field.labels, key=lambda label: -round(ratings[label].value, 1))
     groups = group_bots(order, field.labels, make_verdicts(field))
     letters = [{*split_letters(str(group))} for group in groups]

@@ -94,7 +94,7 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
             for number, (zero, one, two) in enumerate(counts)
         ]
         field = Field(pairings, totals, labels)
-        _, low, high, _ = np.array([*field.ratings().values()]).T
+        _, low, high, _ = np.array([*field.ratings.values()]).T
         truth = 1500 + field.fit.scale().move(elos)
         elo += (low <= truth) & (truth <= high)
         lows, highs = score_intervals(*np.array([total[1:4] for total in totals]).T)

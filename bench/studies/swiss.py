@@ -64,7 +64,7 @@ def compare(run: int, bots: int, pairs: int, wanted: Sequence[int]) -> dict[int,
 
 def _ratings(cup: Tournament, counts: Mapping[int, Counts]) -> Floats:
     totals = [PairTotals(n, *pair_scores(0, 1, five)[2:], five) for n, five in counts.items()]
-    rated = Field(cup.pairings, totals, cup.labels).ratings().values()
+    rated = Field(cup.pairings, totals, cup.labels).ratings.values()
     return np.array([one[:3] for one in rated])
 
 

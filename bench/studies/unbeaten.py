@@ -53,7 +53,7 @@ def simulate(gap: float, pairs: int, runs: int = RUNS) -> Found:
             five = (zero, 0, one, 0, two)
             totals.append(PairTotals(number, pairs, one + 2.0 * two, one + 4.0 * two, five))
         field = Field(round_robin(labels), totals, labels)
-        _, low, high, _ = np.array([*field.ratings().values()]).T
+        _, low, high, _ = np.array([*field.ratings.values()]).T
         truth = 1500 + field.fit.scale().move(elos)
         covered += (low <= truth) & (truth <= high)
         if not np.isfinite(low + high)[0]:

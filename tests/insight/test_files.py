@@ -50,7 +50,7 @@ def test_every_file_has_a_writer_of_its_own() -> None:
         "rankings.csv": (["bot", "elo", "nash"], 0),
         "faults.csv": (["game", "bot", "kind"], 1),
     }
-    assert list(files.standings["bot"]) == [
+    assert list(files.tables.standings["bot"]) == [
         line.split(",")[1] for line in texts["standings.csv"][1:]
     ]
 

@@ -162,11 +162,12 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
 class LastBits(Field):
     """A fit whose last bits put a bot after those with later labels."""
 
-    def ratings(self) -> dict[str, Estimate]:
-        """Return the ratings, each higher by a billionth of a point for a later label."""
+    @property
+    def ratings(self) -> dict[str, Estimate]:  # type: ignore[override]
+        """The ratings, each higher by a billionth of a point for a later label."""
         return {
             label: rating._replace(value=rating.value + 1e-9 * ord(label))
-            for label, rating in super().ratings().items()
+            for label, rating in super().ratings.items()
         }
 
 
@@ -210,7 +211,7 @@ def test_every_two_bots_have_a_verdict() -> None:
     table = tables.make_verdicts(field)
     assert [*table["bot"], *table["opponent"]] == [*"aab", *"bcc"]
     assert [*table["verdict"]] == ["apart", "apart", "leans"]
-    ratings = field.ratings()
+    ratings = field.ratings
     for _, row in table.iterrows():
         upper, lower = ratings[row["bot"]], ratings[row["opponent"]]
         assert row["lead"] == pytest.approx(upper.value - lower.value, abs=0.1)
@@ -235,7 +236,7 @@ def test_equal_bots_share_a_rank() -> None:
     scores = enumerate((even, ahead, ahead))
     totals = [PairTotals(n, *pair_scores(0, 1, by)[2:], by) for n, by in scores]
     field = Field(pairings, totals, ["a", "b", "c"])
-    elos = [round(one.value, 1) for one in field.ratings().values()]
+    elos = [round(one.value, 1) for one in field.ratings.values()]
     assert give_ranks(elos) == [1, 1, 3]
 
 

@@ -178,7 +178,7 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     """The path ends where the test ended; the counts are those of the test."""
     what, games = compared
     files = make_files(what, games.store)
-    comparison = files.comparison
+    comparison = files.tables.comparison
     assert comparison is not None
     path = read_path(what, comparison.stop, games.store, comparison.evidence.pairs)
     assert [look.pairs for look in path] == [*comparison.evidence.looks]
@@ -205,7 +205,7 @@ def test_decided_games_lead_to_their_replays(compared: tuple[Tournament, RunGame
     """Those that are on the page."""
     what, games = compared
     files = make_files(what, games.store)
-    if files.comparison is None or files.comparison.paired is None:
+    if files.tables.comparison is None or files.tables.comparison.paired is None:
         return
     report = make_report(what, games.store, files)
     table = table_of(report, "decided")

@@ -133,7 +133,7 @@ def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> No
     """Row by row; no column is a reading of the clock."""
     standings = table(report, "standings")
     names = [column.name for column in standings.columns]
-    expected = files.standings[names].astype(object).to_numpy().tolist()
+    expected = files.tables.standings[names].astype(object).to_numpy().tolist()
     assert [list(row) for row in standings.rows] == expected
     assert not {"cpu_mean", "cpu_p99"} & {*names}
 
@@ -156,7 +156,7 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
     report: Report, files: Files
 ) -> None:
     """With score, interval, games, City and points wins; a misfit is marked beyond its colour."""
-    labels = [*files.standings["bot"]]
+    labels = [*files.tables.standings["bot"]]
     rows = rows_of_chart(report, "heat-map")
     assert [(row["bot"], row["opponent"]) for row in rows] == [
         (one, other) for one in labels for other in labels if one != other
@@ -179,7 +179,7 @@ def test_scores_are_printed_in_the_map_where_there_is_room(
     labels = [f"b{one}" for one in range(number)]
     nothing = files.tables.head_to_head.iloc[:0]
     matrix = files.tables.verdicts
-    spec = pairings_section(nothing, matrix, labels, files.findings).blocks[0].spec
+    spec = pairings_section(nothing, matrix, labels, files.tables.findings).blocks[0].spec
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == (["rect", "text"] if printed else ["rect"])
     assert (spec["width"] == spec["height"]) is not printed
@@ -187,7 +187,7 @@ def test_scores_are_printed_in_the_map_where_there_is_room(
 
 def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:
     """Of each bot: overall and by seat."""
-    standings = files.standings.set_index("bot")
+    standings = files.tables.standings.set_index("bot")
     for name in ("win-types", "win-types-by-seat"):
         counts = pd.DataFrame(rows_of_chart(report, name)).groupby("bot").sum()
         for result, ends in (("wins", [*WIN_TYPES]), ("losses", [*LOSS_COLUMNS.values()])):
@@ -223,7 +223,7 @@ def test_margins_count_every_game_that_was_decided_by_points(report: Report, sto
 
 def test_the_progress_ends_with_the_standings(report: Report, files: Files) -> None:
     """Its last point is after all pairs; there are some 25, with ever narrower intervals."""
-    standings = files.standings.set_index("bot")
+    standings = files.tables.standings.set_index("bot")
     progress = pd.DataFrame(rows_of_chart(report, "progress")).set_index("bot")
     for bot in "abc":
         own = progress.loc[bot]
@@ -368,7 +368,7 @@ def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> Non
     facts = files.tables.head_to_head.set_index(["bot", "opponent"])
     shown = table(report, "head_to_head")
     names = [column.name for column in shown.columns]
-    labels = [*files.standings["bot"]]
+    labels = [*files.tables.standings["bot"]]
     assert [row[:2] for row in shown.rows] == [*combinations(labels, 2)]
     for row in shown.rows:
         cells = dict(zip(names, row, strict=True))
@@ -380,7 +380,7 @@ def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> Non
 
 def test_verdicts_have_a_map_and_each_two_bots_once(report: Report, files: Files) -> None:
     """The map has both directions; what is shown is never 0 or 1."""
-    labels = [*files.standings["bot"]]
+    labels = [*files.tables.standings["bot"]]
     said = files.tables.verdicts.set_index(["bot", "opponent"])["likely"].to_dict()
     rows = rows_of_chart(report, "verdict-map")
     assert {(row["bot"], row["opponent"]): row["chance"] for row in rows} == {
@@ -446,9 +446,13 @@ def test_every_form_of_run_has_a_report(form: str) -> None:
         altair.Chart.from_dict(chart.spec).to_dict()
     assert len(to_html(made)) > 10_000
     assert made.summary[0].startswith(HEADLINES[form])
-    assert len(table(made, "standings").rows) == len(files.standings)
+    assert len(table(made, "standings").rows) == len(files.tables.standings)
     if form == "comparison":
-        decided = files.comparison and files.comparison.paired and files.comparison.paired.decided
+        decided = (
+            files.tables.comparison
+            and files.tables.comparison.paired
+            and files.tables.comparison.paired.decided
+        )
         assert decided is not None
         reasons = [replay.reason for replay in made.replays() if "decided" in replay.reason]
         assert len(decided) == 0 or len(reasons) >= 2

@@ -34,7 +34,7 @@ def field(
 def test_an_anchor_shifts_the_whole_scale() -> None:
     """It has its Elo and no error; the other bot has the error of the whole gap."""
     anchored = field((AB, NINE), anchor=("b", 1239.0))
-    ratings = anchored.ratings()
+    ratings = anchored.ratings
     assert ratings["b"] == Estimate(1239.0, 1239.0, 1239.0)
     lead = anchored.verdict("a", "b")
     assert lead is not None
@@ -46,7 +46,7 @@ def test_an_anchor_changes_no_difference() -> None:
     """Nor does it change how likely one bot is stronger."""
     played = (AB, NINE), (AC, (20, 30.0, 50.0)), (BC, (7, 8.0, 13.0))
     free, fixed = field(*played), field(*played, anchor=("c", 2000.0))
-    before, after = free.ratings(), fixed.ratings()
+    before, after = free.ratings, fixed.ratings
     shift = 2000 - before["c"].value
     for label in "abc":
         assert after[label].value == pytest.approx(before[label].value + shift)
@@ -57,15 +57,15 @@ def test_an_anchor_that_is_not_rated_is_not_used() -> None:
     """The mean is 1500."""
     made = Field([AB], [PairTotals(0, *NINE)], ["a", "b", "x"], ["x"], {"x": (1000.0, 0.0)})
     assert made.anchors == {}
-    assert sum(rating.value for rating in made.ratings().values()) == pytest.approx(3000)
+    assert sum(rating.value for rating in made.ratings.values()) == pytest.approx(3000)
 
 
 def test_groups_that_never_met_are_rated_each_on_its_own() -> None:
     """Each has the mean 1500, or the anchor's scale, and the Elo that it has without others."""
     whole = field((AB, NINE), (DE, (40, 30.0, 40.0)), anchor=("e", 1700.0))
     assert whole.groups == [["a", "b"], ["d", "e"]]
-    ratings = whole.ratings()
-    alone = field((AB, NINE)).ratings()
+    ratings = whole.ratings
+    alone = field((AB, NINE)).ratings
     assert all(ratings[label].value == pytest.approx(alone[label].value) for label in "ab")
     assert ratings["e"] == Estimate(1700.0, 1700.0, 1700.0)
     assert ratings["d"].value < 1700

@@ -46,11 +46,11 @@ def beats(*two: str, points: float = 40.0) -> dict[tuple[str, str], float]:
 def test_a_bot_that_wins_or_loses_everything_is_not_in_the_mean(points: float) -> None:
     """The others have the ratings of a run without it, nearly; it has one end."""
     field = ratings(EVEN | beats("x", "abc", points=points))
-    found = field.ratings()
+    found = field.ratings
     assert [round(found[label].value) for label in "abc"] == [1500] * 3
     assert math.isinf(found["x"].high) == (points == 40)
     assert math.isinf(found["x"].low) == (points == 0)
-    alone = ratings(EVEN).ratings()
+    alone = ratings(EVEN).ratings
     for label in "abc":
         assert found[label][:3] == pytest.approx(alone[label][:3], abs=3)
     ((label, record, low, high),) = field.unbounded()
@@ -65,7 +65,7 @@ def test_who_loses_only_to_an_unbeaten_bot_has_no_upper_end_either() -> None:
         ("x", "unbeaten"),
         ("y", "unbeaten by the rest"),
     ]
-    assert sum(field.ratings()[label].value for label in "abc") == pytest.approx(4500)
+    assert sum(field.ratings[label].value for label in "abc") == pytest.approx(4500)
 
 
 def test_who_wins_only_against_a_winless_bot_has_no_lower_end_either() -> None:
@@ -81,12 +81,12 @@ def test_two_bots_that_nobody_else_scores_against_are_both_unbeaten_by_the_rest(
     """Although both have lost games: to each other."""
     field = ratings(EVEN | beats("x", "abc") | beats("y", "abc") | beats("x", "y", points=25.0))
     assert {one[1] for one in field.unbounded()} == {"unbeaten by the rest"}
-    assert sum(field.ratings()[label].value for label in "abc") == pytest.approx(4500)
+    assert sum(field.ratings[label].value for label in "abc") == pytest.approx(4500)
 
 
 def test_of_two_bots_the_mean_is_that_of_both() -> None:
     """Also where one has won all: neither is the scale by itself."""
-    one, two = ratings({("a", "b"): 40.0}).ratings().values()
+    one, two = ratings({("a", "b"): 40.0}).ratings.values()
     assert one.value + two.value == pytest.approx(3000)
     assert (one.high, two.low) == (math.inf, -math.inf)
     even = ratings({("a", "b"): 20.0})
@@ -98,7 +98,7 @@ def test_an_anchor_is_the_scale_whatever_it_has_won() -> None:
     points = EVEN | beats("x", "abc", points=0.0)
     for anchor, unbounded in (("a", {"x"}), ("x", {"a", "b", "c"})):
         field = ratings(points, (anchor, 1000.0))
-        assert field.ratings()[anchor] == Estimate(1000.0, 1000.0, 1000.0)
+        assert field.ratings[anchor] == Estimate(1000.0, 1000.0, 1000.0)
         assert {one[0] for one in field.unbounded()} == unbounded
 
 

@@ -131,7 +131,7 @@ def test_half_widths_are_those_of_the_standings() -> None:
     for anchor in (None, "b"):
         standings = Standings(THREE, counts, (), anchor)
         anchors = {anchor: (1239.0, 0.0)} if anchor else {}
-        ratings = Field(THREE, totals, ["a", "b", "c"], (), anchors, even=True).ratings()
+        ratings = Field(THREE, totals, ["a", "b", "c"], (), anchors, even=True).ratings
         halves = [(rating.high - rating.low) / 2 for rating in ratings.values()]
         assert (halves[1] == 0) == (anchor is not None)
         assert standings.half_widths() == pytest.approx(halves, rel=0.02)

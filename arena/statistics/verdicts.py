@@ -42,7 +42,8 @@ _POINTS, _FEWER_POINTS = 8192, 2048
 _STEPS, _FEWER_STEPS = 8, 3
 _LENT = 20.0  # games of which the variance is known
 _LEAST, _MOST = 1e-9, 700.0
-_DIGITS = 9  # of what is compared, so that it is the same on any machine
+_CHANCE = 4  # digits of a chance: what is compared is what is shown
+_DIGITS = 9  # of strengths and bounds, so that what is compared is the same on any machine
 _MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # of the logarithm of how many times as many games
 _CORRECTIONS = 3  # of an end: it is then right to the last digit that is shown
 _FORECAST = 0.9  # of the forecasts hold what is needed
@@ -138,14 +139,14 @@ class Verdicts:
         """How likely the bot of a row is stronger than that of a column (n, n)."""
         if self.duel:
             chance = self.duel.likely
-            return np.round([[0.5, chance], [1 - chance, 0.5]], _DIGITS)
-        return np.round(self.posterior.likely, _DIGITS)
+            return np.round([[0.5, chance], [1 - chance, 0.5]], _CHANCE)
+        return np.round(self.posterior.likely, _CHANCE)
 
     def first(self) -> Floats:
         """Return how likely each bot is the strongest one."""
         if self.duel:
             return self.likely[:, ::-1].diagonal().copy()
-        return np.round(self.posterior.first(), _DIGITS)
+        return np.round(self.posterior.first(), _CHANCE)
 
     @cached_property
     def posterior(self) -> Posterior:

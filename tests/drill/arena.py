@@ -262,7 +262,7 @@ ARENA = [
     Fault(
         "limits left out of the command that plays a game again",
         "arena/tournament/replay_command.py",
-        'common += ["--limits", json.dumps(limits)]',
+        'options += ["--limits", json.dumps(limits)]',
         "pass",
         "tests/tournament/test_replay_command.py::test_limits_are_in_the_command",
     ),
@@ -423,15 +423,15 @@ ARENA = [
     Fault(
         "a rating for a bot that never loads",
         "arena/insight/run_files.py",
-        "field = Field(pairings, played, labels, unrated, fixed, **how)",
-        "field = Field(pairings, played, labels, (), fixed, **how)",
+        "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
+        "return Field(pairings, counts.played.pair_totals, labels, (), anchors, **how)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(
         "games that were not played in the ratings",
         "arena/insight/run_files.py",
-        "field = Field(pairings, played, labels, unrated, fixed, **how)",
-        "field = Field(pairings, counts.pair_totals, labels, unrated, fixed, **how)",
+        "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
+        "return Field(pairings, counts.pair_totals, labels, unrated, anchors, **how)",
         "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
     ),
     Fault(
@@ -530,8 +530,8 @@ ARENA = [
     Fault(
         "games of a pair counted as if they were of two",
         "arena/insight/effects.py",
-        "    place = rows[:, 0] * (rows[:, 1].max(initial=0) + 1) + rows[:, 1]",
-        "    place = np.arange(len(rows))",
+        'pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)',
+        "pair = np.arange(len(rows))",
         "tests/insight/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
     ),
     Fault(
@@ -544,8 +544,8 @@ ARENA = [
     Fault(
         "totals of changed bots taken for luck",
         "arena/insight/changes.py",
-        "all(its.is_same for its in met)",
-        "all(its.is_same for its in [])",
+        "all(its.bots == SAME for its in met)",
+        "all(its.bots == SAME for its in [])",
         "tests/insight/test_changes.py::test_only_what_a_changed_bot_plays_is_tested",
     ),
     Fault(

@@ -44,17 +44,20 @@ _NAMES = {
     "Margin": "mean_margin",
 }
 _NUMBER = r"[+-]?\d[\d,]*(?:\.\d+)?"
-_CELL = re.compile(rf"\s*({_NUMBER})( %)?(?: \(({_NUMBER})(?: %)? to ({_NUMBER})?(?: %)?\))?\s*")
-_RANGE = re.compile(rf"({_NUMBER})(?: %)? to ({_NUMBER})( %)?")
+_CELL = re.compile(
+    rf"\s*({_NUMBER})( %)?"
+    rf"(?: \((?:(at least|at most) ({_NUMBER})|({_NUMBER})\.\.({_NUMBER}))(?: %)?\))?\s*"
+)
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})( %)?")
 _LEAD = re.compile(
     rf"({_NUMBER}) Elo(?: points?)?(?: from \S+)?(?: \(|, [\d.]+ % interval )"
-    rf"({_NUMBER})(?:\.\.| to )({_NUMBER})"
+    rf"({_NUMBER})\.\.({_NUMBER})"
 )
 _DIFFERENCE = re.compile(
-    rf"Elo difference ({_NUMBER}), [\d.]+ % interval ({_NUMBER}) to ({_NUMBER})"
+    rf"Elo difference ({_NUMBER}), [\d.]+ % interval ({_NUMBER})\.\.({_NUMBER})"
 )
 _ONE_END = re.compile(rf"(at least|at most) ({_NUMBER}) Elo")
-_CHANCE = re.compile(rf"probability (?:of )?(above )?({_NUMBER}) %")
+_CHANCE = re.compile(rf"probability (?:of )?(above |below )?({_NUMBER}) %")
 _APART = re.compile(r"Apart: (?:(all neighbours)|(none|\d+) of ([\d,]+))")
 _STANDING = re.compile(
     rf"^ *(\d+)  (\S+) +(?:({_NUMBER}) +({_NUMBER})\.\.({_NUMBER})|(at least|at most) ({_NUMBER})"
@@ -65,9 +68,9 @@ _UNBOUNDED = re.compile(
     rf"(\S+) is (?:unbeaten|winless)[^:]*: its Elo is (at least|at most) ({_NUMBER})"
 )
 _SUMMARY = re.compile(
-    rf"Rank (\d+) of \d+: Elo ({_NUMBER}) \((?:({_NUMBER}) to ({_NUMBER})|at \w+ {_NUMBER})\)"
+    rf"Rank (\d+) of \d+: Elo ({_NUMBER}) \((?:({_NUMBER})\.\.({_NUMBER})|at \w+ {_NUMBER})\)"
 )
-_RATED = re.compile(rf"(\S+) has ({_NUMBER}) \(({_NUMBER}) to ({_NUMBER})\)")
+_RATED = re.compile(rf"(\S+) has ({_NUMBER}) \(({_NUMBER})\.\.({_NUMBER})\)")
 _WORDS = {
     "is stronger than": "apart",
     "is weaker than": "apart",
@@ -130,10 +133,10 @@ class Statements:
         written = "" if text is None else str(text).strip().replace(",", "")
         if written.lower() in ("", "nan"):
             return
-        if written[:2] in ("> ", "< "):
-            edge = float(written[2:])
-            low, high = (edge, 1.0) if written[0] == ">" else (0.0, edge)
-            value = high if written[0] == ">" else low
+        if written.startswith(("above ", "below ")):  # a chance
+            edge = float(written[6:].removesuffix("%").strip()) / 100
+            low, high = (edge, 1.0) if written[0] == "a" else (0.0, edge)
+            value = high if written[0] == "a" else low
         else:
             scale = 0.01 if written.endswith("%") else 1.0
             written = written.removesuffix("%").strip()
@@ -218,7 +221,9 @@ class Statements:
             return
         per_cent = found[2] or ""
         self.add(name, about, found[1] + per_cent, source)
-        ends = [one and one + per_cent for one in found.group(3, 4)]
+        low = found[5] or (found[4] if found[3] == "at least" else None)
+        high = found[6] or (found[4] if found[3] == "at most" else None)
+        ends = [one and one + per_cent for one in (low, high)]
         self.add_interval(name, about, ends, source)
 
     def _read_letters(self, letters: Mapping[str, str], source: str) -> None:
@@ -389,8 +394,7 @@ class Statements:
         for side, end in ends:
             self.add(f"lead_{'low' if side == 'at least' else 'high'}", named, end, source)
         for above, chance in chances:
-            text = f"> {float(chance) / 100:g}" if above else f"{chance} %"
-            self.add("likely", named, text, source)
+            self.add("likely", named, f"{above}{chance} %", source)
         for word in [word for turn, word in _WORDS.items() if turn in sentence][:1]:
             self.say("is apart", named, word == "apart", source)
             if word == "leans" or (word == "open" and len(self.order) == 2):

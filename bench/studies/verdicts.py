@@ -19,7 +19,7 @@ from arena.statistics.verdicts import LEANS, Verdicts
 from bench.studies.truths import CASES, Case, play
 
 SEED = 46
-RUNS = 4000
+RUNS = 1000
 FORECASTS = 1000  # of the runs
 _CLOSE = 1e-9  # log odds: equal bots
 

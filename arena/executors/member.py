@@ -201,8 +201,8 @@ class Member:
 
     def _close(self) -> None:
         """Read the last lines of its log, and remove what is left."""
-        self.socket.settimeout(0)
         with suppress(OSError, Garbled):
+            self.socket.settimeout(0)
             while data := self.socket.recv(_READ):
                 self._frames.add(data)
                 for kind, text in self._frames.take():

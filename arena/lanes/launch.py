@@ -250,7 +250,12 @@ class Program:
         self.process.wait()
 
     def last_words(self) -> str:
-        """Return the last line in which the program, which has ended, said why; nothing if none."""
+        """Return the last line in which the program, which has ended, said why; nothing if none.
+
+        It is read once: whoever was interrupted in the middle of that may ask again.
+        """
+        if self._complaints.closed:
+            return ""
         self._complaints.seek(0)
         lines = self._complaints.read()[-_MOST_WORDS:].decode(errors="replace").split("\n")
         said = [one_line(line) for line in lines if line.strip()]

@@ -16,6 +16,7 @@ from arena.errors import ArenaError, WorkerDied
 from arena.executors import local
 from arena.executors.local import LocalExecutor, open_crew
 from arena.executors.log import QUIET, RunLog
+from arena.executors.member import Member
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.plan import Plan
@@ -226,3 +227,31 @@ def test_the_first_worker_plays_alone_for_a_moment(
             plan.learn(played)
         assert crew.hired == hired
     assert plan.is_finished
+
+
+def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The crew is then ended once more, with the worker that is half gone."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    close, calls = Member._close, []
+
+    def interrupted(member: Member) -> None:
+        close(member)
+        calls.append(member)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Member, "_close", interrupted)
+    bots = [resolve(name, lane="inproc") for name in ("greedy", "uniform")]
+    plan = Plan([[range(4)]], Strikes([Pairing("greedy", "uniform")], 4, 1000))
+    tournament = Tournament("test", 0, 4, bots, STANDARD)
+
+    def play_all() -> None:
+        for played in LocalExecutor(1).play(plan, tournament, RunLog([])):
+            plan.learn(played)
+
+    with pytest.raises(KeyboardInterrupt):
+        play_all()
+    assert len(calls) == 2
+    assert [*tmp_path.iterdir()] == []

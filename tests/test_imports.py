@@ -301,10 +301,10 @@ are laid out. A third one reads what strangers wrote, in a process of its own. W
 back is one file of `executors`, which took the place of three; whether moves do is one of `runs`.
 
 One model of strength is three files of `statistics`, in place of two: verdicts, what is likely of
-strengths, and two bots by themselves; how estimates are written is a fourth one. Games that are there
+strengths, and two bots by themselves; how estimates are written is a fourth. Games that are there
 already are read in `store`, added up in `insight` and have a report. A plan of a run is one file of
 `statistics` and one of `library`. A season of comparisons is one of `runs`, and what a panel has in
-common one of `leagues`. Rating, planning, seasons and families are 890 lines; the rest has 260 less.
+common one of `leagues`. Rating, plans, seasons and families are 880 lines; the rest has 260 less.
 """
 
 

@@ -20,7 +20,7 @@ from arena.tournament.schedule import Pairing
 from bench.studies.fields import score_shares
 
 SEED = 2004
-RUNS = 400
+RUNS = 100
 
 
 class Case(NamedTuple):

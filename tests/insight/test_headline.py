@@ -17,7 +17,7 @@ from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
 from arena.statistics.verdicts import Verdict
 from arena.tournament.schedule import Pairing
-from bench.studies.headlines import CASES, KINDS, RUNS, Case, judge, play, simulate
+from bench.studies.headlines import CASES, KINDS, Case, judge, play, simulate
 
 Met = Mapping[tuple[str, str], tuple[int, int, int, int, int]]
 
@@ -218,4 +218,4 @@ def test_a_wrong_headline_is_seen_to_be_wrong() -> None:
 )
 def test_each_kind_of_sentence_is_wrong_in_one_run_of_twenty_at_most(case: Case) -> None:
     """1,000 runs each (bench/STUDIES.md)."""
-    check(case, RUNS, 0.05)
+    check(case, 1000, 0.05)

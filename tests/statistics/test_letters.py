@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.statistics.letters import give_letters, name_letter, shorten, split_letters
-from bench.studies.letters import CASES, RUNS, Case, simulate
+from bench.studies.letters import CASES, Case, simulate
 
 
 @st.composite
@@ -96,4 +96,4 @@ def test_hardly_a_run_has_a_wrong_order_without_a_common_letter(case: Case) -> N
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}, {case.spread}")
 def test_at_most_one_run_of_twenty_has_a_wrong_order(case: Case) -> None:
     """400 runs each (bench/STUDIES.md), also where the Elo does not describe the bots."""
-    assert simulate(case, RUNS).wrong <= 0.05
+    assert simulate(case, 400).wrong <= 0.05

@@ -29,7 +29,7 @@ from bench.studies.fields import EFFECT
 from bench.studies.truths import CASES, Case, Truth, of_elo
 
 SEED = 1970
-RUNS = 200
+RUNS = 100
 FIRST, MOST = 20, 200
 """Pairs of the first round, and of a pairing at most, under hostile truths."""
 

@@ -25,7 +25,7 @@ from bench import ladder
 from bench.studies.fields import score_shares
 
 SEED = 46
-RUNS = 1000
+RUNS = 400
 ELOS = (1100, 1400, 1700)
 SPREADS = (0.0, 20.0, 38.0, 60.0)
 PAIRS = RATING * GAMES // 2

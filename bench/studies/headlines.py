@@ -32,7 +32,7 @@ from bench.studies.fields import Simulated, true_elos
 from bench.studies.swiss import make_swiss
 
 SEED = 32
-RUNS = 200
+RUNS = 100
 DEVIATION = 38.0
 _EQUAL = 1e-6  # Elo points
 

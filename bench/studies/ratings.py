@@ -22,7 +22,7 @@ from arena.statistics.intervals import LEVEL, score_intervals
 from arena.tournament.schedule import Pairing
 
 SEED = 13
-RUNS = 200
+RUNS = 100
 LUCK = 0.8
 """Log odds of one standard deviation of the luck."""
 

@@ -18,7 +18,7 @@ from arena.tournament.schedule import round_robin
 from bench.studies.ratings import pair_shares
 
 SEED = 1929
-RUNS = 200
+RUNS = 100
 OTHERS = (1350, 1400, 1450, 1500, 1550, 1600, 1650)
 GAPS = (-2000, -1000, 600, 800, 1000, 1250, 1500, 2000)
 PAIRS = (20, 100)

@@ -19,7 +19,7 @@ from arena.statistics.ratings import ELO, Fit
 from bench.studies.fields import score_shares
 
 SEED = 39
-RUNS = 400
+RUNS = 100
 SPREADS = (0.0, 20.0, 38.0, 60.0)
 _SPACING = 40.0
 _ENDLESS = 10**9

@@ -201,7 +201,7 @@ def test_without_correction_equal_bots_are_told_apart() -> None:
 @pytest.mark.study
 @pytest.mark.parametrize("name", CASES)
 def test_runs_that_stop_are_wrong_in_one_run_of_twenty_at_most(name: str) -> None:
-    """200 runs each, and two errors of that share (bench/STUDIES.md has 400)."""
+    """200 runs each, and two errors of that share (bench/STUDIES.md has 100)."""
     assert play_runs(name, CASES[name], "resolved", 200).wrong <= 0.08
     assert play_runs(name, CASES[name], WIDTH, 200).missed <= 0.08
 

@@ -177,7 +177,7 @@ ROWS = [{"bot": "ann", "opponent": "bea", "lead": 41.2, "lead_low": -146.4, "lea
 PLACES = {
     "a row": lambda said: said.read_rows([{"bot": "bea", "opponent": "ann", "lead": -42.2}], "new"),
     "a chart": lambda said: said.read_data(
-        {"data": {"values": [{"bot": "ann", "next": "bea", "lead": 41.2, "interval": "7 to 95"}]}},
+        {"data": {"values": [{"bot": "ann", "next": "bea", "lead": 41.2, "interval": "7..95"}]}},
         "new",
     ),
     "a table of HTML": lambda said: said.read_html(
@@ -186,7 +186,7 @@ PLACES = {
         "new",
     ),
     "a table of Markdown": lambda said: said.read_markdown(
-        "\n| Bot | Opponent | Lead |\n| --- | --- | --- |\n| ann | bea | 41 (-14 to 236) |", "new"
+        "\n| Bot | Opponent | Lead |\n| --- | --- | --- |\n| ann | bea | 41 (-14..236) |", "new"
     ),
     "a sentence": lambda said: said.read_text("ann leads bea by +41 Elo (7..95).", "new"),
     "one end": lambda said: said.read_text("ann leads bea by at least 7 Elo.", "new"),

@@ -91,7 +91,6 @@ def _known_effects(model: Model, strengths: Floats) -> Floats:
 
 def play_runs(
     name: str,
-    case: Case,
     target: Target,
     runs: int,
     *,
@@ -100,17 +99,19 @@ def play_runs(
     oracle: bool = False,
     workers: int | None = None,
 ) -> Ending:
-    """Return the means over so many runs, played by so many processes."""
-    seeds = [(SEED, crc32(name.encode()), run) for run in range(runs)]
+    """Return the means over so many runs of a field, played by so many processes."""
+    one = partial(_play_named, name, target, first, most, oracle)
     if workers == 1:
-        found = [play_run(case, target, first, most, oracle, seed) for seed in seeds]
+        found = [*map(one, range(runs))]
     else:
         with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
-            jobs = [
-                pool.submit(play_run, case, target, first, most, oracle, seed) for seed in seeds
-            ]
-            found = [job.result() for job in jobs]
+            found = [*pool.map(one, range(runs), chunksize=5)]
     return Ending(*np.mean(found, axis=0).tolist())
+
+
+def _play_named(name: str, target: Target, first: int, most: int, oracle: bool, run: int) -> Ending:
+    case = CASES[name] if name in CASES else PRICED[name][0]
+    return play_run(case, target, first, most, oracle, (SEED, crc32(name.encode()), run))
 
 
 def ladder(bots: int, gap: float, deviation: float = 0.0) -> Case:
@@ -142,8 +143,8 @@ def lines(runs: int = RUNS, workers: int | None = None) -> Iterator[str]:
     )
     yield "| truth | ever wrong | told | pairs | outside | narrow | pairs |"
     yield "|---|---|---|---|---|---|---|"
-    for name, case in CASES.items():
-        told, narrow = play(name, case, "resolved"), play(name, case, WIDTH)
+    for name in CASES:
+        told, narrow = play(name, "resolved"), play(name, WIDTH)
         yield (
             f"| {name} | {100 * told.wrong:.1f} | {100 * told.known:.0f} | {told.pairs:,.0f} "
             f"| {100 * narrow.missed:.1f} | {100 * narrow.known:.0f} | {narrow.pairs:,.0f} |"
@@ -151,10 +152,8 @@ def lines(runs: int = RUNS, workers: int | None = None) -> Iterator[str]:
     yield "\nThe price, beside that of an oracle that knows how the scores of pairs vary:\n"
     yield "| field | most pairs | ever wrong | told | pairs | the oracle's | ratio |"
     yield "|---|---|---|---|---|---|---|"
-    for name, (case, most) in PRICED.items():
-        own, best = (
-            play(name, case, "resolved", most=most, oracle=oracle) for oracle in (False, True)
-        )
+    for name, (_, most) in PRICED.items():
+        own, best = (play(name, "resolved", most=most, oracle=oracle) for oracle in (False, True))
         yield (
             f"| {name} | {most:,} | {100 * own.wrong:.1f} | {100 * own.known:.0f} "
             f"| {own.pairs:,.0f} | {best.pairs:,.0f} | {own.pairs / best.pairs:.2f} |"

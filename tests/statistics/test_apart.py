@@ -185,7 +185,7 @@ def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
 @pytest.mark.parametrize("name", ["2 equal", "gauntlet, equal"])
 def test_equal_bots_are_rarely_ever_told_apart(name: str) -> None:
     """In at most 5 % of runs; 30 short runs, in which 5 would be an accident of 1 in 60."""
-    assert play_runs(name, CASES[name], "resolved", 30, most=60, workers=1).wrong < 0.15
+    assert play_runs(name, "resolved", 30, most=60, workers=1).wrong < 0.15
 
 
 def test_without_correction_equal_bots_are_told_apart() -> None:
@@ -194,7 +194,7 @@ def test_without_correction_equal_bots_are_told_apart() -> None:
         patch.setattr(
             "arena.statistics.verdicts.boundary", lambda information, _: 0 * information + 1
         )
-        ended = play_runs("2 equal", CASES["2 equal"], "resolved", 20, first=5, most=60, workers=1)
+        ended = play_runs("2 equal", "resolved", 20, first=5, most=60, workers=1)
     assert ended.wrong > 0.3
 
 
@@ -202,16 +202,16 @@ def test_without_correction_equal_bots_are_told_apart() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_runs_that_stop_are_wrong_in_one_run_of_twenty_at_most(name: str) -> None:
     """200 runs each, and two errors of that share (bench/STUDIES.md has 100)."""
-    assert play_runs(name, CASES[name], "resolved", 200).wrong <= 0.08
-    assert play_runs(name, CASES[name], WIDTH, 200).missed <= 0.08
+    assert play_runs(name, "resolved", 200).wrong <= 0.08
+    assert play_runs(name, WIDTH, 200).missed <= 0.08
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("name", PRICED)
 def test_a_run_that_stops_costs_little_more_than_an_oracle_needs(name: str) -> None:
     """What it costs not to know how the scores of pairs vary."""
-    case, most = PRICED[name]
+    _, most = PRICED[name]
     own, best = (
-        play_runs(name, case, "resolved", 100, most=most, oracle=oracle) for oracle in (False, True)
+        play_runs(name, "resolved", 100, most=most, oracle=oracle) for oracle in (False, True)
     )
     assert own.pairs <= 1.3 * best.pairs

@@ -29,7 +29,7 @@ LEADS = {
     "verdict": ["apart", "apart", "open"],
 }
 FOUND = Findings(
-    *(None, True, None, [], 0, [], []), unbounded=[Unbounded("x", "unbeaten", 2040.0, None)]
+    *({}, (), None, [], 0, [], []), unbounded=[Unbounded("x", "unbeaten", 2040.0, None)]
 )
 
 

@@ -1,11 +1,11 @@
-"""The 95 % intervals cover the truth in 93 to 97 % of simulated runs (bench/STUDIES.md)."""
+"""The intervals of scores cover the truth in 95 % of simulated runs, those of all Elo at once."""
 
 from __future__ import annotations
 
 import pytest
 
 from bench.studies import ratings
-from bench.studies.ratings import PAIRS, RUNS, SETUPS, Setup, pair_shares, simulate
+from bench.studies.ratings import PAIRS, SETUPS, Setup, pair_shares, simulate
 from tests.tiers import few
 
 NAMES = [setup.name for setup in SETUPS]
@@ -22,9 +22,9 @@ def test_the_simulated_bots_are_as_strong_as_they_should_be() -> None:
 
 @pytest.mark.parametrize("setup", few(SETUPS), ids=NAMES)
 def test_intervals_cover_the_truth(setup: Setup) -> None:
-    """In a hundred runs: 90 to 99 % over all bots, and over all pairings."""
+    """In a hundred runs: 90 to 99 % over all pairings; those of the Elo, which hold at once, more."""
     found = simulate(setup, 50, 100)
-    assert 0.9 <= found.elo.mean() <= 0.99
+    assert 0.9 <= found.elo.mean()
     assert 0.9 <= found.score.mean() <= 0.99
     assert found.named <= 0.12
 
@@ -43,12 +43,10 @@ def test_the_intervals_of_a_far_weaker_bot_are_not_too_narrow() -> None:
 @pytest.mark.parametrize("pairs", PAIRS)
 @pytest.mark.parametrize("setup", SETUPS, ids=NAMES)
 def test_intervals_cover_the_truth_in_a_thousand_runs(setup: Setup, pairs: int) -> None:
-    """93 to 97 % over all bots and over all pairings, and misfits in 5 % of runs (7 at most)."""
-    assert RUNS >= 1000
-    found = simulate(setup, pairs)
-    assert 0.93 <= found.elo.mean() <= 0.97
+    """93 to 97 % over all pairings, at least 93 for each bot, and misfits in 7 % at most."""
+    found = simulate(setup, pairs, 1000)
+    assert found.elo.min() >= 0.93
     assert 0.93 <= found.score.mean() <= 0.97
-    assert 0.92 <= found.elo.min() <= found.elo.max() <= 0.98
     assert found.named <= 0.07
 
 

@@ -250,8 +250,9 @@ class Verdicts:
 
     @cached_property
     def _order(self) -> Numbers:
-        """The bots, the strongest first."""
-        return np.argsort(-self._ranked, kind="stable")
+        """The bots, the strongest first; of equal ones that which is known best."""
+        known = np.diag(self.fit.full_covariance).round(_DIGITS)
+        return np.lexsort((known, -self._ranked))
 
     @cached_property
     def _bounds(self) -> tuple[float, float]:

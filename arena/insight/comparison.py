@@ -167,7 +167,7 @@ def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
     ahead, behind, elo = found.new, found.old, found.elo
     if elo.value < 0:
         ahead, behind, elo = behind, ahead, Estimate(-elo.value, -elo.high, -elo.low)
-    cells = *elo.scaled(1, 1).cells, round(found.likely_ahead, 4), found.word
+    cells = *elo.cells, round(found.likely_ahead, 4), found.word
     verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells]]
     return verdicts
 

@@ -18,7 +18,7 @@ from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.spread import Spread
 from arena.statistics.wording import write_ends, write_estimate
-from arena.tournament.tournament import Anchor
+from arena.tournament.tournament import first_anchor
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
@@ -120,9 +120,8 @@ class Findings:
 
     def document(self) -> dict[str, Any]:
         """Return it as data for JSON, without the warnings."""
-        anchor = next((Anchor(bot, elo, e or 0) for bot, (elo, e) in self.anchors.items()), None)
         return {
-            "anchor": msgspec.to_builtins(anchor),
+            "anchor": msgspec.to_builtins(first_anchor(self.anchors)),
             "seat_advantage": self.seat._asdict() if self.seat else None,
             "misfits": [misfit._asdict() for misfit in self.misfits],
             "cycle": [*self.cycle],

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arena.statistics.distributions import Floats, expit
-from arena.statistics.model import invert
+from arena.statistics.distributions import Floats
+from arena.statistics.model import make_laplacian
 from arena.statistics.ratings import ELO, Fit
-from arena.statistics.spread import LADDER_SPREAD
+from arena.statistics.spread import LADDER_SPREAD, weigh_equally, weigh_variances
 
 _GRID = np.linspace(0.0, 150.0, 61)  # Elo points
 
@@ -26,7 +26,7 @@ def shared_covariance(fit: Fit, panel: Sequence[int]) -> Floats:
     What an equal round robin would have of it, too, is no error. The mean gap of a bot to the
     panel less that to all others does not depend on its own strength.
     """
-    model, means = fit.model, fit.model.means()
+    model = fit.model
     is_panel = np.isin(np.arange(model.bots), panel)
     to_panel = is_panel[model.first] != is_panel[model.second]
     weights = model.weights(fit.strengths)
@@ -37,16 +37,10 @@ def shared_covariance(fit: Fit, panel: Sequence[int]) -> Floats:
     known = ~is_panel & (sums > 0).all(axis=0)
     first, second = pulls[:, known] / sums[:, known]
     variance = _find_variance(first - second, (1 / sums[:, known]).sum(axis=0))
-    share = expit(fit.strengths[:, None] - fit.strengths)
-    full = np.where(means > 0, share * (1 - share), 0.0)
-    np.fill_diagonal(full, 0.0)
-    equal = invert(_laplacian(full), means) @ _laplacian(full * (is_panel[:, None] != is_panel))
-    moved = (model.inverse(fit.strengths) @ own - equal)[:, ~is_panel]
+    full, equal = weigh_equally(model, fit.strengths)
+    theirs = make_laplacian(full * (is_panel[:, None] != is_panel))
+    moved = (model.inverse(fit.strengths) @ own - equal @ theirs)[:, ~is_panel]
     return np.asarray(variance * moved @ moved.T)
-
-
-def _laplacian(weights: Floats) -> Floats:
-    return np.asarray(np.diag(weights.sum(axis=1)) - weights)
 
 
 def _find_variance(gaps: Floats, variances: Floats) -> float:
@@ -55,10 +49,7 @@ def _find_variance(gaps: Floats, variances: Floats) -> float:
     The prior is that of a spread. What is possible weighs by its own size, because intervals miss
     where the variance is large.
     """
-    whole = variances + (_GRID[:, None] / ELO) ** 2
-    sums = np.maximum((1 / whole).sum(axis=1, keepdims=True), 1e-9)
-    beyond = gaps - (gaps / whole).sum(axis=1, keepdims=True) / sums
-    logs = -(np.log(whole) + beyond**2 / whole).sum(axis=1) / 2
-    logs -= np.log(sums[:, 0]) / 2 + (_GRID / LADDER_SPREAD.high) ** 2 / 2
+    logs = weigh_variances(gaps, variances + (_GRID[:, None] / ELO) ** 2)
+    logs -= (_GRID / LADDER_SPREAD.high) ** 2 / 2
     likely = np.exp(logs - logs.max()) * _GRID**2
     return float(likely @ (_GRID / ELO) ** 2 / likely.sum())

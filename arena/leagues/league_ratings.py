@@ -54,7 +54,8 @@ def rate(
     spread = Fit(len(rated), scores).spread
     fit = Fit(len(rated), scores, known_spread=spread.elo)
     panel = [numbers[version.id] for version in rated if version.panel]
-    fit.full_covariance = fit.full_covariance + shared_covariance(fit, panel)
+    shared = shared_covariance(fit, panel)
+    fit.covariances = [one + shared for one in fit.covariances]
     zero = _zero(len(rated), panel)
     elo = _panel_elo([rated[number] for number in panel]) + ELO * (
         fit.strengths - zero @ fit.strengths

@@ -230,8 +230,7 @@ class Results:
     def _tables(self) -> Tables:
         from arena.insight.run_files import tables_of
 
-        made = tables_of(self._tournament, self._counts, self._store)
-        return replace(made, standings=made.standings.reset_index(drop=True))
+        return tables_of(self._tournament, self._counts, self._store)
 
     def worth(
         self,

@@ -13,7 +13,6 @@ from arena.games.match import GameResult
 from arena.statistics.letters import give_ranks
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
-from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -93,7 +92,6 @@ class Interim:
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
-        self.pairings = tournament.pairings
         self.counts: list[Counts] = []
 
     def add(self, counts: Counts) -> None:
@@ -111,9 +109,8 @@ class Interim:
 
         counts = add_up(self.counts)
         self.counts = [counts]
-        unrated = find_unrated(self.pairings, counts.finished)
-        table = tally(make_sides(self.pairings, counts.tallies), ["bot"])
-        elo = self._rate([label for label in table["bot"] if label not in unrated], counts)
+        table = tally(make_sides(self.tournament.pairings, counts.tallies), ["bot"])
+        elo = self._rate([*table["bot"]], counts)
         rows = [
             {str(name): value for name, value in row.items()}
             | dict(
@@ -127,12 +124,10 @@ class Interim:
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
         """Return the cells of these bots' ratings, by label."""
-        from arena.insight.run_files import how_rated
-        from arena.statistics.field import Field
+        from arena.insight.run_files import how_rated, make_field
 
-        totals = counts.played.pair_totals
-        if not labels or len(totals) > _MOST_FITTED:
+        if len(counts.played.pair_totals) > _MOST_FITTED:
             return {}
         how, anchors = how_rated(self.tournament, counts), self.tournament.anchored
-        ratings = Field(self.pairings, totals, labels, (), anchors, **how).ratings
-        return {label: rating.scaled(1, 1).cells for label, rating in ratings.items()}
+        field = make_field(self.tournament.pairings, labels, counts, anchors, (), **how)
+        return {label: rating.scaled(1, 1).cells for label, rating in field.ratings.items()}

@@ -42,6 +42,7 @@ from arena.statistics.spread import (
     is_equal,
     spread_factors,
     unequal_part,
+    weigh_variances,
 )
 
 MEAN = 1500.0
@@ -201,11 +202,7 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
 def _own_variance(gaps: Floats, luck: Floats) -> float:
     """Return the expected variance of one bot's pairings about its strength, beyond their luck."""
     grid = _GRID / ELO
-    variances = luck + grid[:, None] ** 2
-    sums = (1 / variances).sum(axis=1)
-    means = (gaps / variances).sum(axis=1) / sums
-    squares = ((gaps - means[:, None]) ** 2 / variances).sum(axis=1)
-    logs = -(np.log(variances).sum(axis=1) + np.log(sums) + squares) / 2
+    logs = weigh_variances(gaps, luck + grid[:, None] ** 2)
     logs -= 1.5 * np.log1p((_GRID / LADDER_SPREAD.high) ** 2 / 2)
     likely = np.exp(logs - logs.max()) * np.gradient(_GRID)
     return float(likely @ grid**2 / likely.sum())

@@ -33,6 +33,7 @@ _SCALE = LADDER_SPREAD.high  # of the prior: other bots may differ more than the
 _GRID = np.linspace(0.0, 190.0, 51)
 _MANY, _COARSE = 40, 5  # bots; which part of the grid is enough to find the place
 _LEAST_FREEDOM = 3
+_LEAST = 1e-9  # information about a mean
 _LITTLE, _MUCH = 0.15, 1.5  # of the scale: the interval of the prior is 0.03 to 2.2 of it
 
 
@@ -149,12 +150,28 @@ def unequal_part(model: Model, strengths: Floats) -> Floats:
     In both a strength is a weighted sum of what the pairings differ by. The weights of pairings
     that were not played, and of those that count otherwise, do not cancel.
     """
-    means, own = model.means(), model.inverse(strengths)
-    share = expit(strengths[:, None] - strengths[None, :])
-    full = np.where(means > 0, share * (1 - share), 0.0)
-    np.fill_diagonal(full, 0.0)
-    equal = invert(make_laplacian(full), means)
+    own, (full, equal) = model.inverse(strengths), weigh_equally(model, strengths)
     weights, theirs = model.weights(strengths), full[model.first, model.second]
     both = own @ model.matrix(weights * theirs) @ equal
     alone = own @ model.matrix(weights**2) @ own + equal @ make_laplacian(full**2) @ equal
     return np.asarray(alone - both - both.T)
+
+
+def weigh_equally(model: Model, strengths: Floats) -> tuple[Floats, Floats]:
+    """Return the weights of all pairings of an equal round robin, and its pseudoinverse (n, n)."""
+    means = model.means()
+    share = expit(strengths[:, None] - strengths[None, :])
+    full = np.where(means > 0, share * (1 - share), 0.0)
+    np.fill_diagonal(full, 0.0)
+    return full, invert(make_laplacian(full), means)
+
+
+def weigh_variances(gaps: Floats, variances: Floats) -> Floats:
+    """Return the logarithm of how likely the variances of each row are, whatever the gaps' mean.
+
+    Source: Patterson and Thompson 1971.
+    """
+    sums = np.maximum((1 / variances).sum(axis=1), _LEAST)
+    means = (gaps / variances).sum(axis=1) / sums
+    squares = ((gaps - means[:, None]) ** 2 / variances).sum(axis=1)
+    return np.asarray(-(np.log(variances).sum(axis=1) + np.log(sums) + squares) / 2)

@@ -61,6 +61,11 @@ def read_anchor(value: Anchored, labels: Sequence[str]) -> Anchor | None:
     anchors = read_anchors(value, labels)
     if len(anchors) > 1:
         raise InputError(f"anchor: one bot and its Elo, not {len(anchors)} bots")
+    return first_anchor(anchors)
+
+
+def first_anchor(anchors: Anchors) -> Anchor | None:
+    """Return the first of some anchors, None if there is none."""
     return next((Anchor(bot, elo, error or 0) for bot, (elo, error) in anchors.items()), None)
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.distributions import expit
-from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO
 from arena.tournament.rounds import Counts
-from arena.tournament.schedule import Pairing, PairRange, round_robin
+from arena.tournament.schedule import Pairing, PairRange
 
 _BLOCK = 512  # pairs that are drawn at once
 
@@ -92,19 +91,3 @@ class Simulated:
                 counts[pairing] = self.play(pairings[pairing], end)
             yield dict(counts)
             number += 1
-
-
-def true_elos(labels: Sequence[str], played: Simulated) -> dict[str, float]:
-    """Return the Elo of an equal round robin of these bots with endless pairs."""
-    scores = [
-        PairScores(
-            labels.index(two.bot),
-            labels.index(two.opponent),
-            1,
-            2 * float(expit(played.lead(two) / ELO)),
-            0.0,
-        )
-        for two in round_robin(labels)
-    ]
-    strengths = Model(len(labels), scores, np.zeros(len(scores))).fit()
-    return dict(zip(labels, (ELO * strengths).tolist(), strict=True))

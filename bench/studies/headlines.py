@@ -28,8 +28,9 @@ from arena.tournament.schedule import Pairing, gauntlet, round_robin
 from arena.tournament.stop import Until
 from arena.tournament.swiss_rounds import SwissRounds
 from arena.tournament.until_rounds import UntilRounds
-from bench.studies.fields import Simulated, true_elos
+from bench.studies.fields import Simulated
 from bench.studies.swiss import make_swiss
+from bench.studies.truths import true_elos
 
 SEED = 32
 RUNS = 100

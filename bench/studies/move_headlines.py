@@ -18,7 +18,8 @@ from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
 from arena.tournament.schedule import round_robin
 from bench.studies.effect_headlines import Wrong, count, judge, write_row
-from bench.studies.fields import Simulated, true_elos
+from bench.studies.fields import Simulated
+from bench.studies.truths import true_elos
 
 SEED = 34
 RUNS = 1000

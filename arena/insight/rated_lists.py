@@ -1,7 +1,7 @@
 """Rate the bots of several lists of games together.
 
 A pair of games is a unit, as in a run. A game without a pair is a unit by itself: it counts as a
-pair whose two games went alike, because the second game of such a pair tells nothing new. As
+pair whose two games went alike, because the second game of such a pair says nothing new. As
 errors come from how units differ, such games have the errors of independent games. A single game
 weighs as much in the ratings as a pair.
 """

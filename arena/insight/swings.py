@@ -111,7 +111,7 @@ _TURN = np.dtype([("key", int), ("swing", float), *((name, int) for name in _PLA
 
 
 class Turns:
-    """Keeps for each key so many games, those whose decisive plies have the largest swings.
+    """Keeps for each key a number of games, those whose decisive plies have the largest swings.
 
     A turn has its game's place and ply; the first games are kept among equals.
     """

@@ -1,9 +1,9 @@
 """Find by how much the bots of a league's panel deviate from their Elo together.
 
 Results differ from the Elo, which intervals allow for. Near copies do so alike: a bot that seems
-too strong against one of them seems so against all, and six tell little more than one. By how much
-the panel deviates together is found from what every other bot has scored against it, beyond what it
-has scored against the rest.
+too strong against one of them seems so against all, and six of them say little more than one. By
+how much the panel deviates together is found from what every other bot has scored against it,
+beyond what it has scored against the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plan a run before it is played: how many pairs tell bots apart, and what they cost."""
+"""Plan a run before it is played: how many pairs separate bots, and what they cost."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Way(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a run takes: a sentence, the ways to play, and how likely the first one tells a gap.
+    """What a run takes: a sentence, the ways to play, and how likely the first one detects a gap.
 
     The `chances` are by gap in Elo points. There are no ways where no number of pairs is enough.
 
@@ -98,7 +98,7 @@ def plan(
     against: Sequence[Bot] | Bot | int | None = None,
     like: Location | None = None,
 ) -> Plan:
-    """Say how many pairs tell neighbours `gap` Elo points apart, or narrow ratings to `width`.
+    """Compute the pairs that separate neighbours `gap` Elo apart, or narrow ratings to `width`.
 
     `bots` and `against`, the panel of a gauntlet, are bots or how many they are. Every two
     neighbours are so far apart, and told apart with a chance of `power`. `width` is half of the

@@ -1,8 +1,8 @@
-"""Say before a run how many pairs tell neighbours apart, or narrow the ratings.
+"""Compute before a run how many pairs separate neighbours, or narrow the ratings.
 
 The field is a ladder: every two neighbours are as far apart. Some of its runs are drawn, with the
 same luck for any number of pairs, and judged as every run is. So the bounds are those after the
-steps down. The luck of a gap itself is taken from the normal distribution; of two bots alone the
+steps down. The luck of a gap itself is taken from the normal distribution; of only two bots the
 test of signs says it exactly.
 """
 
@@ -35,7 +35,7 @@ _WALKS = 4000
 
 
 class Planned(NamedTuple):
-    """Bots before they play, each against every other one or, with a panel, against it alone.
+    """Bots before they play, each against every other one or, with a panel, only against it.
 
     `gap` is that between neighbours; the bots of the panel are in the middle. Pairings differ from
     strengths by a standard deviation of `spread`. Both are in log odds. `effect` is the variance
@@ -84,7 +84,7 @@ class Planned(NamedTuple):
         return sign_power(round(pairs), max(lost, _CLOSE), won, ALPHA)
 
     def pairs_to_tell(self, power: float) -> int | None:
-        """Return the pairs of each pairing that tell neighbours apart so likely; None if none do.
+        """Return the pairs of each pairing that have this power to separate neighbours, or None.
 
         >>> [Planned(2, 0, gap).pairs_to_tell(0.8) for gap in (0.1, 2.0)]
         [1612, 9]
@@ -129,7 +129,7 @@ class Planned(NamedTuple):
         return _settle(5 + _START / width**2, judge)
 
     def runs(self, pairs: float) -> Iterator[Verdicts]:
-        """Yield the verdicts of some runs with so many pairs of each pairing."""
+        """Yield the verdicts of some runs with this number of pairs of each pairing."""
         random = np.random.default_rng(_SEED)
         first, second = np.array(self.pairings).T
         leads = self.strengths[first] - self.strengths[second]
@@ -142,7 +142,7 @@ class Planned(NamedTuple):
             sums = zip(self.pairings, total.tolist(), squares.tolist(), strict=True)
             scores = [PairScores(*two, pairs, *both) for two, *both in sums]  # type: ignore[arg-type]
             met = {}
-            if len(scores) == 1:  # of two bots alone the counts decide
+            if len(scores) == 1:  # of only two bots the counts decide
                 whole = max(1, round(pairs))
                 won = min(whole, round((squares[0] - total[0]) / 2))
                 even = min(whole - won, max(0, round(total[0]) - 2 * won))
@@ -167,11 +167,11 @@ class Planned(NamedTuple):
 def _quantile(
     gap: float, luck: Floats, held: Floats, own: Floats, moved: Floats, bound: Floats
 ) -> float:
-    """Return how likely a gap is told, as a quantile of the normal distribution.
+    """Return how likely a gap is detected, as a quantile of the normal distribution.
 
     In each run drawn a gap has a variance by `luck`, what stays of it by the verdict, `held`, and
     by the truth, `own`, and a bound. `moved` is how many errors luck has moved the gap, on which
-    the bound depends: a gap that luck has narrowed has wider ones beside it, which are told, so
+    the bound depends: a gap that luck has narrowed has wider ones beside it, which are detected, so
     that fewer are left.
     """
     spread = 1 + np.var(bound) - 2 * np.mean(moved * (bound - bound.mean()))
@@ -182,8 +182,8 @@ def _quantile(
 def _settle(at: float, judge: Callable[[float], tuple[float, float, float]]) -> int | None:
     """Return how many pairs it takes; None if no number does.
 
-    `judge` returns, for so many pairs, the variance by luck, what stays of it, and how many times
-    as large both together may be.
+    `judge` returns, for a number of pairs, the variance by luck, what stays of it, and how many
+    times as large both together may be.
     """
     for step in range(_STEPS):
         luck, held, times = judge(at)
@@ -198,7 +198,7 @@ def _settle(at: float, judge: Callable[[float], tuple[float, float, float]]) -> 
 
 
 class Expected(NamedTuple):
-    """What a comparison is expected to take: its mean number of pairs, and how likely it tells."""
+    """What a comparison is expected to take: its mean number of pairs, and its power."""
 
     pairs: int
     chance: float

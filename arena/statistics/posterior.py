@@ -1,7 +1,7 @@
 """Find what the results of a field make likely of its strengths: who leads whom, who is the first.
 
 The strengths as fitted, with their covariance, are what was seen; each prior says how strengths are
-spread, as a mixture of normal distributions. No field tells its own shape well, so all shapes are
+spread, as a mixture of normal distributions. No field shows its own shape well, so all shapes are
 averaged over: strengths that are normal; of Student's t with two degrees of freedom, where a few
 bots are far from the others; and of two groups with a gap between them. Each is on a grid of
 scales, in log odds. For each prior the posterior is found by expectation propagation, which is
@@ -239,7 +239,7 @@ def _two_groups(strengths: Floats, error: float) -> Iterator[_Row]:
 
 @cache
 def normal_points(count: int, dimensions: int) -> Floats:
-    """Return so many points of the standard normal distribution (count, dimensions).
+    """Return this many points of the standard normal distribution (count, dimensions).
 
     They are those of a Kronecker lattice, moved by Box and Muller's rule, with the mean and the
     covariance of the distribution. Source: Niederreiter 1992 for the lattice.

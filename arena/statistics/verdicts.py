@@ -7,7 +7,7 @@ They follow the likelihood ratio, so that records of which nothing was lost stay
 Two bots are `apart` if the one ahead is surely the stronger one: a step-down test of all leads, of
 which 5 % of runs have one that is wrong. So a lead may be apart whose low end is 0. They are not
 apart, but the order `leans`, if the bot ahead is the stronger one with a probability of at least
-0.9, by the posterior of the field. Any other two are `open`. Of two bots alone a test of signs
+0.9, by the posterior of the field. Any other two are `open`. Of only two bots a test of signs
 decides. Where one looks again and again (`looks`) the bounds hold at every number of pairs.
 
 Sources: Romano and Wolf 2005 for steps down; Bretz, Hothorn and Westfall 2010 for the largest of
@@ -186,7 +186,7 @@ class Verdicts:
         return np.eye(self.bots)[x] - np.eye(self.bots)[y] if self.bots <= _FEW else None
 
     def _reach(self, contrasts: Floats | None, errors: Floats, bounds: Floats) -> Floats:
-        """Return by how much differences of strengths can be more, at so many errors.
+        """Return by how much differences of strengths can be more, at these numbers of errors.
 
         With the contrasts, which are their weights, errors are those of the likelihood ratio.
         """
@@ -288,8 +288,8 @@ class Verdicts:
         """Return from how many to how many times as many games would tell two bots apart.
 
         It is the number with which the expected lead is at the bound; only luck shrinks with games,
-        what pairings deviate by stays. An end is infinite where no number tells. None for bots that
-        are apart, or never met. Nine of ten ranges hold what is needed.
+        what pairings deviate by stays. An end is infinite if no number is enough. None for bots
+        that are apart, or never met. Nine of ten ranges hold what is needed.
         """
         told = self.apart[bot, opponent] or self.apart[opponent, bot]
         if told or math.isnan(self.errors[bot, opponent]):
@@ -305,7 +305,7 @@ class Verdicts:
         return self.posterior.lead_at(bot, opponent, level)
 
     def times(self, bot: int, opponent: int, lead: float) -> float:
-        """Return how many times as many games tell a lead of this size; inf if none do."""
+        """Return how many times as many games detect a lead of this size, or inf."""
         luck = float(self.fit.gap_errors[bot, opponent]) ** 2
         rest = max(0.0, float(self.errors[bot, opponent]) ** 2 - luck)
 

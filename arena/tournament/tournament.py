@@ -218,7 +218,7 @@ class Tournament:
         return bool(self.stop and self.stop.chooses_pairings)
 
     def looks_again(self, games: int) -> bool:
-        """Return whether so many games of the run need not be all that anybody looks at."""
+        """Return whether somebody may look again after this number of games."""
         return bool(self.stop) or self.extended or games < self.games
 
     @property

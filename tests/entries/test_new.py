@@ -93,7 +93,7 @@ def test_it_passes_ruff(written: Path, config: list[str]) -> None:
 @pytest.mark.slow
 def test_it_is_accepted_and_better_than_random(arena: Arena, written: Path) -> None:
     """`arena check` accepts it, and rates it well above uniform."""
-    done = arena("check", "./clever_one.py", "--games", "20", "--json")
+    done = arena("check", "./clever_one.py", "--games", "40", "--json")
     assert done.returncode == 0, done.stdout
     assert done.stderr == ""
     rating = json.loads(done.stdout)["items"][-1]["figures"]

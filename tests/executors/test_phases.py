@@ -163,7 +163,7 @@ class Stopped:
 
 @pytest.mark.slow
 def test_a_run_goes_on_and_is_verified(tmp_path: Path) -> None:
-    """It leaves the same bytes as one whose halves are played together."""
+    """Its games are those of one whose halves are played together."""
     bots = [resolve(name) for name in ("uniform", "greedy", "majority")]
     few = Tournament("phases", 3, 2, bots, STANDARD, halves="apart")
     more = replace(few, pairs=5)
@@ -171,7 +171,7 @@ def test_a_run_goes_on_and_is_verified(tmp_path: Path) -> None:
     run(few, LocalExecutor(2), folder, QUIET)
     assert run(more, LocalExecutor(1), folder, QUIET).kept == 12
     run(replace(more, halves="together"), LocalExecutor(2), RunFolder(tmp_path / "both"), QUIET)
-    for name in ("games.csv", "standings.csv", "faults.csv"):
+    for name in ("games.csv", "head_to_head.csv", "faults.csv"):
         written = [(tmp_path / part / name).read_bytes() for part in ("apart", "both")]
         assert written[0] == written[1]
     assert [*verify(folder.path, 4, LocalExecutor(2))][-1] == "bots: 12 games played again"

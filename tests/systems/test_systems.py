@@ -131,6 +131,8 @@ def test_every_command_answers_on_windows(tmp_path: Path, arena: Any) -> None:
     reading = {
         "report": ["report", "run"],
         "show": ["show", "run"],
+        "rate": ["rate", "run"],
+        "plan": ["plan", "4", "--gap", "20"],
         "view": ["view", "run"],
         "export": ["export", "run"],
         "replay": ["replay", "-"],

@@ -104,22 +104,25 @@ class TableServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let Ctrl-C, SIGTERM and SIGHUP end the server; they belong to the main thread."""
+        """Let Ctrl-C, SIGTERM and SIGHUP end the server; they belong to the main thread.
+
+        The handler is no bound method: by one, sse_starlette would find the server and cut its
+        streams off, which `closing` ends in order.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {
-            number: signal.signal(number, self._hear) for number in (signal.SIGINT, *TERMINATION)
-        }
+
+        def hear(number: int, _frame: object) -> None:
+            self.signal = number
+            self.end()
+
+        before = {number: signal.signal(number, hear) for number in (signal.SIGINT, *TERMINATION)}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-    def _hear(self, number: int, _frame: object) -> None:
-        self.signal = number
-        self.end()
 
 
 def serve(

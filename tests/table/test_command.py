@@ -39,11 +39,52 @@ def open_address(address: str) -> tuple[HTTPConnection, str, dict[str, str]]:
     return connection, parts.path, headers
 
 
+LATE = """
+import asyncio, sys
+from arena.cli import main
+from arena.table.server import TableServer
+
+async def shutdown(self, sockets=None, *, ends=TableServer.shutdown):
+    await asyncio.sleep(1)
+    await ends(self, sockets)
+
+TableServer.shutdown = shutdown
+sys.argv = ["arena", "table", "--no-browser"]
+main()
+"""
+"""A machine so busy that a second goes by between the signal and the end of the streams."""
+
+
 def is_alive(process: psutil.Process) -> bool:
     """Return whether a process is there, and not only waits to be forgotten."""
     with suppress(psutil.NoSuchProcess):
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     return False
+
+
+def start_late(folder: Path) -> subprocess.Popen[str]:
+    """Start the command of a busy machine."""
+    words, pipe = [sys.executable, "-c", LATE], subprocess.PIPE
+    return subprocess.Popen(words, cwd=folder, text=True, stdout=pipe, stderr=pipe)
+
+
+def test_its_streams_end_in_order_on_a_busy_machine(tmp_path: Path) -> None:
+    """None is cut off before its end has been sent; nothing is said of it."""
+    server = start_late(tmp_path)
+    assert server.stdout is not None
+    try:
+        connection, root, headers = open_address(server.stdout.readline())
+        connection.request("POST", f"{root}api/games", b'{"bot": "greedy"}', headers)
+        path = f"{root}api/games/{json.load(connection.getresponse())['id']}/events"
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        assert b'"phase"' in answer.readline()
+        server.send_signal(signal.SIGINT)
+        assert answer.read().endswith(b"\r\n")
+        errors = server.communicate(timeout=PATIENCE)[1]
+    finally:
+        server.kill()
+    assert (server.returncode, errors) == (0, "")
 
 
 @pytest.mark.parametrize(

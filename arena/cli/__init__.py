@@ -168,6 +168,7 @@ from arena.cli import (  # noqa: E402
     person,
     plan_games,
     play,
+    probe_commands,
     records,
     vary,
     view,
@@ -177,7 +178,7 @@ from arena.cli import (  # noqa: E402
 
 for _module in (
     *(analyse, cluster, compare, leagues, look),
-    *(person, plan_games, play, records, vary, view, worth, writing),
+    *(person, plan_games, play, probe_commands, records, vary, view, worth, writing),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

@@ -26,7 +26,7 @@ def describe_here() -> dict[str, Any]:
     import msgspec
 
     from arena.cli import machine
-    from arena.executors.wire import versions_here
+    from arena.tournament.versions import versions_here
 
     jail = machine.examine_bubblewrap()
     folder = machine.examine_temporary_folder()
@@ -59,8 +59,8 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
 
 def _judge(future: Future[dict[str, Any]], patience: float) -> dict[str, Any]:
     """Return what a machine has answered, and whether it plays."""
-    from arena.executors.wire import Versions, versions_here
     from arena.lanes.faults import one_line
+    from arena.tournament.versions import Versions, versions_here
 
     error = future.exception() if future.done() and not future.cancelled() else None
     if future.done() and not error:

@@ -21,8 +21,7 @@ from importlib import metadata
 from arena.cli.examined import Finding, write_line
 from arena.cli.machine import INTERPRETERS, find_libraries
 from arena.errors import escape
-from arena.executors.wire import versions_here
-from arena.tournament.versions import DISTRIBUTION
+from arena.tournament.versions import DISTRIBUTION, versions_here
 
 _SHOWN = 12  # digits of a hash
 _HIDDEN = "(hidden)"

@@ -13,11 +13,11 @@ from arena.entries.elsewhere import hash_imports
 from arena.errors import InputError, NoSites, escape
 from arena.executors import wire
 from arena.executors.log import logger
-from arena.executors.wire import versions_here
 from arena.lanes.faults import KINDS, Fault
 from arena.lanes.probe import find_problems
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import versions_here
 
 LEFT: Final = "its host has gone"
 """Why a site is lost whose place is not there any more."""

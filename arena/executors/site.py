@@ -23,11 +23,12 @@ from arena.errors import ArenaError, InputError
 from arena.executors import frames, wire
 from arena.executors.local import open_crew
 from arena.executors.log import RunLog, logger
-from arena.executors.wire import Head, Hello, Line, versions_here
+from arena.executors.wire import Head, Hello, Line
 from arena.lanes.cleanup import exit_on_termination
 from arena.lanes.probe import find_problems
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import versions_here
 
 _BEAT = 1.0  # seconds
 _MOST_LINES = 1000  # of the log, in one answer

@@ -6,12 +6,8 @@ MessagePack, and is validated while it is read: no code of a site runs in the cl
 
 from __future__ import annotations
 
-import hashlib
 import pickle
-import platform
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -19,61 +15,10 @@ import msgspec
 from arena.executors.answers import Part, from_part, to_part
 from arena.executors.frames import Garbled
 from arena.executors.log import Line as Line
-from arena.lanes.evidence import ROOT
 from arena.tournament.plan import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament
-from arena.tournament.versions import engine_sha256, version_here
+from arena.tournament.versions import Versions
 from engine.state import Seat
-
-_SHOWN = 12  # characters of a hash
-
-
-class Versions(msgspec.Struct, frozen=True):
-    """The hashes of the engine's and the arena's source, and Python's minor version.
-
-    `release` is the number of the arena's version, which is only shown.
-    """
-
-    engine: str
-    arena: str
-    python: str
-    release: str = ""
-
-    def differences(self, here: Versions) -> list[str]:
-        """Return what differs, as "engine: there 1f, here 2e"; this one is there.
-
-        >>> there = Versions("1f", "2e", "3.11", "1.0.0")
-        >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
-        ['arena: there 1.0.0 (2e), here 1.0.1 (3d)', 'python: there 3.11, here 3.12']
-        """
-        return [
-            f"{name}: there {self._show(name)}, here {here._show(name)}"
-            for name in ("engine", "arena", "python")
-            if getattr(self, name) != getattr(here, name)
-        ]
-
-    def _show(self, name: str) -> str:
-        text: str = getattr(self, name)[:_SHOWN]
-        return f"{self.release} ({text})" if name == "arena" else text
-
-
-@cache
-def versions_here() -> Versions:
-    """Return the versions of this process."""
-    major, minor, _ = platform.python_version_tuple()
-    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}", version_here())
-
-
-def _hash(package: str) -> str:
-    """Return the hash of the names and texts of a package's modules."""
-    folder = Path(package)
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        digest.update(f"{name}\0{path.stat().st_size}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
 
 HEAD, BATCH = 1, 2
 """Kinds of frames to a site: what it is to play, and some chunks of it."""

@@ -14,7 +14,6 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import run_log
-from arena.executors.wire import versions_here
 from arena.games.judged import Judged, Question, Recorded
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
@@ -23,6 +22,7 @@ from arena.tournament import keys
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import versions_here
 from engine import STANDARD, Rules
 from engine.errors import show
 

@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 import engine
 from arena.errors import InputError
+from arena.lanes.evidence import ROOT
 from engine.errors import show
 
 DISTRIBUTION: Final = "district-noir-arena"
@@ -19,6 +22,7 @@ DISTRIBUTION: Final = "district-noir-arena"
 
 _RELEASE: Final = re.compile(r"(\d{1,6})\.(\d{1,6})(\.\w{1,20})*")  # 1.0.3, or 1.1.0.dev0
 _MOST_FORMAT: Final = 1_000
+_SHOWN: Final = 12  # characters of a hash
 
 
 def version_here() -> str:
@@ -42,6 +46,55 @@ def engine_sha256() -> str:
     """Return the hash of the engine's source: another engine plays other games."""
     digest = hashlib.sha256()
     for path in sorted(Path(engine.__path__[0]).glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Versions(msgspec.Struct, frozen=True):
+    """The hashes of the engine's and the arena's source, and Python's minor version.
+
+    `release` is the number of the arena's version, which is only shown.
+    """
+
+    engine: str
+    arena: str
+    python: str
+    release: str = ""
+
+    def differences(self, here: Versions) -> list[str]:
+        """Return what differs, as "engine: there 1f, here 2e"; this one is there.
+
+        >>> there = Versions("1f", "2e", "3.11", "1.0.0")
+        >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
+        ['arena: there 1.0.0 (2e), here 1.0.1 (3d)', 'python: there 3.11, here 3.12']
+        """
+        return [
+            f"{name}: there {self._show(name)}, here {here._show(name)}"
+            for name in ("engine", "arena", "python")
+            if getattr(self, name) != getattr(here, name)
+        ]
+
+    def _show(self, name: str) -> str:
+        text: str = getattr(self, name)[:_SHOWN]
+        return f"{self.release} ({text})" if name == "arena" else text
+
+
+@cache
+def versions_here() -> Versions:
+    """Return the versions of this process."""
+    major, minor, _ = platform.python_version_tuple()
+    return Versions(
+        engine_sha256(), _hash_source(f"{ROOT}/arena"), f"{major}.{minor}", version_here()
+    )
+
+
+def _hash_source(package: str) -> str:
+    """Return the hash of the names and texts of a package's modules."""
+    folder = Path(package)
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        digest.update(f"{name}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -20,11 +20,10 @@ from arena.entries.resolve import resolve
 from arena.executors import site_host as host
 from arena.executors import wire
 from arena.executors.site_host import SiteEnded
-from arena.executors.wire import versions_here
 from arena.lanes.limits import Limits
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
-from arena.tournament.versions import version_here
+from arena.tournament.versions import version_here, versions_here
 from engine import STANDARD
 from tests import ROOT
 from tests.executors.marked import assert_no_process_is_left, assert_nothing_is_left

@@ -12,7 +12,6 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors import frames, wire
-from arena.executors.wire import Versions
 from arena.games.judged import PARTS, Judged, JudgedGame, Question, Recorded
 from arena.games.match import GameResult
 from arena.games.timing import Timing
@@ -20,6 +19,7 @@ from arena.lanes.faults import Fault
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
+from arena.tournament.versions import Versions
 from engine import STANDARD
 from engine.strategy import Spent
 

@@ -69,8 +69,8 @@ def cup() -> Tournament:
 
 
 def files(folder: Path, *unlike: str) -> dict[str, bytes]:
-    unlike += ("timings",)
-    return {path.name: path.read_bytes() for path in folder.glob("*.csv") if path.stem not in unlike}
+    paths = [path for path in folder.glob("*.csv") if path.stem not in ("timings", *unlike)]
+    return {path.name: path.read_bytes() for path in paths}
 
 
 @dataclass(frozen=True)

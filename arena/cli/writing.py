@@ -78,7 +78,7 @@ def check(
     limits: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Check BOT against the contract, item by item, and estimate its rating.
+    """Check each item of the contract for BOT, and estimate its rating.
 
     Its code runs in separate processes, in the jail if this machine has one. Outside the jail a bot
     could forge its report, so it is never accepted there. The exit status is 0 if no item failed, 1

@@ -1,7 +1,7 @@
-"""Encode and decode the messages between a site and its host, as the data of frames.
+"""Encode and decode the messages between a site and its host, which are sent as frames.
 
-What a site is to play is pickled: its host has that from the client. What a site answers is
-MessagePack, and is validated while it is read: no code of a site runs in the client.
+Messages to a site are pickled, as the site trusts the client. Answers of a site are MessagePack and
+are validated when they are read: a site cannot run code in the client.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 12  # characters of a hash
 class Versions(msgspec.Struct, frozen=True):
     """The hashes of the engine's and the arena's source, and Python's minor version.
 
-    `release` is the number of the arena's version, which is only shown.
+    `release` is the arena's version number, only for messages.
     """
 
     engine: str
@@ -40,7 +40,7 @@ class Versions(msgspec.Struct, frozen=True):
     release: str = ""
 
     def differences(self, here: Versions) -> list[str]:
-        """Return what differs, as "engine: there 1f, here 2e"; this one is there.
+        """Return the differences, such as "engine: there 1f, here 2e"; `self` is "there".
 
         >>> there = Versions("1f", "2e", "3.11", "1.0.0")
         >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
@@ -65,7 +65,7 @@ def versions_here() -> Versions:
 
 
 def _hash(package: str) -> str:
-    """Return the hash of the names and texts of a package's modules."""
+    """Return the hash of the names and contents of a package's modules."""
     folder = Path(package)
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
@@ -76,16 +76,16 @@ def _hash(package: str) -> str:
 
 
 HEAD, BATCH = 1, 2
-"""Kinds of frames to a site: what it is to play, and some chunks of it."""
+"""Kinds of frames to a site: the tournament, and a batch of its chunks."""
 
 HELLO, ANSWER, BEAT = 1, 2, 3
-"""Kinds of frames from a site: what it lacks, what a batch came to, and that it lives."""
+"""Kinds of frames from a site: what it lacks, the results of a batch, and a heartbeat."""
 
 
 class Head(NamedTuple):
-    """What a site has to know of a run; `imports` are the entries' `hash_imports`.
+    """What a site has to know about a run; `imports` are the entries' `hash_imports`.
 
-    Without `workers` the site has as many as its host says.
+    If `workers` is 0, the site's host decides their number.
     """
 
     tournament: Tournament
@@ -95,14 +95,14 @@ class Head(NamedTuple):
 
 
 class Hello(msgspec.Struct, array_like=True):
-    """What a site says first: why it does not play, and which bots do not start on it."""
+    """A site's first message: why it refuses to play, and which bots do not start on it."""
 
     refusals: list[str]
     problems: list[str]
 
 
 class Answer(msgspec.Struct, array_like=True):
-    """What the chunks of a batch came to, and the site's log meanwhile."""
+    """The results of a batch's chunks, and the site's log meanwhile."""
 
     number: int
     parts: list[Part]
@@ -110,7 +110,7 @@ class Answer(msgspec.Struct, array_like=True):
 
 
 class _Told(msgspec.Struct, array_like=True):
-    """A head as it travels: only a site with these versions can read what follows them."""
+    """An encoded Head: only a site with the same versions can read the rest."""
 
     versions: Versions
     head: bytes
@@ -133,28 +133,28 @@ _numbered = msgspec.msgpack.Decoder(_Numbered)
 
 
 def write_head(head: Head) -> bytes:
-    """Return what a site is told first."""
+    """Encode the first message to a site."""
     return msgspec.msgpack.encode(_Told(head.versions, pickle.dumps(head)))
 
 
 def read_versions(data: bytes) -> Versions:
-    """Return the versions of what `write_head` has written, which may be those of another arena."""
+    """Return the versions in an encoded Head, which may come from another version of the arena."""
     return _told.decode(data).versions
 
 
 def read_head(data: bytes) -> Head:
-    """Return what `write_head` has written, where the versions are the same."""
+    """Decode a Head, which must come from the same version of the arena."""
     head: Head = pickle.loads(_told.decode(data).head)
     return head
 
 
 def write_hello(hello: Hello) -> bytes:
-    """Return what a site says first."""
+    """Encode a site's first message."""
     return msgspec.msgpack.encode(hello)
 
 
 def read_hello(data: bytes) -> Hello:
-    """Return what a site has said first; raises Garbled."""
+    """Decode a site's first message; raises Garbled."""
     try:
         return _hello.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -162,7 +162,7 @@ def read_hello(data: bytes) -> Hello:
 
 
 def write_batch(number: int, chunks: Sequence[Chunk]) -> bytes:
-    """Return what a site is asked to play."""
+    """Encode a batch for a site."""
     places = [
         (*chunk[:3], chunk.seats, pickle.dumps(chunk.question) if chunk.question else b"")
         for chunk in chunks
@@ -171,7 +171,7 @@ def write_batch(number: int, chunks: Sequence[Chunk]) -> bytes:
 
 
 def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
-    """Return the number and the chunks of a batch."""
+    """Decode the number and the chunks of a batch."""
     asked = _asked.decode(data)
     return asked.number, [
         Chunk(*place[:3], seats=place[3], question=pickle.loads(place[4]) if place[4] else None)
@@ -180,7 +180,7 @@ def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
 
 
 def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:
-    """Return what a site answers to a batch; chunks that follow each other are one part of it."""
+    """Encode a site's answer to a batch; adjacent chunks are joined into one part."""
     parts = [
         to_part(join(chunk, (one for one in played if _is_in(one.chunk, chunk))))
         for chunk in join_chunks([one.chunk for one in played])
@@ -201,10 +201,10 @@ def number_of(answer: bytes) -> int:
 
 
 def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], list[Line]]:
-    """Return what these chunks came to, in order, and the site's log.
+    """Decode the results of these chunks, in order, and the site's log.
 
-    Chunks that follow each other are one. Raises Garbled unless it is every game of every chunk,
-    once, and each of them can be.
+    Adjacent chunks are joined. Raises Garbled unless the answer has every game of every chunk
+    exactly once, and each is plausible.
     """
     try:
         answer = _answer.decode(data)

@@ -136,7 +136,7 @@ class Calls:
     def ask(
         self, site: Site, batch: Batch | None, function: Callable[..., Any], *args: Any
     ) -> None:
-        """Call a function on a site's host, for a batch or to open the site; its result is an event."""
+        """Call a function on a site's host, for a batch or to open the site; an event follows."""
 
         def tell(value: Any, error: str) -> None:
             self._events.put(Answered(site, batch, value, error))

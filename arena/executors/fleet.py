@@ -34,7 +34,7 @@ class Fleet:
     """Plays the chunks of a plan on sites at all available places.
 
     A site has `workers` workers; 0 means one for each core of its place. `own` hosts the client's
-    own site, which replays doubtful games if there is no other machine.
+    own site, which replays doubtful games if no other machine can.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class Work(Protocol):
         """Take back chunks that were handed out but not played."""
 
     def is_out(self, pairing: int) -> bool:
-        """Return whether the rest of a pairing's games is no longer to be played."""
+        """Return whether the remaining games of a pairing are cancelled."""
 
 
 class _Open:
@@ -190,7 +190,7 @@ class Phases(Halves):
         return self.version_of(chunk.pairing), chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:
-        """Begin the next phase or block when all workers are idle; return False after an empty one."""
+        """Begin the next phase or block when no worker plays; return False after an empty one."""
         phases = [
             self._phase_of(piece, opened.chunk) for opened in self._open for piece in opened.waiting
         ]

@@ -101,7 +101,7 @@ class Crew:
         self._full_from = inf  # when further workers are started
 
     def play(self) -> Iterator[Played]:
-        """Yield the results of chunks until there is no work; it can be called again later."""
+        """Yield the results of chunks until the work ends; it can be called again later."""
         looked = time.monotonic()
         while True:
             self._give()

@@ -282,7 +282,7 @@ def _find_difference(games: Games, others: Games) -> tuple[Fixture, int] | None:
 
 
 class _Speaker:
-    """Writes lines of JSON: the items, and every moment which one is in progress."""
+    """Writes lines of JSON: the items, and from time to time the name of the item in progress."""
 
     def __init__(self, out: BinaryIO) -> None:
         self.out = out

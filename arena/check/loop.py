@@ -26,7 +26,7 @@ from engine.state import State
 from engine.view import view
 
 _PATIENCE = 5.0  # seconds
-_SLOWER = 5  # times as long as in its own process may a decision take
+_SLOWER = 5  # a decision may take this many times as long as in its own process
 _NAME = "hidden cards"
 _MOST_GAMES = 20
 

@@ -93,7 +93,7 @@ def analyse(
     For each decision of recorded games, hands of the opponent are drawn from the cards that the
     seat did not know. In each of these worlds every action is tried, and the bot of --by plays both
     seats to the end of the round. The loss of an action is the chance to win that it gave away. RUN
-    is the folder of a run, FILE has one game record per line, or is a page of `arena view` with
+    is the folder of a run. FILE has one game record per line, or is a page of `arena view` with
     both hands. The last plies of the last round are solved exactly, with all cards open. An
     interrupted analysis continues.
 

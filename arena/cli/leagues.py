@@ -180,7 +180,7 @@ def play(
 ) -> None:
     """Play rounds of the league: one, unless an option asks for more.
 
-    An interrupted round is finished first. Bots submitted since then play, too.
+    An interrupted round is finished first. Bots submitted meanwhile play, too.
 
     \b
     Example:

@@ -29,7 +29,7 @@ from arena.tournament.keys import POWER
     type=PATH,
     metavar="RUN",
     shell_complete=complete_runs,
-    help="A run whose spread and time of pairs to assume.  [default: none]",
+    help="A similar run, for the spread and the time of pairs.  [default: none]",
 )
 @json_option
 def plan(
@@ -44,9 +44,9 @@ def plan(
 ) -> None:
     """Estimate before a run how many games it takes to tell bots apart.
 
-    With --gap, neighbours in the ranking are this many Elo points apart; with --width, all ratings
-    get an interval of plus or minus this many. BOTs and those of --against, the panel of a
-    gauntlet, can be names or just a number of bots.
+    Give --gap, the difference in Elo between neighbours in the ranking that is to be detected, or
+    --width, half of the interval that each rating is to have. A number can stand for the BOTs, and
+    for those of --against, the panel of a gauntlet.
 
     \b
     Example:

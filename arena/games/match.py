@@ -1,7 +1,7 @@
 """Play one game between two players, each in its lane; a fault is a forfeit.
 
 Two bots in this process play by the engine's own loop. A game with a bot in another process is a
-generator, which yields a Question whenever that bot has to answer. So many games are played at
+generator, which yields a Question whenever that bot has to answer. Thus many games are played at
 once, and one message carries many views.
 """
 

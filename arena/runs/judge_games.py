@@ -76,7 +76,7 @@ def check_numbers(worlds: int, seed: int) -> None:
 
 
 def check_bounds(**numbers: tuple[int, int, int]) -> None:
-    """Raise InputError for numbers that are not ints or out of bounds; each is (n, least, most)."""
+    """Raise InputError for numbers out of bounds or not int; each is (number, least, most)."""
     for name, (value, least, most) in numbers.items():
         if type(value) is not int or not least <= value <= most:
             raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")

@@ -189,7 +189,7 @@ def _compare(
 
 
 def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
-    """Return the tournament in which a bot meets the opponent in this file.
+    """Return the tournament of a bot against the opponent in this file.
 
     If the bot is one of the arena's, it and its opponent are played in the worker.
     """

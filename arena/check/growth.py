@@ -1,7 +1,8 @@
-"""Find what a bot keeps of each game in its process, and after how many games that is too much.
+"""Find what a bot's process leaks per game, and after how many games it reaches a limit.
 
-It is looked at from outside, between games. The limits are those of the process; a bot that closes
-what it has opened after each game (`close()`) reaches none of them.
+A leak is memory, processes, threads or open files that stay after a game; they are measured from
+outside, between games. The limits are those of the process. A bot that releases in `close()` what
+it has opened reaches none of them.
 """
 
 from __future__ import annotations
@@ -13,32 +14,32 @@ from arena.check.item import Item
 from arena.lanes.meter import Held
 
 NAME = "growth"
-_LEAST = 12  # games of a process, of which the first third may fill caches
-_SOON = 2_000  # games: what lasts for more of them may be a cache
+_LEAST = 12  # games of a process, the first third may fill caches
+_SOON = 2_000  # games: a leak that reaches its limit only later may be a cache
 
 
 _NAMES = ("MB", "process", "thread", "open file")
 
 
 class Growth:
-    """What one process of a bot, with those below it, has had after so many games."""
+    """What one process of a bot, with its descendants, held after each number of games."""
 
     def __init__(self) -> None:
         self.pid: int | None = None
         self.seen: list[tuple[int, Held]] = []
 
     def add(self, pid: int | None, games: int, kept: Held) -> None:
-        """Add what there is after so many further games; a new process begins again."""
+        """Add what is held after `games` more games; for a new process, begin again."""
         if pid != self.pid:
             self.pid, self.seen = pid, []
         before = self.seen[-1][0] if self.seen else 0
         self.seen.append((before + games, kept))
 
     def rates(self) -> Held | None:
-        """Return what is kept of a game: the smaller of the rates of the last two thirds.
+        """Return the leak per game: the smaller of the rates in the second and the last third.
 
-        So what is filled at first does not count, and what is kept only once does not either.
-        None for too few games.
+        So neither caches that are filled at first count, nor something that is kept only once. None
+        after too few games.
 
         >>> growth = Growth()
         >>> for games in range(1, 13):
@@ -59,7 +60,7 @@ class Growth:
 
 
 def check_growth(growths: Iterable[Growth], most: Held) -> Item:
-    """Return what of `most` is used up first by what is kept of each game, if anything is."""
+    """Return the item about the leak that reaches its limit in `most` first, if there is a leak."""
     found = [(growth, rates) for growth in growths if (rates := growth.rates())]
     if not found:
         return Item(NAME, "none", f"not measured: a process has to play {_LEAST} games")

@@ -14,14 +14,14 @@ from arena.statistics.wording import write_estimate
 
 NAME = "rating"
 _REACH = 400.0  # Elo points: beyond, more than 91 % of the points go to one of the two
-_NEAREST = 5  # anchors: with so many, what one pairing deviates by counts little
+_NEAREST = 5  # anchors: with five, the deviation of one pairing counts little
 
 
 class Climb:
-    """A bot's pairs against the anchors, evenly over those in reach.
+    """A bot's pairs against the anchors (bots of known Elo), evenly over those in reach.
 
-    `elos` are the anchors' ratings, and `meet` plays a pair against the anchor of a number and
-    returns the bot's score in it, from 0 to 2. `scores` has those of each anchor.
+    `elos` are the anchors' ratings. `meet` plays a pair against the anchor with this number and
+    returns the bot's score in it, from 0 to 2. `scores` has these scores for each anchor.
     """
 
     def __init__(self, elos: Mapping[str, float], meet: Callable[[int], float]) -> None:
@@ -30,7 +30,7 @@ class Climb:
         self.scores: list[list[float]] = [[] for _ in elos]
 
     def play(self, pairs: int) -> None:
-        """Play so many pairs, each against one of those anchors in reach that were met least."""
+        """Play pairs, each against one of the anchors in reach with the fewest pairs so far."""
         while pairs > 0:
             reach = self.in_reach()
             fewest = min(len(self.scores[anchor]) for anchor in reach)
@@ -40,9 +40,9 @@ class Climb:
             pairs -= len(behind)
 
     def in_reach(self) -> list[int]:
-        """Return the nearest anchors, of which one that wins nearly all, or loses it, is left out.
+        """Return the nearest anchors, without those far stronger or far weaker than the bot.
 
-        Where that leaves none, it is all of them.
+        If no anchor is left, returns all of the nearest.
         """
         rating = self.rating().value
         far = [abs(elo - rating) for elo in self.elos.values()]
@@ -50,7 +50,7 @@ class Climb:
         return [anchor for anchor in near if far[anchor] < _REACH] or near
 
     def rating(self) -> Estimate:
-        """Return the bot's rating, with the anchors' ratings as they are."""
+        """Return the bot's rating; the ratings of the anchors are fixed."""
         sums = [
             PairScores(len(self.elos), anchor, len(own), sum(own), sum(score**2 for score in own))
             for anchor, own in enumerate(self.scores)
@@ -58,7 +58,7 @@ class Climb:
         return fit_one([*self.elos.values()], sums)
 
     def to_item(self) -> Item:
-        """Return the item."""
+        """Return the item about the rating."""
         rating = self.rating()
         elo, low, high, _ = rating
         games = 2 * sum(map(len, self.scores))
@@ -79,7 +79,7 @@ class Climb:
 
 
 def guess_rating(candidate: Candidate, games: int) -> Item:
-    """Play so many games against the ladder, of which the bot itself is left out, and rate it."""
+    """Play games against the ladder, without the bot itself if it is on it, and rate the bot."""
     elos = {name: elo for name, elo in ELO.items() if name != candidate.entry.spec}
     sparring = Sparring(candidate, opponents=[*elos])
 

@@ -1,4 +1,4 @@
-"""Check one bot item by item, in a program that the bot may take down."""
+"""Check one bot item by item, in a separate program that the bot may crash."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _OTHER_LUCK = "in another process: something else decides than the view and setu
 Games = dict[Fixture, str]
 
 _BEAT = 0.5  # seconds between two signs of life
-_LABEL = "checked"  # of a bot that has the label of one of its opponents
+_LABEL = "checked"  # label of a bot that has the name of one of its opponents
 
 
 class Inspection:
@@ -67,7 +67,7 @@ class Inspection:
         self.first: Sparring
 
     def items(self) -> Iterator[Item]:
-        """Yield the items in the order of the report; after a grave failure no more."""
+        """Yield the items in the order of the report, up to the first grave failure."""
         items = []
         for item in self._items():
             items.append(item)
@@ -98,7 +98,7 @@ class Inspection:
             yield from self._play_more(first)
 
     def _play_more(self, first: Item) -> Iterator[Item]:
-        """Yield what follows from games that were played without a fault."""
+        """Yield the items that need games without a fault."""
         costs = [check_time(self.first), check_memory(self.first)]
         with ExitStack() as stack:
             is_command = bool(self.candidate.entry.command)
@@ -122,7 +122,7 @@ class Inspection:
         return check_growth(self.growths, self.first.bots[0].most_held)
 
     def _lanes(self, first: Item) -> Iterator[Item]:
-        """Yield the lanes process and jail, one of which was played first."""
+        """Yield the items of the lanes process and jail; `first` is the one tried first."""
         if self.order.jailed:
             yield Item("lane process", "none", _ALL_JAILED)
             yield first
@@ -152,9 +152,9 @@ class Inspection:
         return Item(f"lane {lane}", "ok", f"{number:,} games: no fault", figures={"games": number})
 
     def _inproc(self, loop: Loop | None) -> Item:
-        """Play the first games again, the last one first, in one process with the truth.
+        """Play the first games again in reverse order, in one process that holds the full state.
 
-        The other order shows a bot that keeps something from game to game.
+        The reverse order reveals a bot that carries something over from game to game.
         """
         self.begin("lane inproc")
         if loop is None:
@@ -190,10 +190,10 @@ class Inspection:
         return Item(name, "ok", f"the same {compared:,} games in {', '.join(sorted(self.games))}")
 
     def _same_seed(self) -> Item:
-        """Play the first games again, the last one first, all of them in one other process.
+        """Play the first games again in reverse order, all of them in one new process.
 
-        So a bot shows that keeps something from game to game, above all from one game of a
-        pair to the other.
+        This reveals a bot that carries something over from game to game, above all from one game of
+        a pair to the other.
         """
         name = "same seed"
         self.begin(name)
@@ -211,7 +211,7 @@ class Inspection:
         return Item(name, "ok", f"{message}, in another order")
 
     def _differs(self, name: str, fixture: Fixture, ply: int) -> Item:
-        """Return the item of a game that was played differently; say why, if that is clear."""
+        """Return the item of a game that was played differently, with the reason if it is clear."""
         alone = []
         for environment in ({}, _OTHER_HASHES):
             with closing(Sparring(self.candidate, environment=environment, mixed=True)) as fresh:
@@ -237,7 +237,7 @@ class Inspection:
         return Item(name, "ok", f"all {tried}: no fault", figures={"tried": tried})
 
     def _play_variant(self, number: int, rules: Rules) -> None:
-        """Play a game in each seat, or in one of them where there are to be few games."""
+        """Play one game in each seat, or in one seat only if few games are wanted."""
         with closing(Sparring(self.candidate, rules=rules, mixed=True)) as sparring:
             for seat in (0, 1) if self.order.games >= FEW else (number % 2,):
                 pairing = sparring.tournament.pairings[(number // 2 + seat) % len(OPPONENTS)]
@@ -274,7 +274,7 @@ class Inspection:
 
 
 def _find_difference(games: Games, others: Games) -> tuple[Fixture, int] | None:
-    """Return the first game that is in both and differs, and the ply from which it does."""
+    """Return the first game in both that differs, and the first ply at which it differs."""
     for fixture in sorted(games.keys() & others.keys()):
         if games[fixture] != others[fixture]:
             return fixture, find_parting(games[fixture], others[fixture])
@@ -282,7 +282,7 @@ def _find_difference(games: Games, others: Games) -> tuple[Fixture, int] | None:
 
 
 class _Speaker:
-    """Writes lines of JSON: the items, and from time to time which one is worked on."""
+    """Writes lines of JSON: the items, and from time to time the name of the item in progress."""
 
     def __init__(self, out: BinaryIO) -> None:
         self.out = out
@@ -304,9 +304,9 @@ class _Speaker:
 
 
 def main(parent: int) -> None:
-    """Read an order and a folder, write the items; exit as soon as the input or the parent ends.
+    """Read an order and a folder, write the items; exit when the input or the parent ends.
 
-    A bot may have stopped this process, which then does not read.
+    It also dies with the parent: a process that a bot has stopped (SIGSTOP) cannot read its input.
     """
     die_with(parent)
     order, folder = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[Order, str])
@@ -323,6 +323,6 @@ def main(parent: int) -> None:
 
 
 def _exit_with_input() -> None:
-    while os.read(0, 1):  # not sys.stdin, whose lock would be in the way at the end
+    while os.read(0, 1):  # not sys.stdin, whose lock could block the exit
         pass
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Data of `arena check`: the request (bot, how it is executed, games, limits), and the report.
+"""Data of `arena check`: the order (bot, lane, games, limits), and the items of the report.
 
 An item is one requirement on a bot, such as that it plays legally or gives the same game for the
 same seed, with its result and the evidence.
@@ -47,13 +47,13 @@ NOT_JAILED = "not jailed: a bot can write this report itself"
 _SIGNS = {"ok": "ok", "fail": "FAIL", "warn": "warn", "none": "--"}
 _WIDTH = 80
 _WORDS = re.compile(r"""(?:\$'(?:\\.|[^\\'])*'|'[^']*'|"[^"]*"|[^\s'"])+""")
-"""Finds the words of a command as they are quoted."""
+"""Finds the words of a shell command, with their quotes."""
 _INDENT = " " * 21
 _MOST_EVIDENCE = 3  # lines
 
 
 class Order(msgspec.Struct, frozen=True):
-    """The bot as a spec, the lane of all its processes, games in each lane, the seed, limits."""
+    """What to check: the bot's spec, its lane, the games in each lane, the seed and the limits."""
 
     spec: str
     lane: Lane
@@ -63,12 +63,12 @@ class Order(msgspec.Struct, frozen=True):
 
     @property
     def jailed(self) -> bool:
-        """Whether the bot cannot reach the process that judges it."""
+        """Whether the bot is confined, and so cannot reach the process that judges it."""
         return self.lane == "jail"
 
 
 def safest_lane() -> Lane:
-    """Return the jail where bubblewrap works on this machine, else the lane `process`."""
+    """Return the lane `jail` if bubblewrap works on this machine, else the lane `process`."""
     try:
         find_bubblewrap()
     except InputError:
@@ -77,10 +77,10 @@ def safest_lane() -> Lane:
 
 
 class Item(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was found about one thing; `none` where it was not tried, or is not available.
+    """The result of one requirement; its status is `none` if not tried or not available.
 
-    `kind` is that of the fault behind a failure; `evidence` holds lines of a traceback or of
-    output; `command` plays the game again.
+    `kind` is the kind of the fault that caused a failure; `evidence` holds lines of a traceback or
+    of output; `command` plays the game again.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def fail(name: str, fault: Fault, where: str = "", command: str = "") -> Item:
-    """Return the item that fails by a fault, with the end of its traceback and output."""
+    """Return a failed item about a fault, with the end of its traceback and output."""
     evidence = [
         line
         for text in (fault.traceback, fault.output)
@@ -106,7 +106,7 @@ def fail(name: str, fault: Fault, where: str = "", command: str = "") -> Item:
 
 
 def to_data(item: Item) -> dict[str, Any]:
-    """Return an item as plain data: name, status and message, and what else it has.
+    """Return an item as plain data: name, status, message, and other fields that are not empty.
 
     >>> to_data(Item("size", "ok", "2 lines", figures={"lines": 2}))
     {'name': 'size', 'status': 'ok', 'message': '2 lines', 'figures': {'lines': 2}}
@@ -116,7 +116,7 @@ def to_data(item: Item) -> dict[str, Any]:
 
 
 def format_item(item: Item) -> Iterator[str]:
-    """Yield an item's lines for a terminal of 80 columns, evidence below.
+    """Yield an item's lines for a terminal of 80 columns, with the evidence below.
 
     >>> for line in format_item(Item("time", "warn", "slow", command="arena game greedy uniform")):
     ...     print(line)
@@ -136,7 +136,7 @@ def format_item(item: Item) -> Iterator[str]:
 
 
 def _fold(command: str) -> Iterator[str]:
-    """Break a command between words, so that a shell takes it as one."""
+    """Break a command into lines between words, ended by \\ so that a shell joins them."""
     line = f"{_INDENT}$"
     for word in _WORDS.findall(command):
         if len(line) + len(word) + 3 > _WIDTH and not line.endswith("$"):

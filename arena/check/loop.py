@@ -1,7 +1,6 @@
 """Repeat a bot's games in one process: the same game, and the same view with other hidden cards.
 
-A bot must choose the same action each time: it may depend on its seed and its view, and on nothing
-else.
+A bot must choose the same action each time: its choice may depend only on its seed and its view.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from engine.state import State
 from engine.view import view
 
 _PATIENCE = 5.0  # seconds
-_SLOWER = 5  # times that a decision may take of what it took in a process of its own
+_SLOWER = 5  # a decision may take this many times as long as in its own process
 _NAME = "hidden cards"
 _MOST_GAMES = 20
 
 
 class Play(Message, kw_only=True):
-    """A whole game for `trial`; the opponent follows `actions` where there are some, to `last`."""
+    """A game for `trial` to play; with `actions` the opponent plays those, up to ply `last`."""
 
     type: str = "play"
     seat: int
@@ -47,9 +46,9 @@ class Play(Message, kw_only=True):
 
 
 class Loop:
-    """Has games played again by `trial`; what that process says is not believed.
+    """Lets the process of `trial` play games again; its answers are not trusted.
 
-    `touched` is what the bot has touched that all code shares, and where it did so first.
+    `touched` names shared objects that the bot has changed, and where it did so first.
     """
 
     def __init__(self, sparring: Sparring, process: BotProcess) -> None:
@@ -58,15 +57,15 @@ class Loop:
         self.patience = sparring.candidate.limits.decision + _PATIENCE
         self.patience += _SLOWER * sparring.timing.wall.mean * sparring.rules.game_plies
         self.touched: dict[str, str] = {}
-        self.played = 0  # games in the process as it runs
+        self.played = 0  # games in the current process
 
     def play(
         self, fixture: Fixture, *, deal: bytes | None = None, actions: str = "", last: int = 0
     ) -> str:
-        """Return the actions of a game; raise Forfeit for a fault that a fresh process has, too.
+        """Return the actions of a game; raise Forfeit for a fault that recurs in a new process.
 
-        It is on the fixture's own deal unless another one is passed. With `actions`, the
-        opponent plays those of a record, up to the ply `last`.
+        The deal is the fixture's unless `deal` is passed. With `actions`, the opponent plays those
+        of a record, up to ply `last`.
         """
         self.sparring.candidate.beat()
         message = self._message(fixture, deal, actions, last)
@@ -106,7 +105,7 @@ class Loop:
         )
 
     def play_whole(self, fixture: Fixture) -> str:
-        """Return the actions of a game, once they are a whole one; else raise Forfeit."""
+        """Return the actions of a game, which must be a complete one; else raise Forfeit."""
         actions = self.play(fixture)
         rules = self.sparring.rules
         deal = to_text(fixture.draw(self.sparring.candidate.seed, rules).deal)
@@ -121,7 +120,7 @@ class Loop:
 
 @contextmanager
 def open_loop(sparring: Sparring) -> Iterator[Loop]:
-    """Yield a loop for the games of a sparring; kill its process at the end."""
+    """Yield a Loop for the games of a Sparring; kill its process at the end."""
     candidate = sparring.candidate
     with bot_process(
         candidate.entry,
@@ -135,7 +134,7 @@ def open_loop(sparring: Sparring) -> Iterator[Loop]:
 
 
 def check_hidden(loop: Loop, games: Mapping[Fixture, str], decisions: int) -> Item:
-    """Ask so many decisions of some games again, in random order."""
+    """Repeat decisions of some games, in random order, with other hidden cards."""
     sparring = loop.sparring
     rng = stream(sparring.candidate.seed, "check", "hidden")
     questions = _questions(sparring, games, rng)[:decisions]
@@ -150,7 +149,7 @@ def check_hidden(loop: Loop, games: Mapping[Fixture, str], decisions: int) -> It
 def _questions(
     sparring: Sparring, games: Mapping[Fixture, str], rng: Random
 ) -> list[tuple[Fixture, int]]:
-    """Return the decisions of some games that were not forced, in random order."""
+    """Return the decisions of some games with at least two legal actions, in random order."""
     questions = []
     for fixture in [*games][:_MOST_GAMES]:
         state = _start(sparring, fixture)
@@ -167,7 +166,7 @@ def _start(sparring: Sparring, fixture: Fixture) -> State:
 
 
 def _ask_again(loop: Loop, fixture: Fixture, actions: str, ply: int, rng: Random) -> Item | None:
-    """Ask one decision again; return what is wrong with the answer, None if nothing is."""
+    """Repeat one decision; return an item if the answer is wrong, else None."""
     sparring = loop.sparring
     state = _start(sparring, fixture)
     state.follow(parse_actions(actions[:ply]))

@@ -1,4 +1,4 @@
-"""Play a bot's games against our bots, with the bot in processes of its own."""
+"""Play a bot's games against bots of the arena, with the bot in processes of its own."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ VARIANTS = {
     "no cities": Rules(copies=(5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 0), removed=0),
     "other copies": Rules(copies=(9, 9, 9, 0, 0, 1, 1, 1, 6, 4, 5)),
 }
-"""By name, each a playable game."""
+"""Variants of the rules by name, each a playable game."""
 
 OPPONENTS = ("uniform", "greedy")
 
-MOST_PAIRS = 4  # at a time: after the first fault, these games are still played
+MOST_PAIRS = 4  # at a time: after a fault, the rest of them is still played
 
 _NO_BOT = re.compile(r"ImportError: .* (does not bind|binds) `bot`")
 
 
 class Candidate(NamedTuple):
-    """The bot that is checked, and with what; `beat` is called while the bot is awaited.
+    """The bot that is checked, its limits and seed; `beat` is called while the bot is awaited.
 
-    `folder` is for the files of its processes.
+    `folder` holds the files of its processes.
     """
 
     entry: Entry
@@ -98,10 +98,10 @@ class _Beats(Reporter):
 
 
 class Sparring:
-    """Plays games of pairs; `actions` holds those of every game so far, as text.
+    """Plays pairs of games; `actions` holds the actions of every game so far, as text.
 
-    The two games of a pair are played by different processes of the bot, as in a run; with
-    `mixed`, one process plays all games. `environment` is added to that of the processes.
+    The two games of a pair are played by different processes of the bot, as in a run; with `mixed`,
+    one process plays all games. `environment` is added to the environment of the processes.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Sparring:
         self._workers = [self._worker(entry, environment) for _ in range(1 if mixed else 2)]
 
     def _worker(self, entry: Entry, environment: Mapping[str, str] | None) -> Worker:
-        """Return a worker with a process of the bot."""
+        """Return a worker, which starts a process of the bot."""
         candidate, folder = self.candidate, self.candidate.make_folder()
         worker = Worker(self.tournament, folder, reporter=_Beats(candidate.beat))
         self._stack.callback(worker.close)
@@ -158,7 +158,7 @@ class Sparring:
         ]
 
     def play_series(self, games: int) -> None:
-        """Play so many games, in fours: a pair against each opponent."""
+        """Play this many games, rounded up to whole pairs against each opponent."""
         while len(self.actions) < games:
             missing = -(-(games - len(self.actions)) // (2 * len(self.opponents)))
             size = min(missing, MOST_PAIRS) if self.actions else 1
@@ -172,7 +172,7 @@ class Sparring:
         return self.actions[fixture]
 
     def _play(self, chunk: Chunk) -> list[GameResult]:
-        """Play the games of a chunk, which are those of one seat."""
+        """Play the games of a chunk, in which the bot has one seat."""
         self.candidate.beat()
         pairing = self.tournament.pairings[chunk.pairing]
         (seat,) = chunk.seats
@@ -198,7 +198,7 @@ class Sparring:
 
 
 def find_parting(first: str, second: str) -> int:
-    """Return the ply from which on two games differ.
+    """Return the first ply at which two games differ.
 
     >>> find_parting("56T", "57T"), find_parting("56", "567")
     (1, 2)
@@ -208,7 +208,7 @@ def find_parting(first: str, second: str) -> int:
 
 
 def check_loading(candidate: Candidate) -> list[Item]:
-    """Return the first three items, or those of them up to the one that fails."""
+    """Return the first three items, up to the first that fails."""
     entry, limits, folder = candidate.entry, candidate.limits, candidate.make_folder()
     start = time.perf_counter()
     with bot_process(entry, STANDARD, limits, folder, candidate.beat, check=True) as process:

@@ -1,4 +1,4 @@
-"""Run the check of a bot in a separate process, and report what came of it in any case."""
+"""Run the check of a bot in a separate process, and report its result even if it crashes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_LINE = 1 << 20
 
 
 class _Line(msgspec.Struct):
-    """What the inspector says: an item, or which one it is working on, or that it is done."""
+    """A message of the inspector: an item, the name of the item in progress, or its end."""
 
     item: Item | None = None
     beat: str = ""
@@ -41,9 +41,9 @@ class _Line(msgspec.Struct):
 
 
 class _Inspector(NamedTuple):
-    """The process of the inspector, and the socket on which it says what it finds.
+    """The process of the inspector, and the socket on which it reports.
 
-    A socket, unlike a pipe, cannot be opened again by its name in /proc.
+    A socket, unlike a pipe, cannot be reopened through /proc.
     """
 
     process: subprocess.Popen[bytes]
@@ -59,9 +59,9 @@ def run_check(
 ) -> Iterator[Item]:
     """Yield every item of the report, each as soon as it and those before it are known.
 
-    `working` is called with the item that is being worked on. Raises ArenaError where the
-    check itself has failed or takes longer than `longest` seconds: there is then no verdict.
-    A bot outside the jail that kills the check has failed the item.
+    `working` is called with the name of the item in progress. Raises ArenaError, without a verdict,
+    if the check itself failed or takes longer than `longest` seconds. If a bot outside the jail
+    kills the check, the item in progress has failed.
     """
     with scratch_folder() as folder:
         others = children()
@@ -78,7 +78,7 @@ def run_check(
 
 
 def _complete(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items, and one that says so for each item that was not tried."""
+    """Yield the items, and a placeholder for each item that was not tried."""
     names = iter(NAMES)
     for item in items:
         for name in names:
@@ -109,7 +109,7 @@ def _start(order: Order, folder: Path) -> _Inspector:
 
 
 class _Patience(NamedTuple):
-    """Seconds without a sign of life, and for everything."""
+    """Seconds allowed without a sign of life, and in all."""
 
     silence: float
     longest: float
@@ -118,7 +118,7 @@ class _Patience(NamedTuple):
 def _items(
     inspector: _Inspector, order: Order, working: Callable[[str], None], patience: _Patience
 ) -> Iterator[Item]:
-    """Yield what the inspector finds; at the end an item that fails if it was killed."""
+    """Yield the inspector's items; if it was killed, the last one is a failure."""
     stage = NAMES[0]
     deadline = time.monotonic() + patience.longest
     names = iter(NAMES)
@@ -143,7 +143,7 @@ def _items(
 
 
 def _decode(text: bytes) -> _Line | None:
-    """Return a line of the inspector, None for anything else."""
+    """Return the decoded line of the inspector, None if it is invalid."""
     try:
         return msgspec.json.decode(text, type=_Line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -158,7 +158,7 @@ def _cut_short(stage: str, seconds: float) -> ArenaError:
 
 
 def _lines(out: socket.socket, silence: float) -> Iterator[bytes]:
-    """Yield lines until there are no more, or nothing is written for so many seconds."""
+    """Yield lines until the input ends, or nothing arrives for `silence` seconds."""
     rest = b""
     while len(rest) < _MOST_LINE and select.select([out], [], [], silence)[0]:
         data = out.recv(1 << 16)
@@ -169,7 +169,7 @@ def _lines(out: socket.socket, silence: float) -> Iterator[bytes]:
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:
-    """Return how the inspector has ended."""
+    """Return how the inspector ended, in words."""
     try:
         return describe_exit(process.wait(_PATIENCE))
     except subprocess.TimeoutExpired:

@@ -20,7 +20,7 @@ from arena.errors import counted
 from arena.lanes.cleanup import children, descendants
 from arena.lanes.process import BotProcess
 
-_PATIENCE = 3.0  # seconds in which a process and those it has started may end by themselves
+_PATIENCE = 3.0  # seconds in which a process and its children may end
 _PAUSE = 0.05
 _MOST_FILES = 1000
 _MB = 1 << 20
@@ -30,7 +30,7 @@ _SHOWN = 3
 
 
 def _peak_megabytes(bot: BotProcess) -> float | None:
-    """Return the most memory that one of a bot's processes has had, None where it is unknown."""
+    """Return the peak memory in MB of a bot's largest process, None if it is unknown."""
     peaks = [
         int(value.split()[0]) * 1024 / _MB
         for process in _family(bot)
@@ -40,12 +40,12 @@ def _peak_megabytes(bot: BotProcess) -> float | None:
 
 
 def _files(bot: BotProcess) -> list[str]:
-    """Return files that a bot has left in its private folder, except for caches."""
+    """Return the files that a bot has left in its private folder, except caches."""
     return sorted(islice(_walk(_private_folder(bot)), _MOST_FILES))
 
 
 def _private_folder(bot: BotProcess) -> Path:
-    """Return the folder of a bot; that of a jail is seen through one of its processes."""
+    """Return the private folder of a bot; in a jail it is reached through one of its processes."""
     if bot.launch.jailed:
         inside = Path(bot.launch.environment["HOME"]).relative_to("/")
         for process in _inner(bot):
@@ -65,7 +65,7 @@ def _walk(top: Path) -> Iterator[str]:
 
 
 def _is_left(path: Path, disk: int) -> bool:
-    """Return whether a file is on this disk, not one that the jail shows, and no cache."""
+    """Return whether a file is on this disk, not mounted by the jail, and not a cache."""
     if path.name.startswith(".") or path.name == "__pycache__":
         return False
     with suppress(OSError):
@@ -74,16 +74,16 @@ def _is_left(path: Path, disk: int) -> bool:
 
 
 def _dismiss(bots: Sequence[BotProcess]) -> list[str]:
-    """Ask processes of bots to end; return the names of those processes that go on.
+    """Ask processes of bots to end; return the names of those that are still running.
 
-    A jail ends together with the bot's own process. So what holds it is stopped before, and
-    what the bot has started can be seen until it is killed with the jail.
+    A jail ends together with the bot's own process. So its first process is paused before, and
+    processes that the bot has started can be found before they are killed with the jail.
     """
     own = {bot.pid for bot in bots}
     holders = []
     for bot in bots:
         inner = _inner(bot)
-        own |= {process.pid for process in inner[:2]}  # the first of the jail, and the bot's own
+        own |= {process.pid for process in inner[:2]}  # the jail's first, and the bot's own
         outer = [process for process in _family(bot) if process not in inner] if inner else []
         for process in outer:
             with suppress(psutil.Error):
@@ -101,7 +101,7 @@ def _dismiss(bots: Sequence[BotProcess]) -> list[str]:
 
 
 def _name(process: psutil.Process, own: Collection[int | None]) -> str:
-    """Return the name of a running process, empty for the bot's own."""
+    """Return the name of a running process, "" for the bot's own or one that has ended."""
     try:
         if process.pid in own or process.status() == psutil.STATUS_ZOMBIE:
             return ""
@@ -111,7 +111,7 @@ def _name(process: psutil.Process, own: Collection[int | None]) -> str:
 
 
 def check_time(sparring: Sparring) -> Item:
-    """Return how long decisions took."""
+    """Return the item about the time of decisions."""
     times = sparring.timing.cpu
     median, p99, longest = times.quantile(0.5), times.quantile(0.99), times.longest
     message = f"median {_ms(median)}, 99 % {_ms(p99)}, longest {_ms(longest)} per decision"
@@ -127,7 +127,7 @@ def _ms(seconds: float) -> str:
 
 
 def check_memory(sparring: Sparring) -> Item:
-    """Return how much memory the bot's processes, which must still run, have had each."""
+    """Return the item about the peak memory of the bot's processes, which must still run."""
     peaks = [peak for bot in sparring.bots if (peak := _peak_megabytes(bot)) is not None]
     peak = max(peaks, default=None)
     if peak is None:
@@ -139,7 +139,7 @@ def check_memory(sparring: Sparring) -> Item:
 
 
 def check_size(candidate: Candidate) -> Item:
-    """Return how large the bot's source is."""
+    """Return the item about the size of the bot's source."""
     source = candidate.entry.source
     if source is None:
         return Item("size", "none", "not a single file")
@@ -152,7 +152,7 @@ def check_size(candidate: Candidate) -> Item:
 
 
 def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
-    """End the bot's processes, and return what they leave: processes, files, much output."""
+    """End the bot's processes; return the item about processes, files and output left behind."""
     files = sorted({file for bot in sparring.bots for file in _files(bot)})
     processes = _dismiss(sparring.bots)
     output = sum(bot.output_bytes for bot in sparring.bots)
@@ -175,7 +175,7 @@ def check_leftovers(sparring: Sparring, touched: dict[str, str]) -> Item:
 
 
 def _family(bot: BotProcess) -> list[psutil.Process]:
-    """Return a bot's process and all below it."""
+    """Return a bot's process and all its descendants."""
     if bot.pid is None:
         return []
     with suppress(psutil.Error):
@@ -185,7 +185,7 @@ def _family(bot: BotProcess) -> list[psutil.Process]:
 
 
 def _inner(bot: BotProcess) -> list[psutil.Process]:
-    """Return the processes of a bot that have a number of their own in a jail, by that number."""
+    """Return a bot's processes that have their own pid inside a jail, ordered by it."""
     outside = len(_numbers(os.getpid()))
     numbers = {process: _numbers(process.pid) for process in _family(bot)}
     inner = [process for process in numbers if len(numbers[process]) > outside]
@@ -193,12 +193,12 @@ def _inner(bot: BotProcess) -> list[psutil.Process]:
 
 
 def _numbers(pid: int) -> list[int]:
-    """Return the numbers of a process: one for each pid namespace that it is in."""
+    """Return the pids of a process: one for each pid namespace that it is in."""
     return [int(number) for number in _read_status(pid, "NSpid").split()]
 
 
 def _read_status(pid: int, name: str) -> str:
-    """Return a field of a process, empty where there is none."""
+    """Return a field of a process's /proc status, "" if it is missing."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith(f"{name}:"):

@@ -1,8 +1,8 @@
-"""Play whole games in the bot's own process, to see what the bot reads or changes there.
+"""Play whole games in the bot's own process, to detect what the bot reads or changes there.
 
-It is the host of `arena.lanes` with one more message, `play`: the engine's loop plays a whole
-game, so that the State with both hands is in the stack frames that call the bot, as it is in the
-lane `inproc`. Standard library only.
+It is the host of `arena.lanes` with one more message, `play`, for which the engine's loop plays a
+whole game. So the State with both hands is in the stack frames that call the bot, as in the lane
+`inproc`. Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 _ROOT = str(Path(__file__).resolve().parents[2])
 _OWN = os.path.dirname(os.__file__)
 _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
-sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
+sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, which may have another arena
 
 from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.evidence import Output  # noqa: E402
@@ -40,18 +40,18 @@ _getstate = random.getstate
 
 
 class Enough(Exception):
-    """The game has come as far as asked, or goes another way than the record."""
+    """The game has reached the wanted ply, or has left the record."""
 
 
 class Recorded:
-    """Plays the actions of a record, up to a ply."""
+    """An opponent that plays the actions of a record, up to a ply."""
 
     def __init__(self, actions: bytes, last: int) -> None:
         self.actions = actions
         self.last = last
 
     def choose(self, view: View, /) -> Action:
-        """Return the action of the record; raise Enough where there is no more to learn."""
+        """Return the action of the record; raise Enough after `last` or outside the record."""
         ply = len(view.history)
         if ply > self.last or view.history != self.actions[:ply]:
             raise Enough
@@ -59,7 +59,7 @@ class Recorded:
 
 
 class Watched:
-    """A bot's strategy with a clock, which also looks for what the bot must not touch."""
+    """A bot's strategy with a clock; after each choice, shared generators are checked."""
 
     def __init__(self, trial: Trial, strategy: Strategy, clock: Clock) -> None:
         self.trial = trial
@@ -78,7 +78,7 @@ class Watched:
 
 
 class Trial(Host):
-    """Answers the inspector for one bot; `touched` is what the bot touched first, and where."""
+    """Answers the inspector for one bot; `touched` maps what the bot changed to where, first."""
 
     def __init__(self, output: Output) -> None:
         super().__init__(output)
@@ -128,7 +128,7 @@ class Trial(Host):
         return strategy
 
     def look(self, where: str) -> None:
-        """Note what has been touched since the last look."""
+        """Record what has been changed since the last check."""
         now = generator_states()
         for name in now.keys() & self.before.keys():
             if now[name] != self.before[name]:
@@ -140,7 +140,7 @@ class Trial(Host):
 
 
 def generator_states() -> dict[str, Any]:
-    """Return the state of every generator that all code in this process shares."""
+    """Return the states of the random generators that all code in this process shares."""
     states: dict[str, Any] = {"random": _getstate()}
     numpy: Any = sys.modules.get("numpy.random")
     if hasattr(numpy, "get_state"):

@@ -43,17 +43,17 @@ SECTIONS: Final = {
     "Games": ("human", "table", "show", "view", "game", "replay", "export"),
     "Machines": ("doctor", "sites"),
 }
-"""Which command is listed where; a test sees that none is missing."""
+"""The commands of each section of the help; a test checks that none is missing."""
 
 FORKING: Final = {
     *("run", "play", "compare", "ablate", "tune", "league", "worth", "analyse", "verify"),
     *("check", "probe", "game", "human", "table", "sites"),
 }
-"""The commands that start processes for bots, or lock what they write."""
+"""The commands that start processes for bots, or lock the files they write."""
 
 
 class Sections(click.Group):
-    """A group whose help lists its commands by what they are for, each in a whole sentence."""
+    """A group whose help lists its commands in sections by purpose, each with a whole sentence."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list for each section."""
@@ -96,7 +96,7 @@ def cli(context: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command; every error is one line and exit status 2, or 1 where a run failed."""
+    """Run the command; every error is one line, with exit status 2, or 1 if a run failed."""
     sys.stdout, sys.stderr = map(_make_lasting, (sys.stdout, sys.stderr))
     try:
         status = cli.main(prog_name="arena", standalone_mode=False)
@@ -126,10 +126,10 @@ def main() -> None:
 
 
 class _Terminal(io.FileIO):
-    """A terminal that may go away: what is written from then on is lost, and SIGHUP comes."""
+    """A terminal that may be closed: later output is lost, and the process gets SIGHUP."""
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write, and return how many bytes were taken."""
+        """Write the data, and return how many bytes were accepted."""
         try:
             return super().write(data)
         except OSError as error:
@@ -142,10 +142,10 @@ class _Terminal(io.FileIO):
 
 
 def _make_lasting(stream: TextIO) -> TextIO:
-    """Return a standard stream that can write any text, and outlives its terminal."""
+    """Return a standard stream that can write any text, also after its terminal was closed."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream
-    stream.reconfigure(errors="backslashreplace")  # a path may hold what is no text
+    stream.reconfigure(errors="backslashreplace")  # a path may hold bytes that are not valid text
     if not stream.isatty() or os.name != "posix":
         return stream
     raw = _Terminal(stream.fileno(), "w", closefd=False)
@@ -155,7 +155,7 @@ def _make_lasting(stream: TextIO) -> TextIO:
 
 
 def _interruption(error: click.Abort) -> str:
-    """Return what is said after Ctrl-C or SIGTERM: what is kept, where a command has said so."""
+    """Return the message after Ctrl-C or SIGTERM; it says what is kept if the command knows."""
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 

@@ -1,4 +1,4 @@
-"""The command that judges every decision of recorded games, and says what bots gave away."""
+"""The command that judges every decision of recorded games, and reports what bots gave away."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     _Place: TypeAlias = tuple[ExecutorChoice, int | None]
 
 _LABEL: Final = 14
-_MOST_ALIKE: Final = 12  # bots, of which a table has 80 columns
+_MOST_ALIKE: Final = 12  # bots: a table of them has 80 columns
 _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "best_chance")
 
 
@@ -44,7 +44,7 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
 @click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option(
-    "--by", default=keys.JUDGE, show_default=True, metavar="BOT", help="Who judges: who plays on."
+    "--by", default=keys.JUDGE, show_default=True, metavar="BOT", help="The bot that judges."
 )
 @click.option(
     "--games",
@@ -58,7 +58,7 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
     type=Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS),
     default=keys.WORLDS,
     show_default=True,
-    help="Hands of the opponent that each action is tried against; an even number.",
+    help="Opponent's hands on which each action is tried; an even number.",
 )
 @click.option("--opponent", metavar="BOT", help="The opponent in the table.  [default: most met]")
 @click.option(
@@ -66,14 +66,14 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
     type=Whole(0, keys.MOST_ANALYSED - 1),
     default=0,
     show_default=True,
-    help="Positions at which all bots of a run are asked what they would do.",
+    help="Positions at which all bots of a run are asked for their action.",
 )
 @click.option(
     "--worst",
     type=Whole(0, keys.MOST_ANALYSED - 1),
     default=keys.WORST,
     show_default=True,
-    help="Worst decisions of each bot, which are judged again in 100 worlds.",
+    help="Worst decisions of each bot to judge again in 100 worlds.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
 @key_option("workers", "all cores")
@@ -88,16 +88,16 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
 def analyse(
     target: Path, bots: Sequence[str], by: str, worlds: int, worst: int, seed: int, **options: Any
 ) -> None:
-    """Say what each decision was worth, and what bots gave away.
+    """Estimate what each decision was worth, and what bots gave away.
 
     For each decision of recorded games, hands of the opponent are drawn from the cards that the
-    seat did not know. In each of these worlds every action is tried, and the bot of --by plays on
-    to the end of the round. The loss of an action is the chance to win that it gave away. RUN is
-    the folder of a run, FILE has a game record a line, or is a page of `arena view` with both
-    hands. In the last plies of the last round both seats play the best with all cards open. A run
-    that was interrupted goes on.
+    seat did not know. In each of these worlds every action is tried, and the bot of --by plays both
+    seats to the end of the round. The loss of an action is the chance to win that it gave away. RUN
+    is the folder of a run. FILE has one game record per line, or is a page of `arena view` with
+    both hands. The last plies of the last round are solved exactly, with all cards open. An
+    interrupted analysis continues.
 
-    Losses are compared against the same opponent, and are no rating.
+    Compare losses against the same opponent only: they are not ratings.
 
     \b
     Example:
@@ -171,9 +171,9 @@ def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str,
 
 
 def _find_place(options: Mapping[str, Any]) -> _Place:
-    """Return where is judged, with the workers; a rank of MPI that is not the first serves here.
+    """Return the executor and its number of workers; MPI ranks other than 0 serve here.
 
-    So it comes before anything is read or written.
+    So it is called before anything is read or written.
     """
     unused = dict.fromkeys(("fresh", "replace", "strict", "verbose"), False)
     how = How.of({**options, **unused})
@@ -189,7 +189,7 @@ def _choose(analysis: Analysis, against: str | None) -> str:
 
 
 def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the worst decisions as data, each with the command that shows its game."""
+    """Return the worst decisions as plain data, each with the command that shows its game."""
     from arena.insight.summary import plain_rows
 
     rows = plain_rows(table[[*_WORST, "loss", "error", "worlds"]])
@@ -219,7 +219,7 @@ def _document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
 
 
 def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str) -> Iterator[str]:
-    """Yield the lines of an analysis, in points of 100."""
+    """Yield the lines of an analysis; chances are in per cent."""
     decisions, asked = analysis.decisions, analysis.asked
     games = decisions["game"].nunique()
     yield (
@@ -279,7 +279,7 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
 
 
 def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iterator[str]:
-    """Yield the worst decision of each bot, or all of one that was named."""
+    """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
     from arena.insight.summary import plain_rows
 
     worst = analysis.worst
@@ -298,7 +298,7 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
 
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:
-    """Yield how often games were won, by the chance that was said."""
+    """Yield the calibration: the predicted chance to win, and how often games were won."""
     from arena.insight.summary import plain_rows, write_row
 
     table = analysis.calibration
@@ -313,7 +313,7 @@ def _format_calibration(analysis: Analysis) -> Iterator[str]:
 
 
 def _format_agreement(table: pd.DataFrame) -> Iterator[str]:
-    """Yield the share of positions in which two bots choose alike, of as many bots as fit."""
+    """Yield the share of positions in which two bots choose alike, for as many bots as fit."""
     bots = [*dict.fromkeys(table["bot"])][:_MOST_ALIKE]
     shares = table.set_index(["bot", "other"])["share"]
     yield f"of {table['positions'].iloc[0]:,} positions, those in which two bots choose alike"

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from arena.cli.examined import Finding
 
 PATIENCE = 30.0
-"""Seconds in which the machines answer."""
+"""Seconds for which the machines' answers are awaited."""
 
 
 def describe_here() -> dict[str, Any]:
-    """Return what this machine offers, as plain data."""
+    """Return this machine's cores, memory, lanes and versions as plain data."""
     import msgspec
 
     from arena.cli import machine
@@ -42,8 +42,8 @@ def describe_here() -> dict[str, Any]:
 def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[str, Any]]:
     """Yield what each machine of a cluster offers: its site, cores, lanes, and what it lacks.
 
-    `plays` says whether it can play what this machine plays. One that does not answer within
-    `patience` seconds lacks that.
+    `plays` is whether it can play what this machine plays. For a machine that does not answer
+    within `patience` seconds, `lacks` says so.
     """
     from arena.executors.dask import OneWorker, find_workers
 
@@ -58,7 +58,12 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
 
 
 def _judge(future: Future[dict[str, Any]], patience: float) -> dict[str, Any]:
+<<<<<<< HEAD
     """Return what a machine has answered, and whether it plays."""
+=======
+    """Return a machine's answer, and whether it can play."""
+    from arena.executors.wire import Versions, versions_here
+>>>>>>> i-prose1
     from arena.lanes.faults import one_line
     from arena.tournament.versions import Versions, versions_here
 
@@ -74,7 +79,7 @@ def _judge(future: Future[dict[str, Any]], patience: float) -> dict[str, Any]:
 
 
 def to_finding(site: dict[str, Any]) -> Finding:
-    """Return what is printed of a site.
+    """Return the line to print about a site.
 
     >>> site = {"site": "tcp://10.0.0.5:40331", "cores": 4, "memory": "8 GiB", "lanes": "inproc"}
     >>> to_finding(site | {"versions": {"python": "3.11"}, "lacks": [], "plays": True}).detail
@@ -97,8 +102,8 @@ def to_finding(site: dict[str, Any]) -> Finding:
 def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> None:
     """List the machines of a Dask cluster, and what each of them lacks.
 
-    Without a scheduler it is that of Dask's own config. The exit status is 1 if one of them
-    cannot play what this machine plays, or if there is none.
+    Without --scheduler the address comes from Dask's own config. The exit status is 1 if a machine
+    cannot play what this one plays, or none is found.
 
     \b
     Example:

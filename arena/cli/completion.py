@@ -1,7 +1,7 @@
-"""Complete the names of bots, configs, runs and files of records after a tab in a shell.
+"""Tab completion in a shell for the names of bots, configs, runs and files of records.
 
-A shell asks for it through click (`_ARENA_COMPLETE=bash_source arena`). What cannot be read is
-not offered.
+The shell calls it through click (`_ARENA_COMPLETE=bash_source arena`). Files and folders that
+cannot be read are not offered.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-_MOST = 200  # words that are offered
+_MOST = 200  # completions offered
 _MOST_LOOKED_AT = 5000  # files and folders
-_DEPTH = 2  # folders below the one that is typed
+_DEPTH = 2  # levels of folders below the typed one
 _STORE = "run.sqlite"
 
 _Wanted = Callable[[Path], bool]
@@ -39,7 +39,7 @@ def complete_bots(
 def complete_configs(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
-    """Offer the configs that ship, and YAML files."""
+    """Offer the configs shipped with the arena, and YAML files."""
     from arena.tournament.shipped import shipped
 
     names = [name for name in shipped() if name.startswith(typed)]
@@ -49,7 +49,7 @@ def complete_configs(
 def complete_rules(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
-    """Offer the names of the rules, with the sign of equality."""
+    """Offer the names of the rules, each followed by "="."""
     from engine.rules import RULE_NAMES
 
     before, plus, word = typed.rpartition("+")
@@ -75,7 +75,7 @@ def complete_runs(
 def complete_records(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
-    """Offer files of records, and where a run can be shown the folders of runs."""
+    """Offer files of records, and folders of runs for commands that can show a run."""
     runs = context.info_name in ("show", "view")
     return _items(_paths(typed, lambda path: path.suffix == ".jsonl" or (runs and _is_run(path))))
 
@@ -91,15 +91,15 @@ def _is_run(path: Path) -> bool:
 
 
 def _items(words: Iterable[str]) -> list[CompletionItem]:
-    """Return the items of some words; a line of the answer holds no control character."""
+    """Return completion items for the words that have no control character."""
     printable = (word for word in words if word.isprintable())
     return [CompletionItem(word) for word in islice(printable, _MOST)]
 
 
 def _paths(typed: str, is_wanted: _Wanted, start: str = "") -> Iterator[str]:
-    """Yield the paths that begin as typed and are wanted, the nearest first.
+    """Yield the wanted paths that begin with the typed text, the nearest first.
 
-    One without a folder begins with `start`.
+    A typed path without a folder is looked up in `start`.
     """
     folder, slash, begun = typed.rpartition("/")
     top = Path(os.path.expanduser(folder + slash) or ".")
@@ -114,7 +114,7 @@ def _paths(typed: str, is_wanted: _Wanted, start: str = "") -> Iterator[str]:
                     return
                 if path.name.startswith(".") or (not depth and not path.name.startswith(begun)):
                     continue
-                with suppress(OSError):  # it cannot be looked into
+                with suppress(OSError):  # an unreadable folder
                     if is_wanted(path):
                         yield prefix + path.name
                     elif path.is_dir() and not path.is_symlink():

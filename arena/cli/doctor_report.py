@@ -1,7 +1,7 @@
-"""One block of text about this machine to paste into an issue, without anything private in it.
+"""The report of `arena doctor`: a block of text to paste into an issue, with nothing private.
 
-It is made of numbers and of fixed words. What other programs have said, which can hold anything,
-is in it only where it is a fault, and ends before the first name or path of this machine.
+It consists of numbers and fixed words. Output of other programs, which can hold anything, is
+included only if it is about a fault, and is cut before the first path or private name.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _VARIABLES = (
     *("PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONPATH"),
     *("PYTHONSAFEPATH", "PYTHONUTF8", "PYTHONWARNINGS", "SLURM_JOB_ID", "TMPDIR", "VIRTUAL_ENV"),
 )
-"""What changes how Python or the arena works; the report says only which of them are set."""
+"""Variables that change how Python or the arena works; the report says only which are set."""
 
 _OF_PERSONS = ("HOME", "HOSTNAME", "LOGNAME", "USER", "USERNAME")
 _PATH = r"[\w.~$-]*[/\\]"
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _SPOKEN = ("temporary folder", "bubblewrap", *INTERPRETERS)
-"""Findings that have words of other programs, or paths."""
+"""Findings whose details can hold output of other programs, or paths."""
 
 
 def write_report(findings: Iterable[Finding]) -> str:
@@ -47,7 +47,7 @@ def write_report(findings: Iterable[Finding]) -> str:
 
 
 def _head() -> Iterator[str]:
-    """Yield what plays here, and on what."""
+    """Yield the versions of the arena and Python, the system and its limits."""
     here = versions_here()
     digests = f"engine {here.engine[:_SHOWN]}, arena {here.arena[:_SHOWN]}"
     yield f"arena     {_version_of(DISTRIBUTION)}{_origin()}; {digests}"
@@ -60,7 +60,7 @@ def _head() -> Iterator[str]:
 
 
 def _origin() -> str:
-    """Return how the arena was installed, where that is known."""
+    """Return how the arena was installed, if that is known."""
     try:
         text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except metadata.PackageNotFoundError:
@@ -72,7 +72,7 @@ def _origin() -> str:
 
 
 def _system() -> str:
-    """Return the system and the number of its release, whose other parts people choose."""
+    """Return the system and its release number; the rest of a release name may be private."""
     release = platform.release()
     wsl = " (WSL)" if "microsoft" in release.lower() else ""
     library, version = platform.libc_ver()
@@ -81,10 +81,10 @@ def _system() -> str:
 
 
 def _limits() -> str:
-    """Return the limits that this process has."""
+    """Return the resource limits of this process."""
     try:
         import resource
-    except ModuleNotFoundError:  # no Unix
+    except ModuleNotFoundError:  # not a Unix system
         return "unknown"
     kinds = {"addresses": "AS", "files": "NOFILE", "processes": "NPROC"}
     found = {}
@@ -95,7 +95,7 @@ def _limits() -> str:
 
 
 def _libraries() -> Iterator[str]:
-    """Yield the versions of the libraries that every install has, and of those of each extra."""
+    """Yield the versions of the required libraries, then of those of each extra."""
     try:
         needs = find_libraries()
     except metadata.PackageNotFoundError:
@@ -106,7 +106,7 @@ def _libraries() -> Iterator[str]:
 
 
 def _version_of(name: str) -> str:
-    """Return the public part of a library's version; the local part may name a machine."""
+    """Return the public part of a library's version; the local part after + may name a machine."""
     try:
         return metadata.version(name).partition("+")[0]
     except metadata.PackageNotFoundError:
@@ -114,7 +114,7 @@ def _version_of(name: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Return the first number of a version in a text.
+    """Return the first version number in a text.
 
     >>> _number("6.1.0-of-anna"), _number("next")
     ('6.1.0', 'unknown')
@@ -124,7 +124,7 @@ def _number(text: str) -> str:
 
 
 def _line(finding: Finding) -> str:
-    """Return a finding without what may name somebody, or a place on this machine."""
+    """Return a finding as a line without names of people or paths of this machine."""
     detail = finding.detail
     if finding.what in _SPOKEN and finding.ok is not False:
         detail = _measure(finding)
@@ -132,7 +132,7 @@ def _line(finding: Finding) -> str:
 
 
 def _measure(finding: Finding) -> str:
-    """Return the number in what a program or a folder was found to be."""
+    """Return the number in the finding about a program or a folder."""
     if finding.what == "temporary folder":
         return finding.detail.rpartition(", ")[2]
     if finding.detail == "not found":
@@ -141,9 +141,9 @@ def _measure(finding: Finding) -> str:
 
 
 def _hide(text: str) -> str:
-    """Cut a text off at the first path, or name of this user or machine.
+    """Cut a text off before the first path, or the first name of this user or machine.
 
-    A path may have spaces, so nobody can say where it ends.
+    A path may have spaces, so its end cannot be recognised.
     """
     words = "|".join(map(re.escape, _private()))
     match = re.search(rf"(?<!\w)(?:{words})(?!\w)|{_PATH}", text, re.IGNORECASE)
@@ -153,7 +153,7 @@ def _hide(text: str) -> str:
 
 
 def _private() -> list[str]:
-    """Return the words that belong to this user or machine, the longest first."""
+    """Return the names that identify this user or machine, the longest first."""
     words = {os.environ.get(name, "") for name in _OF_PERSONS}
     words |= {sys.prefix, sys.base_prefix, platform.node()}
     words |= {path for path in os.environ.get("PATH", "").split(os.pathsep) if os.sep in path}

@@ -1,6 +1,6 @@
-"""Ask programs for their versions, look into a command's script, and print what was found.
+"""Run programs to get their versions, scan a bot's script, and print the findings.
 
-A program may be missing, broken or hang: that is a finding, too.
+A missing, broken or hanging program is a finding, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SIGNS = {True: "ok", False: "bad", None: "-"}
 
 
 class Finding(NamedTuple):
-    """One thing that was examined; `ok` is None where it is only information."""
+    """One thing that was examined; `ok` is None if it is only information."""
 
     what: str
     ok: bool | None
@@ -69,17 +69,17 @@ def _wrap(text: str, indent: str) -> list[str]:
 
 
 class Reply(NamedTuple):
-    """The first line that a program printed, or with a fault what went wrong with it."""
+    """The first line that a program printed, or what went wrong if `fault` is set."""
 
     line: str
     fault: Literal["", "failed", "hung", "broken"] = ""
 
 
 def ask(words: Sequence[str], patience: float = PATIENCE) -> Reply:
-    """Run a program and return the first line it prints, or its last complaint if it failed.
+    """Run a program and return its first line of output, or its last error message if it failed.
 
-    It runs in the root folder, where no project's settings change what it prints. When its
-    time is over it is killed with all it has started.
+    It runs in the root folder, where no project's settings change its output. After `patience`
+    seconds it is killed together with its children.
     """
     try:
         process = subprocess.Popen(
@@ -110,7 +110,7 @@ def _reply(status: int, out: list[str], err: list[str]) -> Reply:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines that are not empty."""
+    """Return the non-empty lines, stripped."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
@@ -126,16 +126,16 @@ def _end(process: subprocess.Popen[str]) -> None:
             pipe.close()
 
 
-_MOST_BYTES = 1 << 16  # of a script that is looked through
+_MOST_BYTES = 1 << 16  # of a script that is scanned
 _PATH = re.compile(r"(?<![\w.$}])/[^\s\"'`;|&<>()$]+")
 _PYTHON = re.compile(r"python[\d.]*")
 _WHERE = "import sys; print(sys.executable, sys.base_prefix, sep='\\t')"
 
 
 def find_hidden(entry: Entry) -> tuple[str, str] | None:
-    """Return a bot's command and the program that it starts and cannot see in a jail, or None.
+    """Return a bot's command and a program that it starts but cannot see in the jail, or None.
 
-    It is a script that names this program, also after #!; its comments are not looked at.
+    The command is a script that names this program, also after #!; comments are ignored.
     """
     if not entry.command:
         return None
@@ -144,18 +144,18 @@ def find_hidden(entry: Entry) -> tuple[str, str] | None:
     there = programs(entry, words)
     visible = {*map(placed, there), *(path.resolve() for path in there), *shown(entry, words)}
     for path in _programs_of(script):
-        for place in (placed(path), path.resolve()):  # what a link leads to must be there, too
+        for place in (placed(path), path.resolve()):  # the target of a link must be visible, too
             if not any(one in (place, *place.parents) for one in visible):
                 return str(script), str(path)
     return None
 
 
 def _programs_of(script: Path) -> Iterator[Path]:
-    """Yield the programs that a script names by their whole paths."""
+    """Yield the programs that a script names by absolute paths."""
     try:
         with script.open("rb") as file:
             text = file.read(_MOST_BYTES).decode(errors="replace")
-    except OSError:  # it can be executed and not be read
+    except OSError:  # executable but not readable
         return
     if not text.startswith("#!"):
         return
@@ -167,7 +167,7 @@ def _programs_of(script: Path) -> Iterator[Path]:
 
 
 def advise(entry: Entry, program: str, patience: float = PATIENCE) -> str:
-    """Return what to write where a command cannot see this program: Python is asked where it is."""
+    """Return advice for a command that cannot see a program; runs it to find the path of Python."""
     if any(map(Path(program).is_relative_to, OF_SYSTEM)):
         return f"in a config: needs: [{program}]"
     name, *words = shlex.split(entry.target.removeprefix(COMMAND))

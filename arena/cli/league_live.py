@@ -1,4 +1,4 @@
-"""The commands of a league that write its pages, and that play it until they are stopped."""
+"""The commands that write a league's pages (`page`) and play it until stopped (`serve`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.cli.options import PATH, json_option, key_option, print_json, say
 def page(folder: Path, as_json: bool) -> None:
     """Write all pages of the league to FOLDER/site.
 
-    The site opens offline, and holds no bot's source. feed.json is for a chat.
+    The site works offline, and contains no bot's source. feed.json lists news, for a chat.
 
     \b
     Example:
@@ -41,8 +41,8 @@ def page(folder: Path, as_json: bool) -> None:
 def serve(folder: Path, rest: bool, workers: int | None, executor: str | None) -> None:
     """Play until stopped: take submissions, play, write the pages.
 
-    A bot is submitted by a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME. Stop it as
-    you like, also by kill -9: nothing is lost, and the same command goes on.
+    To submit a bot, put a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME there. However it
+    is stopped, also by kill -9, nothing is lost: the same command continues.
 
     \b
     Example:

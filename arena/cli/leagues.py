@@ -1,4 +1,4 @@
-"""The commands of a league: bots that are submitted at any time, play for good, and are rated."""
+"""The commands of a league: submit bots at any time, play rounds, and see their ratings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST_GAMES = 1_000_000_000
 @click.group(invoke_without_command=True)
 @click.pass_context
 def league(context: click.Context) -> None:
-    """Run a league: bots come at any time, play in rounds, and are rated.
+    """Run a league: bots join at any time, play in rounds, and are rated.
 
     \b
     Example:
@@ -61,7 +61,7 @@ def _open(folder: Path) -> Iterator[League]:
 @key_option("seed", "drawn, and secret")
 @key_option("lane", "jail")
 @click.option("--panel", metavar="A,B,C", help="The bots of the arena that fix the scale.")
-@click.option("--target", type=float, help="Elo points within which ratings are to be.")
+@click.option("--target", type=float, help="Wanted precision of ratings, in Elo points.")
 @RULES
 @LIMITS
 @json_option
@@ -75,9 +75,9 @@ def new(
     limits: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Make a league in a new FOLDER, with bots of the arena.
+    """Create a league in a new FOLDER, with bots of the arena.
 
-    FOLDER/league.yaml has its settings; what decides its games stays as it is.
+    FOLDER/league.yaml has its settings; those that decide its games are fixed.
 
     \b
     Example:
@@ -106,7 +106,7 @@ def new(
 
 
 def _name_of(bot: str) -> str:
-    """Return the name of a bot's file or folder; raises InputError for another bot."""
+    """Return the name of a bot's file or folder; raises InputError for any other spec."""
     from arena.leagues.inbox import name_of
 
     path = Path(bot)
@@ -120,15 +120,15 @@ def _name_of(bot: str) -> str:
 @click.argument("bot", shell_complete=complete_bots)
 @click.option(
     "--name",
-    help="What the league calls it; a new version keeps it.  [default: the file's name]",
+    help="Its name in the league; a new version keeps it.  [default: the file's name]",
 )
-@click.option("--by", "owner", default="", metavar="OWNER", help="Whose it is.  [default: NAME]")
+@click.option("--by", "owner", default="", metavar="OWNER", help="Its owner.  [default: NAME]")
 @json_option
 def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) -> None:
-    """Check BOT, and let it play as the newest version of NAME.
+    """Check BOT, and enter it as the newest version of NAME.
 
-    BOT is a .py file, a folder, or a bot of the arena. The league keeps its bytes. The exit
-    status is 1 if the check refuses it.
+    BOT is a .py file, a folder, or a bot of the arena. The league keeps a copy. The exit status is
+    1 if the check refuses it.
 
     \b
     Example:
@@ -161,9 +161,9 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
 
 @league.command()
 @FOLDER
-@click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about so many games.")
-@click.option("--seconds", type=float, help="Begin no round after so many seconds.")
-@click.option("--until-precise", is_flag=True, help="Go on until ratings are within the target.")
+@click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about this many games.")
+@click.option("--seconds", type=float, help="Begin no round after this many seconds.")
+@click.option("--until-precise", is_flag=True, help="Continue until ratings are within the target.")
 @key_option("workers", "all cores")
 @key_option("executor", "local")
 @QUIET
@@ -178,9 +178,9 @@ def play(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Play rounds of the league, one unless an option says more.
+    """Play rounds of the league: one, unless an option asks for more.
 
-    A round that was interrupted goes on first. Bots that were submitted since play, too.
+    An interrupted round is finished first. Bots submitted meanwhile play, too.
 
     \b
     Example:
@@ -216,7 +216,7 @@ def play(
 
 
 class _Limit:
-    """How much is to be played, and how much was."""
+    """The limit on what is played, and what has been played so far."""
 
     def __init__(self, games: int | None, seconds: float | None, until_precise: bool) -> None:
         self.games, self.seconds, self.until_precise = games, seconds, until_precise
@@ -239,7 +239,7 @@ class _Limit:
         return whole if self.games is None else min(whole, -(-(self.games - self.played) // 2))
 
     def add(self, result: RoundResult) -> None:
-        """Take note of a round."""
+        """Count a finished round."""
         self.rounds += 1
         self.played += max(2 * result.pairs, 1)
 
@@ -280,10 +280,10 @@ def show(folder: Path, as_json: bool) -> None:
 @league.command()
 @FOLDER
 @click.argument("name")
-@click.option("--by", "owner", default="", metavar="OWNER", help="Only if it is this owner's.")
+@click.option("--by", "owner", default="", metavar="OWNER", help="Only if this is its owner.")
 @json_option
 def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
-    """Let NAME play no more; its games stay.
+    """Withdraw NAME from play; its games stay.
 
     \b
     Example:

@@ -27,7 +27,7 @@ _SAMPLE = Whole(0, sys.maxsize)
 @click.command()
 @json_option
 def bots(as_json: bool) -> None:
-    """List the bots there are by name: those in bots/, and of packages.
+    """List the bots available by name: in bots/, and from packages.
 
     A bot of an installed package is one of its entry points in the group arena.bots.
 
@@ -57,10 +57,10 @@ def bots(as_json: bool) -> None:
 )
 @json_option
 def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
-    """Say what this machine offers to a run, and what to install.
+    """Report what this machine offers to a run, and what to install.
 
-    With BOT, say what this bot can read in the lane jail. The exit status is 1 if something
-    that the arena needs is missing.
+    With BOT, report what this bot can read in the lane jail. The exit status is 1 if something that
+    the arena needs is missing.
 
     \b
     Example:
@@ -80,7 +80,7 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
             say("\n".join(format_findings([finding])))
     if as_report:
         say(write_report(findings))
-    needed = [finding for finding in findings if finding.what != "bubblewrap"]  # only for the jail
+    needed = [finding for finding in findings if finding.what != "bubblewrap"]  # for the jail
     ok = all(finding.ok is not False for finding in needed)
     if as_json:
         print_json({"ok": ok, "findings": [finding._asdict() for finding in findings]})
@@ -101,8 +101,8 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
 def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
-    Replays every record with the engine, lets the bots play a sample of the games again,
-    and makes every file again. Names the first thing that differs, with exit status 1.
+    Replays every record with the engine, lets the bots play a sample of the games again, and
+    regenerates every file. Reports the first difference, with exit status 1.
 
     \b
     Example:
@@ -143,16 +143,16 @@ def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
     "-o",
     type=PATH,
     metavar="FILE.html",
-    help="Where to; FILE.md goes beside it.  [default: report.html in the folder of RUN; for "
+    help="File to write; FILE.md goes beside it.  [default: report.html in the folder of RUN; for "
     "several: results/report-RUN-RUN.html]",
 )
 def report(runs: Sequence[Path], out: Path | None) -> None:
     """Write the report of a RUN again, or compare runs.
 
-    It shows the games as they are now, also of a run that goes on, and what a run's own report
-    does not have: the time that bots took, and what `arena analyse` has found. With several runs
-    the report has what is different from the first one to each other one: ratings, win types, head
-    to heads, with intervals of the differences, and which bots are the same.
+    It shows the games so far, also of an unfinished run, and adds what the run's own report lacks:
+    the time that bots took, and the results of `arena analyse`. With several runs the report
+    compares each with the first one: ratings, win types and head-to-heads, with intervals of the
+    differences, and which bots are the same.
 
     \b
     Example:
@@ -177,7 +177,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
 
 
 def _check_different(runs: Sequence[Path]) -> None:
-    """Raise InputError where a run is named twice."""
+    """Raise InputError if a run is named twice."""
     seen: dict[Path, Path] = {}
     for run in runs:
         first = seen.setdefault(run.resolve(), run)
@@ -186,7 +186,7 @@ def _check_different(runs: Sequence[Path]) -> None:
 
 
 def _default_place(runs: Sequence[Path]) -> Path:
-    """Return where a report is written to without --out."""
+    """Return the path of a report without --out."""
     if len(runs) == 1:
         return runs[0] / "report.html"
     names = [run.resolve().name for run in runs[:2]]
@@ -212,12 +212,12 @@ def rate(
     anchor: Sequence[str],
     out: Path | None,
 ) -> None:
-    """Rate bots by the games of several runs, or played elsewhere.
+    """Rate bots by the games of several runs, or games played elsewhere.
 
-    RUN is the folder of a run. FILE is a games.csv, has the records of `arena export`, or is a
-    CSV file with the columns bot, opponent and winner (a label; draw or empty for a draw) and,
-    if they are known, pair, seat, win_type, points and opponent_points. Bots of runs are the
-    same where their sha256 and parameters are; others are known by their label.
+    RUN is the folder of a run. FILE is a games.csv, has the records of `arena export`, or is a CSV
+    file with the columns bot, opponent and winner (a label; draw or empty for a draw) and, if they
+    are known, pair, seat, win_type, points and opponent_points. Bots of runs are the same bot if
+    their sha256 and parameters are equal; bots from other files are identified by their label.
 
     \b
     Example:

@@ -1,7 +1,7 @@
-"""Examine this machine for `arena doctor`: what it offers the arena, and what to install.
+"""Examine this machine for `arena doctor`: what the arena can use, and what to install.
 
-Nothing here raises or hangs: what goes wrong is a finding, and a program that is run has
-`patience` seconds to answer.
+Nothing here raises or hangs: an error is a finding, and a program that is run has `patience`
+seconds to answer.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ INTERPRETERS = {
 }
 
 _OLDEST_PYTHON = (3, 11)
-_NEWEST_PYTHON = (3, 14)  # of those with which the tests have passed
+_NEWEST_PYTHON = (3, 14)  # the newest with which the tests have passed
 _GIB = 2**30
 _LEAST_FREE = 2**28  # bytes in the temporary folder
 _SYSTEM = Path("/proc/sys")
 _CGROUP = Path("/sys/fs/cgroup")
-_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of version 2 and 1
-_SWITCHES = (  # a setting, the value that forbids user namespaces, and what allows them
+_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of cgroup version 2 and 1
+_SWITCHES = (  # a setting, its value that forbids user namespaces, a command that allows them
     ("user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"),
     ("kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
     (
@@ -74,7 +74,7 @@ def examine(patience: float = PATIENCE) -> Iterator[Finding]:
 
 
 def _examine_holds() -> Iterator[Finding]:
-    """Yield by what bots are held here."""
+    """Yield how bots are confined on this machine."""
     from arena.lanes.jail import describe_holds
 
     try:
@@ -85,7 +85,7 @@ def _examine_holds() -> Iterator[Finding]:
 
 
 def _examine_clock() -> Finding:
-    """Return by what the time of bots is read."""
+    """Return how the processor time of bots is measured."""
     from arena.lanes.jail import describe_clock
 
     return Finding("processor time", None, f"read from {describe_clock()}")
@@ -125,7 +125,7 @@ def _path_of(command: str) -> str | None:
 def examine_python(
     version: Sequence[int] = sys.version_info[:3], free_threaded: bool | None = None
 ) -> Finding:
-    """Return which Python this is, and whether it is new enough and has been tried."""
+    """Return the version of Python, and whether it is supported and tested."""
     detail = f"{platform.python_implementation()} {'.'.join(map(str, version))}"
     if free_threaded is None:
         free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -141,14 +141,14 @@ def examine_python(
 
 
 def examine_workers(forks: bool | None = None) -> Finding:
-    """Return how workers start here: they are forked."""
+    """Return whether workers can be forked on this machine."""
     ok = hasattr(os, "fork") if forks is None else forks
     advice = "" if ok else "play on Linux or macOS: workers are forked"
     return Finding("workers", ok, "are forked" if ok else "cannot be forked", advice)
 
 
 def examine_cores() -> Finding:
-    """Return how many cores this process may use, which can be fewer than there are."""
+    """Return how many of the machine's cores this process may use."""
     total = os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else total
     detail = str(usable) if usable == total else f"{usable} of {total}"
@@ -156,7 +156,7 @@ def examine_cores() -> Finding:
 
 
 def examine_memory(cgroup: Path = _CGROUP) -> Finding:
-    """Return how much memory there is, or the limit of a container if that is less."""
+    """Return the size of the memory, or the limit of a container if that is less."""
     try:
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -170,7 +170,7 @@ def examine_memory(cgroup: Path = _CGROUP) -> Finding:
 
 
 def _text(path: Path) -> str:
-    """Return the content of a small file, nothing if it cannot be read."""
+    """Return the content of a small file, "" if it cannot be read."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -178,7 +178,7 @@ def _text(path: Path) -> str:
 
 
 def examine_temporary_folder(folder: str | None = None) -> Finding:
-    """Return where temporary files go, after writing one."""
+    """Return the folder of temporary files, after a test that one can be written."""
     what = "temporary folder"
     try:
         folder = folder or tempfile.gettempdir()
@@ -195,7 +195,7 @@ def examine_temporary_folder(folder: str | None = None) -> Finding:
 
 
 def examine_sqlite() -> Finding:
-    """Return which SQLite this Python has; some are built without."""
+    """Return the version of SQLite in this Python; some are built without it."""
     try:
         import sqlite3
     except ImportError as error:
@@ -225,7 +225,7 @@ def examine_bubblewrap(patience: float = PATIENCE, system: Path = _SYSTEM) -> Fi
 
 
 def _remedy(system: Path) -> str:
-    """Return what may help a bubblewrap that does not start."""
+    """Return advice for a bubblewrap that does not start."""
     for name, forbidden, remedy in _SWITCHES:
         if _text(system / name) == forbidden:
             return f"user namespaces are switched off; as root: {remedy}"
@@ -249,7 +249,7 @@ def examine_lanes(*, has_workers: bool, has_jail: bool) -> Finding:
 
 
 def examine_user() -> Finding:
-    """Return whether this is root, whose rights the bots outside the jail have too."""
+    """Return whether this user is root: bots outside the jail have the same rights."""
     if not hasattr(os, "geteuid"):
         return Finding("user", None, "unknown")
     if os.geteuid():
@@ -263,7 +263,7 @@ def examine_user() -> Finding:
 
 
 def examine_interpreter(command: str, patience: float = PATIENCE) -> Finding:
-    """Return which version of a language's program is installed, for bots written in it."""
+    """Return the version of a language's interpreter, for bots written in that language."""
     path = _path_of(command)
     if path is None:
         return Finding(command, None, "not found")
@@ -281,13 +281,13 @@ EXTRAS = {
     "rl": "arena.rl for learners",
     "openspiel": "the game in OpenSpiel",
 }
-"""The extras of the package that a user may want, and what each is for."""
+"""The package's extras for users, and the purpose of each."""
 _LIBRARY = re.compile(r"[\w.-]+")
 _OF_EXTRA = re.compile(r"\bextra *== *['\"]([\w-]+)['\"]")
 
 
 def examine_extras() -> Finding:
-    """Return which extras are here, and what brings the others."""
+    """Return which extras are installed, and how to install the others."""
     try:
         missing = find_missing()
     except metadata.PackageNotFoundError:
@@ -301,9 +301,9 @@ def examine_extras() -> Finding:
 
 
 def find_missing() -> list[str]:
-    """Return the extras that lack a library here.
+    """Return the extras of which a library is not installed.
 
-    Raises importlib.metadata.PackageNotFoundError where the arena itself is not installed.
+    Raises importlib.metadata.PackageNotFoundError if the arena itself is not installed.
     """
     return [
         extra
@@ -313,9 +313,9 @@ def find_missing() -> list[str]:
 
 
 def find_libraries() -> dict[str, list[str]]:
-    """Return the libraries that the arena needs by the extra that brings them.
+    """Return the libraries that the arena needs, by the extra that installs them.
 
-    Those of "" are for all users. Raises importlib.metadata.PackageNotFoundError where the arena
+    Those under "" are always required. Raises importlib.metadata.PackageNotFoundError if the arena
     itself is not installed.
     """
     found: dict[str, list[str]] = {extra: [] for extra in ("", *EXTRAS)}

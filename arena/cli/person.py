@@ -1,4 +1,4 @@
-"""Commands for a person who plays: in the terminal, or at a page in a browser."""
+"""Commands for a person who plays against bots, in the terminal or in a browser."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def human(
 ) -> None:
     """Play games against BOT yourself, in this terminal.
 
-    Type a card's character or its name to play it, T to take, ? for help, quit to leave. Each
-    game is on a fresh deal, and the seats alternate. Every game is added to games.jsonl in
-    the folder for the records, even one that you leave with quit (exit status 0), with Ctrl-C
-    (130) or by the end of the input (1). One that was killed goes on with the command that the
-    next `arena human` prints. `arena play human BOT` does the same.
+    Type a card's character or its name to play it, T to take, ? for help, quit to leave. Each game
+    is on a fresh deal, and the seats alternate. Every game is added to games.jsonl in the folder
+    for the records, even one that you leave with quit (exit status 0), with Ctrl-C (130) or by the
+    end of the input (1). If the program was killed in a game, the next `arena human` prints the
+    command that continues it. `arena play human BOT` does the same.
 
     \b
     Example:
@@ -94,7 +94,7 @@ def human(
 
 
 def is_asked_for(specs: Sequence[str]) -> bool:
-    """Return whether one of the specs names a person."""
+    """Return whether one of the specs stands for a person, as `human` does."""
     from arena.entries.spec import person_label
 
     return any(person_label(spec) is not None for spec in specs)
@@ -155,7 +155,7 @@ _FURTHER: Final = "for another browser: the address before has been used"
 
 @click.command()
 @click.option("--port", type=_PORT, default=0, metavar="N", help="The port.  [default: a free one]")
-@click.option("--no-browser", is_flag=True, help="Print the address and open nothing.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option(
     "--results",
     type=PATH,
@@ -166,9 +166,9 @@ _FURTHER: Final = "for another browser: the address before has been used"
 def table(port: int, no_browser: bool, results: Path) -> None:
     """Play, watch and look things up in a browser.
 
-    Serves a page to this machine alone until Ctrl-C. The address that is printed works once;
-    then another one is printed. Your games are added to RESULTS/human/games.jsonl, as those of
-    `arena human` are. Needs the extra `table`.
+    Serves a page, only to this machine, until Ctrl-C. The printed address works once; then another
+    one is printed. Your games are added to RESULTS/human/games.jsonl, like those of `arena human`.
+    Needs the extra `table`.
 
     \b
     Example:
@@ -185,7 +185,7 @@ def table(port: int, no_browser: bool, results: Path) -> None:
 
 
 def _make_teller() -> Callable[[str], None]:
-    """Return what prints each address: the first one, and those for further browsers."""
+    """Return a function that prints the first address, then those for further browsers."""
     remarks = chain([_FIRST], repeat(_FURTHER))
 
     def tell(address: str) -> None:

@@ -1,6 +1,6 @@
-"""Find the games that a command was asked for, in a run's folder or in a file of records.
+"""Find the games that a command is to show, in a run's folder or in a file of records.
 
-It also opens the file that the command writes them to.
+Also opens the file to which the command writes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_out(path: Path | None) -> Iterator[TextIO]:
-    """Open a new file, which is removed if it cannot be written to its end."""
+    """Open a new file, which is removed if writing it fails."""
     if path is None:
         yield sys.stdout
         return
@@ -67,7 +67,7 @@ def open_records(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_record(path: Path, line: int) -> bytes:
-    """Return a line of a file of records, counted from 1; raises InputError."""
+    """Return a line of a file of records, counted from 1; raises InputError if it has fewer."""
     from arena.records.judge import read_lines
 
     with open_records(path) as records:
@@ -78,12 +78,12 @@ def read_record(path: Path, line: int) -> bytes:
 
 
 def is_run(target: Path, *, line: int | None, chosen: bool) -> bool:
-    """Return whether a target is the folder of a run, and not a file of records.
+    """Return True for the folder of a run, False for a file of records.
 
-    Raises InputError where it is neither, for a line of a run, and for a game of a run that is
-    `chosen` in a file.
+    Raises InputError for anything else, for a `line` of a run, and if a game is `chosen` by labels
+    in a file.
     """
-    if os.path.isdir(target):  # False also where it cannot be looked at
+    if os.path.isdir(target):  # False also if it cannot be accessed
         if line is not None:
             raise InputError(f"--line: for a file of records, and {target} is a folder")
         return True
@@ -104,7 +104,7 @@ _LISTED = 20  # games
 
 
 class Picked(NamedTuple):
-    """A game with its place in a run."""
+    """A game of a run, with its tournament and fixture."""
 
     tournament: Tournament
     fixture: Fixture
@@ -114,10 +114,10 @@ class Picked(NamedTuple):
 def pick_game(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], command: str
 ) -> Picked | None:
-    """Return the game of a run that is chosen by labels or a name, a pair and a seat.
+    """Return the game of a run that is chosen by labels or by its name, pair and seat.
 
-    Where several are chosen they are listed, with the `command` for one of them, and it is
-    None. Raises InputError where there is none.
+    If the choice fits several games, prints a list of them with the `command` for one of them, and
+    returns None. Raises InputError if it fits no game.
     """
     from arena.store.reader import choose, chosen_games, read_run
 
@@ -139,7 +139,7 @@ def pick_game(
 
 
 def note_extent(path: Path, tournament: Tournament, store: Store) -> None:
-    """Say on standard error of a run that it is not finished, if it is not."""
+    """Print a note on standard error if a run is not finished."""
     from arena.runs.run_progress import measure_extent
 
     if state := measure_extent(tournament, store).describe():

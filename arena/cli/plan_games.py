@@ -1,4 +1,4 @@
-"""The command that says before a run how many games it takes."""
+"""The command that estimates how many games a run needs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from arena.tournament.keys import POWER
 @click.argument(
     "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
 )
+@click.option("--gap", type=float, metavar="ELO", help="Gap between neighbours.  [default: none]")
 @click.option(
-    "--gap", type=float, metavar="ELO", help="Tell neighbours so far apart.  [default: none]"
+    "--width", type=float, metavar="ELO", help="Half of the ratings' intervals.  [default: none]"
 )
 @click.option(
-    "--width", type=float, metavar="ELO", help="Know ratings so closely.  [default: none]"
-)
-@click.option(
-    "--power", type=float, default=POWER, show_default=True, help="The chance to see a gap."
+    "--power", type=float, default=POWER, show_default=True, help="The chance to find the gap."
 )
 @AGAINST
 @click.option(
@@ -31,7 +29,7 @@ from arena.tournament.keys import POWER
     type=PATH,
     metavar="RUN",
     shell_complete=complete_runs,
-    help="A run of such games: how much pairs vary, how long they take.  [default: none]",
+    help="A similar run, for the spread and the time of pairs.  [default: none]",
 )
 @json_option
 def plan(
@@ -44,11 +42,11 @@ def plan(
     *,
     as_json: bool,
 ) -> None:
-    """Say before a run how many games it takes to tell bots apart.
+    """Estimate before a run how many games it takes to tell bots apart.
 
-    Either neighbours are to be told apart that are --gap Elo points from each other, or all
-    ratings are to be known within --width. BOTs can also be how many they are, and so can those
-    of --against, the panel of a gauntlet.
+    Give --gap, the difference in Elo between neighbours in the ranking that is to be detected, or
+    --width, half of the interval that each rating is to have. A number can stand for the BOTs, and
+    for those of --against, the panel of a gauntlet.
 
     \b
     Example:
@@ -65,7 +63,7 @@ def plan(
 
 
 def _number(bots: Sequence[str]) -> Sequence[str] | int:
-    """Return bots, or how many they are if that is said."""
+    """Return the bots, or their number if only that is given."""
     is_number = len(bots) == 1 and bots[0].isascii() and bots[0].isdigit() and len(bots[0]) < 10
     return int(bots[0]) if is_number else bots
 

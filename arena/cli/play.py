@@ -1,4 +1,4 @@
-"""The commands that play a tournament: of a config, or of bots that are named."""
+"""The commands that play a tournament: from a config (`run`), or of named bots (`play`)."""
 
 from __future__ import annotations
 
@@ -72,12 +72,11 @@ def run(
 ) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
-    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder, or
-    the manifest.json of a run, which plays the same games again. The results go to
-    results/NAME, the config's name. A run that was stopped goes on from where it was; one
-    that is finished is not played again. Options override the config. A BOT is a name in
-    bots/, a file ./my_bot.py, a package.module or cmd:COMMAND, with parameters in brackets:
-    name(depth=3); label=BOT names it.
+    CONFIG can be the name of one that comes with the arena, such as quickstart or ladder, or the
+    manifest.json of a run, which plays the same games again. The results go to results/NAME, where
+    NAME is the config's. An interrupted run continues; a finished one is not played again. Options
+    override the config. A BOT is a name in bots/, a file ./my_bot.py, a package.module or
+    cmd:COMMAND, with parameters in brackets: name(depth=3); label=BOT names it.
 
     \b
     Example:
@@ -100,7 +99,7 @@ def run(
 
 
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
-    """Play the run of a manifest, which may be a comparison."""
+    """Play the run of a manifest again; it may be a comparison."""
     from arena.runs.rerun import play_as
 
     refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
@@ -126,7 +125,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
     multiple=True,
     metavar="NAME",
     shell_complete=complete_restrictions,
-    help="Say what it costs BOT to play under this restriction, such as late-take; repeatable.",
+    help="Measure what this restriction costs BOT, such as late-take; repeatable.",
 )
 @ANCHOR
 @REPLACE
@@ -150,10 +149,10 @@ def play(
 ) -> None:
     """Play bots against each other without a config.
 
-    Nothing is written without --out. A BOT is what it is for `arena run`. With `human` for
-    one of two bots you play against the other: see `arena human --help`. With --restrict the
-    first BOT plays the others, or itself if it is the only one, under each restriction and
-    without, always on the same deals; see docs/ablate.md.
+    Nothing is written without --out. For what a BOT can be, see `arena run --help`. If one of two
+    bots is `human`, you play against the other: see `arena human --help`. With --restrict the first
+    BOT plays the others, or itself if it is the only one, under each restriction and without any,
+    always on the same deals; see docs/ablate.md.
 
     \b
     Example:
@@ -196,7 +195,7 @@ def _play(
     choice: ExecutorChoice,
     place: Path | None = None,
 ) -> None:
-    """Play a tournament, which is from this place, and print what it came to."""
+    """Play a tournament, and print its result; `place` is the config that it comes from."""
     how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
         say(*_announce(tournament, how.workers, choice), err=True)
@@ -208,7 +207,7 @@ def _play(
 
 
 def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:
-    """Yield how long a tournament takes at most, where limits were asked for."""
+    """Yield how long a tournament takes at most, if limits were given."""
     from arena.lanes.limits import Limits
 
     if choice.kind != "local" or tournament.limits == Limits():

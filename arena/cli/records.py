@@ -55,7 +55,7 @@ _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite"
 @click.argument("file", type=PATH, shell_complete=complete_records)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def replay(file: Path, as_json: bool) -> None:
-    """Judge the game records of FILE, one a line; - is standard input.
+    """Check the game records of FILE, one a line; - is standard input.
 
     A record is a JSON object, as `arena game` and `arena export` print it. The exit status is
     1 if a record is bad.
@@ -80,10 +80,10 @@ def replay(file: Path, as_json: bool) -> None:
 @click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option("--pair", type=PAIR, help="Of a run: which deal.")
-@click.option("--seat", type=SEAT, help="Of a run: where BOT sat; seat 0 begins.")
+@click.option("--seat", type=SEAT, help="Of a run: the seat of BOT; seat 0 begins.")
 @click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
 @click.option(
-    "--by", default="champion", show_default=True, metavar="BOT", help="Who values the plies."
+    "--by", default="champion", show_default=True, metavar="BOT", help="Bot that estimates chances."
 )
 @names_option
 def show(
@@ -97,13 +97,12 @@ def show(
 ) -> None:
     """Print a game ply by ply, or list the games of a run.
 
-    RUN is the folder of a run. A game of it is chosen by the labels of its bots, the pair and
-    the seat, or by its name GAME, as in greedy/uniform/3/1. Where more than one is chosen they
-    are listed. FILE has a game record a line; - is standard input.
+    RUN is the folder of a run. Choose a game of it by the labels of its bots, the pair and the
+    seat, or by its name GAME, as in greedy/uniform/3/1. If more than one game fits, they are
+    listed. FILE has one game record per line; - is standard input.
 
-    The last line is about the decisive ply: the one at which the chance to win changed most. It
-    need not be why the game was won.
-    The bot of --by says what the chances were.
+    The last line names the decisive ply: the one at which the chance to win changed most. It need
+    not be the reason why the game was won. The bot of --by estimates the chances.
 
     \b
     Example:
@@ -138,7 +137,7 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
 def _show_run(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
-    """Print the game of a run that is chosen, or a list of those that are."""
+    """Print the chosen game of a run, or a list if several games fit the choice."""
     picked = pick_game(path, choice, "show")
     if picked is not None:
         _print_game(path, picked.game, names, by)
@@ -161,11 +160,10 @@ def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
 @click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.option("--out", "-o", type=PATH, help="The file to write.  [default: standard output]")
 def export(run: Path, out: Path | None) -> None:
-    """Write all games of a RUN as JSON lines, one a game.
+    """Write all games of a RUN as JSON, one line per game.
 
-    A line has the record, the name of the game, the bots in the order of their seats, the
-    winner, the win type, the points and the fault of a forfeit. A file that exists is not
-    changed.
+    A line has the record, the name of the game, the bots in the order of their seats, the winner,
+    the win type, the points and the fault of a forfeit. An existing file is not overwritten.
 
     \b
     Example:
@@ -192,7 +190,7 @@ def export(run: Path, out: Path | None) -> None:
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
 @click.option("--pair", type=PAIR, default=0, show_default=True, help="Which deal.")
 @click.option(
-    "--seat", type=SEAT, default=0, show_default=True, help="Where BOT sits; seat 0 begins."
+    "--seat", type=SEAT, default=0, show_default=True, help="The seat of BOT; seat 0 begins."
 )
 @click.option(
     "--lane",
@@ -222,9 +220,9 @@ def game(
 ) -> None:
     """Play one game of a run again, and print its record.
 
-    A fault is printed with its evidence. The labels of the bots, the seed, the pair and the
-    seat decide the deal. The record goes to standard output, ready for `arena show -`. With
-    --thoughts the bots are asked afterwards what they thought; the game stays the same.
+    A fault is printed with its evidence. The deal follows from the labels of the bots, the seed and
+    the pair. The record goes to standard output, ready for `arena show -`. With --thoughts the bots
+    report after the game what they thought; the game stays the same.
 
     \b
     Example:
@@ -251,7 +249,7 @@ def game(
 def _describe(
     specs: Sequence[str], labels: Sequence[str], lanes: Sequence[Lane], needs: Sequence[str]
 ) -> list[BotEntry]:
-    """Return the two bots, with what is said of both or of each."""
+    """Return the two bots, with their labels, lanes and needed files."""
     from arena.tournament.config import BotEntry
 
     both = zip(
@@ -265,7 +263,7 @@ def _describe(
 
 
 def _for_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
-    """Return one value for each of two bots; no value is None for both."""
+    """Return one value for each of two bots: one value is for both, no value is None for both."""
     if len(values) > 2 or (name == "label" and len(values) == 1):
         raise InputError(f"--{name}: give it twice, once for each bot")
     return (*values, *values)[:2] if values else (None, None)

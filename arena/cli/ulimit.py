@@ -1,7 +1,7 @@
-"""Check whether `ulimit -v` leaves a command enough memory, in a process that may fail.
+"""Check in a separate process whether `ulimit -v` leaves a command enough memory.
 
-Without memory, numpy may exit, hang or send SIGINT, and pyarrow aborts. So the libraries are
-imported in a separate process first, and only where there is such a limit.
+Without memory, numpy may exit, hang or send SIGINT, and pyarrow aborts. So if there is such a
+limit, the libraries are first imported in a separate process, which may fail.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 from arena.errors import ArenaError
 
 try:
-    import resource  # at once: where memory is short, it could not be imported any more
+    import resource  # at once: when memory is short, a later import could fail
 except ModuleNotFoundError:  # Windows
     resource = None  # type: ignore[assignment]
 
 
 class _Need(NamedTuple):
-    """What a command loads, and the threads and MB that it needs beside; `least` MB in all."""
+    """Modules a command loads, its threads, and memory in MB: `spare` beside, `least` in all."""
 
     libraries: str
     code: str
@@ -56,10 +56,10 @@ NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
     ),
     _TABLES,
 )
-"""What commands need of which Python's own memory is a small part."""
+"""Needs of the commands that need much more memory than Python itself."""
 
 _OWN = 64  # MB: the arena itself takes 30
-_PATIENCE = 60.0  # seconds: a try that hangs has failed
+_PATIENCE = 60.0  # seconds: a trial that hangs has failed
 _SIGNS = ("map segment", "allocate", "start new thread", "without exception set")
 _TRY = """
 import threading
@@ -76,7 +76,7 @@ finally:
 
 
 def check_memory(command: str) -> None:
-    """Raise ArenaError where a limit leaves too little memory for what a command loads."""
+    """Raise ArenaError if a limit leaves too little memory for the modules that a command loads."""
     need = NEEDS[command]
     if _find_limit() is None:
         return
@@ -98,9 +98,10 @@ def check_memory(command: str) -> None:
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether an error says that there was no memory for something.
+    """Return whether an error was caused by a lack of memory.
 
-    Under the smallest limits Python itself fails in any way, also while it compiles a module.
+    Under the smallest limits Python itself can fail with any error, also while it compiles a
+    module.
     """
     limit = _find_limit()
     if limit is not None and limit < _OWN << 20:
@@ -111,7 +112,7 @@ def is_shortage(error: BaseException) -> bool:
 
 
 def describe_shortage(why: str) -> str:
-    """Return what is said of a shortage of memory, with the limit if there is one."""
+    """Return the message for a lack of memory, with the limit if there is one."""
     limit = _find_limit()
     if limit is not None:
         why += f"; `ulimit -v` allows {limit >> 20:,} MB: raise it, as with `ulimit -v unlimited`"
@@ -119,7 +120,7 @@ def describe_shortage(why: str) -> str:
 
 
 def _find_limit() -> int | None:
-    """Return how many bytes of memory this process may have, None if that is not limited."""
+    """Return the limit of this process's memory in bytes, None without a limit."""
     if resource is None:
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)

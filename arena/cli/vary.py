@@ -1,4 +1,4 @@
-"""The commands that vary a tournament: its rules, the parameters of a bot, or what it may do."""
+"""The commands that vary a tournament: its rules, a bot's parameters, or its allowed actions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class _RuleOption(click.Option):
-    """An option whose help ends with the published rules, which only the help loads."""
+    """An option whose help ends with the published rules, which are loaded only for the help."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
@@ -78,13 +78,13 @@ def ablate(
     out: Path | None,
     **options: Any,
 ) -> None:
-    """Show what a change of the rules changes in the games.
+    """Measure what a change of the rules changes in the games.
 
-    The bots of a CONFIG play the same deals under its rules, which are the published ones unless
-    it changes some, and under each change. Changes are made one at a time, with --cross also
-    together. A list stands in brackets, and rules that must change together are joined by +:
-    hand_size=4+removed=11. Every change is a run in a folder of its own, and goes on where it
-    was stopped; ablation.csv has the table.
+    The bots of a CONFIG play the same deals under its rules, which are the published ones unless it
+    changes some, and under each change. Changes are made one at a time, with --cross also together.
+    A list is written in brackets, and rules that must change together are joined by +:
+    hand_size=4+removed=11. Every change is a run in a folder of its own. An interrupted ablation
+    continues; ablation.csv has the table.
 
     \b
     Example:
@@ -136,7 +136,7 @@ def _ablate(
 
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
-    """Print the table, what must be known to read it, and the folder."""
+    """Print the table, notes on how to read it, and the folder."""
     from arena.insight.ablation import find_earlier, format_table
 
     changes = ablation.variants[0].rules.changes()
@@ -174,9 +174,9 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     type=PAIRS,
     default=keys.TUNED_PAIRS,
     show_default=True,
-    help="Pairs of the search, over all settings and opponents.",
+    help="Pairs of the search, for all settings and opponents together.",
 )
-@click.option("--proof", type=PAIRS, help="Pairs of the comparison at most.  [default: the budget]")
+@click.option("--proof", type=PAIRS, help="Most pairs of the comparison.  [default: the budget]")
 @add_run_options(seed="0", workers="all cores", lane="as fits the bot", out="results/tune-BOT")
 def tune(
     bot: str,
@@ -190,11 +190,11 @@ def tune(
 ) -> None:
     """Find good parameters of BOT by games on common deals.
 
-    Settings of the parameters meet the bots of --against, round by round, all on the same deals
-    with the same luck. At the end the best one is compared with BOT as it is, on fresh deals.
-    Where both ends of a range are whole numbers, its values are; 0.0..5 has others. A parameter
-    can depend on a choice: --param 'depth=1..4 if mode=deep'. A search that was stopped goes on
-    from where it was.
+    Settings of the parameters play against the bots of --against, round by round, all on the same
+    deals with the same luck. At the end the best one is compared with the unchanged BOT on fresh
+    deals. If both ends of a range are whole numbers, so are all its values; 0.0..5 has fractions,
+    too. A parameter can depend on a choice: --param 'depth=1..4 if mode=deep'. An interrupted
+    search continues.
 
     \b
     Example:
@@ -240,7 +240,7 @@ def _tune(tuning: Tuning, out: Path, how: How, choice: ExecutorChoice) -> None:
 
 
 def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
-    """Print the finding, the warnings and the spec that has it."""
+    """Print the finding, the warnings, and the spec of the best bot."""
     from arena.insight.tuned import describe_lines
 
     lines = list(describe_lines(tuned))
@@ -260,7 +260,7 @@ def play_restricted(
 ) -> None:
     """Play the first bot under restrictions and without, and print what each of them costs.
 
-    Its opponents are the other bots, or itself where it is the only one.
+    Its opponents are the other bots, or itself if it is the only one.
     """
     from arena.runs.restrict_bot import UNRESTRICTED, measure, restrict, to_document
     from arena.tournament.config import BotEntry, make_tournament
@@ -278,7 +278,7 @@ def play_restricted(
 
 
 def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
-    """Yield a table of 80 columns, what each restriction is, and who has forfeited games."""
+    """Yield a table of 80 columns, the meaning of each restriction, and bots with forfeits."""
     from arena.entries.restrictions import RESTRICTIONS
 
     bot, panel = tournament.entries[-1 - tournament.panel], tournament.labels[-tournament.panel :]
@@ -302,7 +302,7 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
 def _changed(row: Mapping[str, Any]) -> str:
     """Return a share with its change and the interval of that, in per cent.
 
-    What never happened, with the restriction and without, has no interval.
+    A share that is 0 both with and without the restriction has no interval.
     """
     from arena.insight.summary import write_row
 

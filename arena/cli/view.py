@@ -27,10 +27,11 @@ _LONGEST_NAME = 80  # characters of a file's name
 
 
 class _What(NamedTuple):
-    """What is shown beside the game that was chosen.
+    """What a page shows beside the chosen game.
 
-    `other` is the ply and the action from which on another game is shown, `then` the spec of the
-    bot that goes on there. In so many `worlds` decisions are judged, in none where they are not.
+    `other` is the ply and the action at which an alternative game branches off; `then` is the spec
+    of the bot that plays it to the end. `worlds` is the number of worlds in which decisions are
+    judged, 0 if they are not judged.
     """
 
     seat: int | None
@@ -47,26 +48,26 @@ class _What(NamedTuple):
 @click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
 @click.option("--seat", type=SEAT, help="Only what this seat knew.  [default: everything]")
 @click.option(
-    "--by", default="champion", show_default=True, metavar="BOT", help="Who values the plies."
+    "--by", default="champion", show_default=True, metavar="BOT", help="Bot that estimates chances."
 )
-@click.option("--thoughts", is_flag=True, help="Of a run: ask its bots what they thought.")
-@click.option("--judge", is_flag=True, help="Say what each decision lost, as `arena analyse` does.")
+@click.option("--thoughts", is_flag=True, help="Of a run: show what its bots thought.")
+@click.option("--judge", is_flag=True, help="Show each decision's loss, as `arena analyse` does.")
 @click.option(
     "--worlds",
     type=Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS),
-    help=f"With --judge: hands that each action is tried against.  [default: {keys.WORLDS}]",
+    help=f"With --judge: hands on which each action is tried.  [default: {keys.WORLDS}]",
 )
 @click.option(
     "--what-if",
     "other",
     type=(Whole(0, sys.maxsize), str),
     metavar="PLY ACTION",
-    help="Play this action at this ply, and go on.  [default: the game as it was]",
+    help="Play this action at this ply instead, then to the end.  [default: the game as it was]",
 )
 @click.option(
     "--then",
     metavar="BOT",
-    help="With --what-if: who goes on in both seats.  [default: a run's own bots, or champion]",
+    help="With --what-if: the bot of both seats.  [default: a run's own bots, or champion]",
 )
 @click.option("--out", "-o", type=PATH, help="The page.  [default: named after the game]")
 @names_option
@@ -81,10 +82,9 @@ def view(
 ) -> None:
     """Write the replay of a game as one HTML page that opens offline.
 
-    RUN is the folder of a run, and a game of it is chosen as in `arena show`. FILE has a game
-    record a line; - is standard input. With --seat the page has what that seat knew and
-    nothing else, also in its source. A page of this command is replaced; any other file is
-    not changed.
+    RUN is the folder of a run, and a game of it is chosen as in `arena show`. FILE has one game
+    record per line; - is standard input. With --seat the page contains only what that seat knew,
+    also in its source. An earlier page of this command is overwritten, any other file is not.
 
     \b
     Example:
@@ -120,7 +120,7 @@ def _read_options(
     other: tuple[int, str] | None,
     then: str | None,
 ) -> _What:
-    """Return what is asked for; raises InputError for options that do not go together."""
+    """Return what to show; raises InputError for options that exclude each other."""
     from arena.entries.resolve import resolve
 
     if worlds is not None and not judge:
@@ -176,7 +176,7 @@ def _timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
 
 
 def _judge(record: Record, name: str, what: _What, folder: Path | None = None) -> dict[str, Any]:
-    """Return the judged decisions of a game as they are given to its timeline."""
+    """Return the judged decisions of a game as keywords for its timeline."""
     from arena.runs.review import describe_judge, review_record
 
     if not what.worlds:
@@ -193,7 +193,7 @@ def _other_timeline(
     players: Sequence[Player] | None = None,
     limits: Limits | None = None,
 ) -> dict[str, Any]:
-    """Return the timeline of a game that leaves the one that was played."""
+    """Return the timeline of the alternative game."""
     from arena.entries.resolve import resolve
     from arena.runs.what_if import draw_players, what_if
     from arena.store.curve import BOT
@@ -209,7 +209,7 @@ def _other_timeline(
 
 
 def _file_name(game: str, what: _What) -> str:
-    """Return a name for the page of a game that every system has."""
+    """Return a file name for the page of a game that is valid on every system."""
     plain = re.sub(r"[^A-Za-z0-9_.]+", "-", game).strip("-.")
     end = "" if what.seat is None else f"-seat-{what.seat}"
     if what.other:
@@ -218,7 +218,7 @@ def _file_name(game: str, what: _What) -> str:
 
 
 def _write_page(path: Path, page: str) -> None:
-    """Write a page in place of none, or of another page of a replay."""
+    """Write a page; an earlier page of a replay is overwritten, any other file is not."""
     from arena.records.html_page import is_replay
 
     if is_replay(path):

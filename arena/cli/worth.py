@@ -1,4 +1,4 @@
-"""The command that estimates what cards are worth to who takes them, also by experiment."""
+"""The command that estimates what taking each kind of card is worth, also by experiment."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
 
 @click.command()
 @click.argument("run", type=PATH, shell_complete=complete_runs)
-@click.option("--intervene", is_flag=True, help="Make the experiment: swap cards, and play on.")
+@click.option("--intervene", is_flag=True, help="Run the experiment: swap cards, then play on.")
 @click.option(
     "--swaps",
     type=SWAPS,
     default=keys.SWAPS,
     show_default=True,
-    help="Swaps at most; each plays a game on.",
+    help="Most swaps; for each one a game is played to its end.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the swaps.")
 @key_option("workers", "all cores")
@@ -61,12 +61,12 @@ def worth(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Say what each kind of card is worth to who takes it, in a RUN.
+    """Estimate what taking each kind of card is worth, from a RUN.
 
-    `adds`, of cards.csv, is a correlation. With --intervene the bots of the run play games on, in
-    each of which a card that was taken is swapped for one that was out of the game; `effect` is
-    the mean of what this changes in the taker's result. Bots must be those of the run, and play
-    the same game twice. They are played in the run's lane.
+    `adds`, of cards.csv, is a correlation. With --intervene a taken card is swapped for one that
+    was out of the game, and the bots of the run play on from there; `effect` is the mean change of
+    the taker's result. The bots must be unchanged and repeat their moves. They play in the run's
+    lane.
 
     \b
     Example:
@@ -104,7 +104,7 @@ def _measure(
     *,
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
-    """Return the table, with the experiment if its swaps, seed and workers are said, and a note."""
+    """Return the table and a note; `how` has swaps, seed and workers, None for no experiment."""
     from arena.insight.effects import ADJUSTED
     from arena.insight.win_tables import make_win_tables
     from arena.runs.intervene import add_effects

@@ -1,4 +1,4 @@
-"""Commands for people who write a bot: a new file, a check of the contract, one packed file."""
+"""Commands for writers of bots: a new bot, a check of the contract, one packed file."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     help="The folder to write to.  [default: the current one]",
 )
 def new(name: str, folder: Path) -> None:
-    """Write NAME.py, a bot that plays at once, and test_NAME.py, its test.
+    """Write NAME.py, a complete bot, and test_NAME.py, its test.
 
-    Nothing is ever overwritten.
+    Existing files are not overwritten.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def new(name: str, folder: Path) -> None:
 @click.option(
     "--lane",
     type=click.Choice(["jail", "process"]),
-    help="Where its code runs.  [default: the jail, if there is one]",
+    help="The lane of its processes.  [default: the jail, if there is one]",
 )
 @click.option("--seconds", hidden=True)
 @LIMITS
@@ -78,11 +78,11 @@ def check(
     limits: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Put BOT through the contract, line by line, and guess its rating.
+    """Check each item of the contract for BOT, and estimate its rating.
 
-    Its code runs in processes of its own, in the jail if this machine has one. Outside the
-    jail a bot can write its own report, so it is never accepted there. The exit status is 0 if
-    nothing has failed, 1 if something has or the check was cut short, 2 if there is no such bot.
+    Its code runs in separate processes, in the jail if this machine has one. Outside the jail a bot
+    could forge its report, so it is never accepted there. The exit status is 0 if no item failed, 1
+    if one did or the check was cut short, 2 if BOT does not exist.
 
     \b
     Example:
@@ -137,14 +137,14 @@ def _document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:
 
 
 class _Progress:
-    """Shows on a terminal what is being worked on, in a line that disappears again."""
+    """Shows on a terminal which item is being checked, in a line that disappears again."""
 
     def __enter__(self) -> _Progress:
         self.shown = ""
         return self
 
     def show(self, what: str) -> None:
-        """Show a text in place of the one before."""
+        """Show a text in place of the previous one."""
         if what != self.shown and sys.stderr.isatty():
             click.echo(f"\r{what:<{len(self.shown)}}\r{what}", nl=False, err=True)
             self.shown = what
@@ -161,9 +161,9 @@ class _Progress:
 def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
     """Write BOT and its FILES as one Python file, which is a bot.
 
-    BOT is a file or a folder. FILES are what it reads (weights) and modules that it imports; a
-    folder stands for all files in it. The same files give the same bytes. The bot reads a file as
-    Path(__file__).with_name("weights.npz"), packed or not.
+    BOT is a file or a folder. FILES are data that it reads (weights) and modules that it imports; a
+    folder stands for all files in it. The same files give the same bytes. Packed or not, the bot
+    reads a file as Path(__file__).with_name("weights.npz").
 
     \b
     Example:

@@ -1,6 +1,7 @@
-"""Serialise the results that workers and sites report, and check that they are possible.
+"""Serialise the results of workers and sites, and check received ones for plausibility.
 
-A bot may run in the process that sends it. So nothing is unpickled, and what cannot be is Garbled.
+A bot may run in the process that sends them. So nothing is unpickled, and impossible data raises
+Garbled.
 """
 
 from __future__ import annotations
@@ -28,22 +29,22 @@ from engine.scoring import WinType
 PLAYED, ASKING, WORDS, FAILED, LOGGED = 1, 2, 3, 4, 5
 """Kinds of frames from a worker.
 
-They say what a chunk came to, whom it asks, its last words, which game a fault has ended, and a
-line of its log.
+In this order: the results of a chunk, a question to a bot, the worker's last words, a game that a
+fault ended, a line of its log.
 """
 
-_MOST_REST = 1 << 20  # bytes of a frame beside its games
+_MOST_REST = 1 << 20  # bytes of a frame besides its games
 _MOST_GAME = 4 * MOST_OUTPUT  # bytes of a game with its evidence
 
 
 class LastWords(NamedTuple):
-    """Why a worker process ends by itself, as one line."""
+    """The reason why a worker process exits early, as one line."""
 
     text: str
 
 
 class Failed(NamedTuple):
-    """A game of the chunk which is played that a fault has ended, ahead of the others."""
+    """A game of the current chunk that ended by a fault, reported before the chunk is finished."""
 
     result: GameResult
 
@@ -58,7 +59,7 @@ _KINDS: Final = {
 
 
 class Part(msgspec.Struct, array_like=True):
-    """What a chunk came to, as it travels."""
+    """The results of a chunk, or of a part of one, as plain data to be sent."""
 
     pairing: int
     first: int
@@ -72,14 +73,14 @@ class Part(msgspec.Struct, array_like=True):
 
 
 def to_part(played: Played) -> Part:
-    """Return what a chunk came to as it travels."""
+    """Return the results of a chunk as plain data."""
     timings = {label: timing.to_data() for label, timing in played.timings.items()}
     more = [*played.judged], played.refusal, [*played.renewed]
     return Part(*played.chunk[:3], played.results, timings, played.seconds, *more)
 
 
 def from_part(part: Part, chunk: Chunk) -> Played:
-    """Return what a chunk came to; raises Garbled unless these are its games, and can be."""
+    """Return the results of a chunk; raises Garbled unless they are of its games, and plausible."""
     if chunk.question:
         return _judged_from(part, chunk)
     if [result[:2] for result in part.results] != _places(chunk) or part.judged or part.refusal:
@@ -93,7 +94,7 @@ def from_part(part: Part, chunk: Chunk) -> Played:
 
 
 def _judged_from(part: Part, chunk: Chunk) -> Played:
-    """Return what was judged of a chunk; raises Garbled unless it is possible."""
+    """Return the judged games of a chunk; raises Garbled for impossible ones."""
     if [game[:2] for game in part.judged] != ([] if part.refusal else _places(chunk)):
         raise Garbled("its answer has other games than it was asked for")
     plies = STANDARD.game_plies
@@ -103,7 +104,7 @@ def _judged_from(part: Part, chunk: Chunk) -> Played:
 
 
 def _check_failed(result: GameResult, chunk: Chunk) -> GameResult:
-    """Return a game that a fault has ended; raises Garbled unless it can be one of the chunk."""
+    """Return a game that a fault ended; raises Garbled unless it can be a game of the chunk."""
     if result[:2] not in _places(chunk) or not result.fault or not is_possible(result):
         raise Garbled("it told of a fault that cannot be")
     return result
@@ -115,20 +116,20 @@ def _places(chunk: Chunk) -> list[tuple[int, int]]:
 
 
 def most_bytes(chunks: Iterable[Chunk]) -> int:
-    """Return how long an answer to one of these chunks may be."""
+    """Return the most bytes that an answer to one of these chunks may have."""
     games = max((chunk.pairs * len(chunk.seats) for chunk in chunks), default=0)
     return _MOST_REST + games * _MOST_GAME
 
 
 def write_answer(answer: Answer) -> bytes:
-    """Return what a worker says as a frame."""
+    """Return a message of a worker as a frame."""
     if isinstance(answer, Played):
         return pack(PLAYED, msgspec.msgpack.encode(to_part(answer)))
     return pack(_KINDS[type(answer)], msgspec.msgpack.encode(answer))
 
 
 def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
-    """Return what a worker says that plays this chunk; raises Garbled for anything else."""
+    """Return a message of a worker that plays this chunk; raises Garbled for anything invalid."""
     try:
         if kind == WORDS:
             return _words.decode(data)
@@ -156,13 +157,13 @@ _line = msgspec.msgpack.Decoder(Line)
 _FORFEIT: Final = "forfeit"
 _DRAW: Final = "draw"
 _WIN_TYPES = frozenset(get_args(WinType)) | {_FORFEIT}
-_MOST = 1_000_000  # of points and plies: no rules reach it
-_MOST_BUCKET = 1000  # of times: those of a bucket above it are no seconds
+_MOST = 1_000_000  # of points and plies; no rules of the game reach it
+_MOST_BUCKET = 1000  # of times: higher buckets stand for no real duration
 _MOST_DECISIONS = 1 << 40  # of a bot in one chunk
 
 
 def is_possible(result: GameResult) -> bool:
-    """Return whether there can be such a game: its texts, its numbers, its winner and its fault."""
+    """Return whether a result is plausible: its texts, its numbers, its winner and its fault."""
     return (
         result.win_type in _WIN_TYPES
         and (result.win_type == _DRAW) == (result.winner is None)
@@ -177,7 +178,7 @@ def is_possible(result: GameResult) -> bool:
 
 
 def _is_possible_fault(fault: Fault) -> bool:
-    """Return whether a lane could have found this fault; forfeits by rule are the client's."""
+    """Return whether a lane can report this fault; only the client adds forfeits by rule."""
     evidence = fault.traceback + fault.output
     return (
         fault.kind in KINDS
@@ -188,7 +189,7 @@ def _is_possible_fault(fault: Fault) -> bool:
 
 
 def is_possible_timing(data: TimingData) -> bool:
-    """Return whether a Timing can be made of this: its counts are counts of times."""
+    """Return whether this data is a valid Timing: its counts and buckets are in range."""
     return all(
         0 <= count < _MOST_DECISIONS
         and all(

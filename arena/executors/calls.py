@@ -1,7 +1,7 @@
 """Call functions on the machines of a cluster, through any executor of `concurrent.futures`.
 
-A `Place` is a process that can host a site. The results of calls, and places that appear or
-disappear, are reported as events. Calls are also the heartbeats of a client to its sites.
+A `Place` is a process that can host a site. Results of calls, and places that appear or disappear,
+are reported as events. The client also sends its heartbeats to the sites as calls.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ from arena.executors.roster import Batch, Host, Place, Site
 
 _TICK = 0.5  # seconds
 _LOOK = 2.0  # seconds between two looks at the places
-_BEAT = 10.0  # seconds from one sign of life of the client to the next
-_CLOSING = 15.0  # seconds in which sites end
+_BEAT = 10.0  # seconds between two heartbeats of the client
+_CLOSING = 15.0  # seconds in which sites may end
 _OWN_CALLS: Final = 4
-"""Calls of the client's own site at once: one that opens it, two batches, and one that ends it."""
+"""Concurrent calls of the client's own site: one opens it, two play batches, one ends it."""
 
 
 class Places(Protocol):
-    """Where sites can be."""
+    """A source of places for sites, such as a Dask cluster or a pool of processes."""
 
     def look(self) -> Mapping[str, Place]:
-        """Return all places that there are now, by name.
+        """Return all places available now, by name.
 
-        Raises NoSites where none can be reached any more.
+        Raises NoSites if no place can be reached any more.
         """
 
 
 class Joined(NamedTuple):
-    """A place is there now."""
+    """Event: a place has appeared."""
 
     name: str
     place: Place
 
 
 class Left(NamedTuple):
-    """A place has gone; its calls are not answered any more."""
+    """Event: a place has disappeared; its calls will not be answered."""
 
     name: str
 
 
 class Gone(NamedTuple):
-    """No place can be reached any more, and none will come."""
+    """Event: no place can be reached any more, now or later."""
 
     reason: str
 
 
 class Answered(NamedTuple):
-    """What a call to a site has returned, for a batch or to open it; `error` says why it failed."""
+    """Event: the value of a call to a site, for a batch or to open it, or the `error`."""
 
     site: Site
     batch: Batch | None
@@ -69,15 +69,15 @@ Event: TypeAlias = Joined | Left | Gone | Answered
 
 
 class Calls:
-    """Calls functions at places, and at the client's `own`.
+    """Calls functions at places, and at the client's `own` host.
 
-    `sites` returns those that are to hear that the client lives; it is called in another thread.
+    `sites` returns the sites that get the client's heartbeats; it is called in another thread.
     """
 
     def __init__(self, places: Places, own: Host, sites: Callable[[], Iterable[Site]]) -> None:
         self.places = places
         self.own = own
-        self.is_gone = False  # what calls the places: only the own site can be called
+        self.is_gone = False  # when no place can be reached: only the own site can
         self._sites = sites
         self._events: SimpleQueue[Event] = SimpleQueue()
         self._known: set[str] = set()
@@ -85,7 +85,7 @@ class Calls:
         self._ended = threading.Event()
 
     def start(self) -> None:
-        """Tell from now on what happens, and let sites know that the client lives."""
+        """Start to report events, and to send heartbeats to sites."""
         self.look()
         for work, seconds in ((self.look, _LOOK), (self.beat, _BEAT)):
             threading.Thread(target=self._repeat, args=(work, seconds), daemon=True).start()
@@ -95,7 +95,7 @@ class Calls:
             work()
 
     def look(self) -> None:
-        """Tell of places that have come and gone."""
+        """Report places that have appeared or disappeared."""
         try:
             places = self.places.look()
         except NoSites as error:
@@ -109,7 +109,7 @@ class Calls:
         self._known = {*places}
 
     def beat(self) -> None:
-        """Let all sites know that the client lives; those in a pool cannot hear it."""
+        """Send a heartbeat to all sites except those in a pool, which cannot receive it."""
         for site in self._sites():
             if not (site.asked or site.host.place.pool):
                 site.asked = time.monotonic()
@@ -123,11 +123,11 @@ class Calls:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether everything that has been heard has been seen to."""
+        """Whether all events have been taken."""
         return self._events.empty()
 
     def events(self) -> Iterator[Event]:
-        """Yield what has happened; wait a tick for the first event."""
+        """Yield the events so far; wait up to a tick for the first one."""
         with suppress(Empty):
             yield self._events.get(timeout=_TICK)
             while True:
@@ -136,7 +136,7 @@ class Calls:
     def ask(
         self, site: Site, batch: Batch | None, function: Callable[..., Any], *args: Any
     ) -> None:
-        """Call a function on a site's host, for a batch or to open the site."""
+        """Call a function on a site's host, for a batch or to open the site; an event follows."""
 
         def tell(value: Any, error: str) -> None:
             self._events.put(Answered(site, batch, value, error))
@@ -150,7 +150,7 @@ class Calls:
         function: Callable[..., Any],
         *args: Any,
     ) -> Future[Any] | None:
-        """Call a function on a site's host, and tell its value or why there is none."""
+        """Call a function on a site's host, and pass `tell` its value or an error message."""
         try:
             future: Future[Any] = site.host.place.executor.submit(function, *args)
         except Exception as error:  # it has been shut down, or has lost its processes
@@ -171,20 +171,20 @@ class Calls:
         return future
 
     def forget(self, site: Site) -> None:
-        """Give up the calls of a site whose host has gone."""
+        """Cancel the calls of a site whose host has gone."""
         for future, asked in [*self._open.items()]:
             if asked is site:
                 future.cancel()
 
     def end(self, site: Site) -> Future[Any] | None:
-        """Have a site ended; one in a pool ends with its call."""
+        """End a site; one in a pool ends with its call."""
         if site.host.place.pool:
             self.forget(site)
             return None
         return self._submit(site, lambda *_: None, site_host.close_site, site.token)
 
     def close(self) -> None:
-        """End all sites, and wait for those that answer and for what pools play."""
+        """End all sites, and wait for those that answer and for the calls that pools still run."""
         self._ended.set()
         sites = [site for site in self._sites() if site.host is self.own or not self.is_gone]
         ending = {self.end(site) for site in sites if site.silence() <= _BEAT}

@@ -1,6 +1,6 @@
 """Play on the workers of a Dask cluster, each of which has a site.
 
-The scheduler only carries calls; which site plays what is decided in the client (`fleet`).
+Dask's scheduler only forwards calls; the client (`fleet`) decides which site plays what.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_GONE = 10  # looks in a row at which there is no scheduler
+_GONE = 10  # failed looks in a row, after which the scheduler counts as gone
 _CONNECT = "10s"
 
 
@@ -37,8 +37,8 @@ _CONNECT = "10s"
 class DaskExecutor:
     """Plays on all workers of a `dask.distributed.Client`'s cluster.
 
-    Each has a site of `workers` workers, or of one for each of its threads; `patience` says for
-    how many seconds there may be none.
+    Each Dask worker has a site of `workers` workers, by default one for each of its threads;
+    `patience` is for how many seconds the run waits while no site plays.
     """
 
     client: Client = field(repr=False)
@@ -58,18 +58,18 @@ class DaskExecutor:
 
 
 class DaskPlaces:
-    """The workers of a client's cluster."""
+    """The workers of a client's cluster, as places for sites."""
 
     def __init__(self, client: Client) -> None:
         if client.asynchronous:
             raise InputError("executor: an asynchronous Client; pass one that is not")
         self.client = client
-        self._address = _address(client)  # which it forgets when it gives up
+        self._address = _address(client)  # the client forgets it when it gives up
         self._places: dict[str, Place] = {}
-        self._missed = 0  # looks in a row at which there was no scheduler
+        self._missed = 0  # looks in a row without a scheduler
 
     def look(self) -> Mapping[str, Place]:
-        """Return a place for each worker, by address; raises NoSites without a scheduler."""
+        """Return a place for each Dask worker, by address; raises NoSites without a scheduler."""
         try:
             cores = find_workers(self.client)
         except Exception as error:
@@ -87,7 +87,7 @@ class DaskPlaces:
 
 
 def find_workers(client: Client) -> dict[str, int]:
-    """Return the threads of each worker of a cluster, by address."""
+    """Return the number of threads of each worker of a cluster, by address."""
     if client.status != "running":
         raise OSError("no connection")
     info = client.scheduler_info(n_workers=-1)
@@ -97,7 +97,7 @@ def find_workers(client: Client) -> dict[str, int]:
 class OneWorker(Executor):
     """Calls functions on one worker of a cluster, whose threads stay free for other tasks.
 
-    The scheduler never calls one anew, nor elsewhere: its games go to another site.
+    The scheduler never repeats a failed call nor moves it: `fleet` sends its games elsewhere.
     """
 
     def __init__(self, client: Client, address: str) -> None:
@@ -114,9 +114,9 @@ class OneWorker(Executor):
 def dask_executor(
     scheduler: str | None, scheduler_file: str | None, workers: int | None, patience: float
 ) -> Iterator[DaskExecutor]:
-    """Yield the executor of a scheduler; without an address it is that of Dask's own config.
+    """Yield the executor of a scheduler; without an address, Dask's own config has it.
 
-    Raises InputError if no scheduler answers, and where Dask is not installed.
+    Raises InputError if no scheduler answers, or Dask is not installed.
     """
     with connect(scheduler, scheduler_file) as client:
         yield DaskExecutor(client, workers, patience)
@@ -131,7 +131,7 @@ def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Clien
     address = scheduler or (_read(scheduler_file) if scheduler_file else _configured())
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions: `arena sites` says more
+            warnings.simplefilter("ignore")  # about versions: `arena sites` says more
             client = _quiet(distributed)(address, timeout=_CONNECT, set_as_default=False)
     except Exception as error:  # a web server's first bytes are a length of 3 EiB to Dask
         raise InputError(f"no Dask scheduler answers at {address}: {_reason(error)}") from None
@@ -143,7 +143,7 @@ def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Clien
 
 
 def import_distributed() -> Any:
-    """Return the module distributed; raises InputError where it is not installed."""
+    """Return the module `distributed`; raises InputError if it is not installed."""
     try:
         import distributed
     except ImportError:
@@ -154,7 +154,7 @@ def import_distributed() -> Any:
 
 
 def _quiet(distributed: Any) -> type[Client]:
-    """Return a Client that says nothing more when its scheduler never answered."""
+    """Return a class of Client that prints nothing at its end if its scheduler never answered."""
 
     class Quiet(distributed.Client):  # type: ignore[misc]
         def __del__(self) -> None:
@@ -164,7 +164,7 @@ def _quiet(distributed: Any) -> type[Client]:
 
 
 def _read(scheduler_file: str) -> str:
-    """Return the address in the file of a scheduler; raises InputError."""
+    """Return the address in a scheduler file; raises InputError."""
     try:
         address = json.loads(Path(scheduler_file).read_bytes())["address"]
     except OSError as error:

@@ -1,9 +1,9 @@
-"""Decide how the games are played again that were lost when a worker process died.
+"""Decide how to replay the games that were lost when a worker process died.
 
-A worker may be killed from outside, or by a bot that it holds. So the pairs that it was playing are
-played again apart, with every bot in a process of its own: a crash, a late answer and lack of
-memory are different faults there. A bot that kills the worker even then is found by the question
-that the worker had just asked it, each time that it died.
+A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
+replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
+can be distinguished. A bot that kills the worker even then is identified by the question that the
+worker had just asked it, the same each time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from arena.tournament.plan import Chunk, Verdict
 from arena.tournament.schedule import Pairing
 from engine.state import Seat
 
-_SURE = 6  # deaths in a row at one question: fewer may come from outside
-_SURE_IN_START = 12  # a bot's start takes longer than many a game, so kills often hit it
+_SURE = 6  # deaths in a row at one question; fewer may have a cause outside
+_SURE_IN_START = 12  # a start takes longer than many games, so kills often hit it
 _MOST = 30  # deaths in one pair
 _UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
 
@@ -26,7 +26,7 @@ _BEAT, _FIRST, _PAIRS, _FINISHED = range(4)
 
 
 class Progress:
-    """What a worker is doing, in memory that its parent can read after its death.
+    """A worker's progress, in shared memory that its parent can read after its death.
 
     `memory` has SIZE bytes; a bot in the worker can write anything there. `beat` changes with
     every sign of life and is 0 before the first.
@@ -38,31 +38,31 @@ class Progress:
         self._numbers = memoryview(memory).cast("B").cast("q")
 
     def count_beat(self) -> None:
-        """Show that the worker is alive."""
+        """Count a sign of life."""
         self._numbers[_BEAT] += 1
 
     def set_pairs(self, first: int, pairs: int) -> None:
-        """Show which pairs are played from now on."""
+        """Record which pairs are played from now on."""
         numbers = self._numbers
         numbers[_FIRST], numbers[_PAIRS] = first, pairs
         numbers[_BEAT] += 1
 
     def count_finished(self) -> None:
-        """Show that these pairs have been played."""
+        """Record that these pairs have been played."""
         self._numbers[_FINISHED] += 1
 
     @property
     def finished(self) -> int:
-        """How often pairs have been finished."""
+        """How many times pairs have been finished."""
         return self._numbers[_FINISHED]
 
     @property
     def beat(self) -> int:
-        """How many signs of life there were."""
+        """The number of signs of life."""
         return self._numbers[_BEAT]
 
     def pairs_of(self, chunk: Chunk) -> range:
-        """Return the pairs of a chunk that are being played, its first one where none of them is.
+        """Return the pairs of a chunk that are being played, or its first one if none of them is.
 
         >>> progress = Progress(bytearray(Progress.SIZE))
         >>> progress.set_pairs(4, 2)
@@ -76,9 +76,9 @@ class Progress:
 
 
 class Asking(NamedTuple):
-    """A question to a bot in a game that is played apart; the parent gets it before the bot.
+    """A question to a bot in a game that is played apart; sent to the parent before the bot.
 
-    `asked` is the bot's seat; `history` is None while the bot is started.
+    `asked` is the bot's seat; `history` is None while the bot starts.
     """
 
     pair: int
@@ -88,14 +88,14 @@ class Asking(NamedTuple):
 
 
 class Deaths:
-    """Counts the deaths of workers, and decides what is played in place of their chunks."""
+    """Counts the deaths of workers, and decides what to play in place of their chunks."""
 
     def __init__(self) -> None:
         self._questions: dict[tuple[int, ...], list[Asking | None]] = defaultdict(list)
         self._of_pairing: Counter[int] = Counter()
 
     def is_unsafe(self, pairing: int) -> bool:
-        """Return whether so many workers have died in a pairing that all of it is played apart."""
+        """Return whether enough workers have died in a pairing to play all of it apart."""
         return self._of_pairing[pairing] >= _UNSAFE
 
     def replan(
@@ -103,8 +103,8 @@ class Deaths:
     ) -> list[Chunk]:
         """Return what to play in place of a chunk whose worker has died playing some pairs.
 
-        `asking` is the last question of a game played apart; `ending` says how the worker
-        died. Raises WorkerDied if workers go on dying before a bot has been asked.
+        `asking` is the last question of a game played apart; `ending` says how the worker died.
+        Raises WorkerDied if workers keep dying before a bot gets a question.
         """
         self._of_pairing[chunk.pairing] += 1
         if chunk.pairs > 1 or not chunk.apart:
@@ -132,7 +132,7 @@ def _judge(asking: Asking, ending: str) -> Verdict:
 
 
 def split(chunk: Chunk, pairs: range, special: Chunk) -> list[Chunk]:
-    """Return a chunk in pieces: each of these pairs as one of the special chunk."""
+    """Split a chunk: each of `pairs` becomes a copy of `special` with that pair, the rest stays."""
     end = chunk.first + chunk.pairs
     pieces = [
         chunk._replace(pairs=pairs.start - chunk.first),

@@ -1,7 +1,7 @@
-"""Play a plan on all sites, with a few batches on the way to each.
+"""Play a plan on all sites, with a few batches assigned to each in advance.
 
-Where a site fails, its batches go to another one: a game has the same record on every site. So a
-batch may be played twice, and the first answer counts.
+The batches of a site that fails go to another one. A batch may be played twice; the first answer
+counts, as a game has the same record on every site.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from arena.tournament.keys import PATIENCE
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
-_WINDOW = 2  # batches on the way to each site
+_WINDOW = 2  # batches assigned to each site at a time
 _TICK = 0.5  # seconds
-_SILENCE = 60.0  # seconds in which a site answers one
-_OPENING = 60.0  # seconds for which the first game waits for sites to open
-_LATE = 2.0  # times the usual length of a batch, after which an idle site plays it too
+_SILENCE = 60.0  # seconds without an answer to a heartbeat, after which a site is lost
+_OPENING = 60.0  # seconds for which the first batch waits for all sites to open
+_LATE = 2.0  # times the mean time of a batch, after which an idle site plays it too
 _LATE_AT_LEAST = 1.0  # seconds
 
 
 class Fleet:
-    """Plays the chunks of a plan on sites at all places that there are.
+    """Plays the chunks of a plan on sites at all available places.
 
-    A site has `workers` workers, or with 0 one for each core of its place. `own` has the client's
-    own site, on which doubtful games are played again where there is no other machine.
+    A site has `workers` workers; 0 means one for each core of its place. `own` hosts the client's
+    own site, which replays doubtful games if no other machine can.
     """
 
     def __init__(
@@ -54,9 +54,9 @@ class Fleet:
         self.roster = Roster(patience)
         self.own = Host("the client", own_place())
         self.calls = Calls(places, self.own, self._sites)
-        self.waiting: list[Batch] = []  # for a site; the schedule's first is given first
+        self.waiting: list[Batch] = []  # to be sent to a site, in the order of the schedule
         self.batches: set[Batch] = set()  # that are not done
-        self._doubtful: Counter[int] = Counter()  # batches that play games again, by pairing
+        self._doubtful: Counter[int] = Counter()  # numbers of batches that replay games
         self._began = 0.0
         self._is_begun = False
         self._durations = [0.0, 0]  # of batches: their sum and number
@@ -65,7 +65,7 @@ class Fleet:
         self._numbers = itertools.count(1)  # of batches
 
     def play(self) -> Generator[Played, None, None]:
-        """Play every chunk of the plan, and yield each; raises NoSites and InputError."""
+        """Play every chunk of the plan, and yield its results; raises NoSites and InputError."""
         self._began = time.monotonic()
         try:
             self.calls.start()
@@ -79,7 +79,7 @@ class Fleet:
     # what is played where
 
     def _give(self) -> bool:
-        """Give batches to sites that have few; return whether there is anything to wait for."""
+        """Send batches to sites that have few; return whether there is anything to wait for."""
         for one in [*self.roster.to_open()]:
             self._open(one)
         if not self._may_begin():
@@ -96,19 +96,19 @@ class Fleet:
         return [*self.roster.ready, *([own] if own and own.is_ready else [])]
 
     def _sites(self) -> list[Site]:
-        """Return all sites, also those that do not play yet; another thread may look."""
+        """Return all sites, also those that are not ready; can be called in another thread."""
         hosts = [*self.roster.hosts.values(), self.own]
         return [site for site in [one.site for one in hosts] if site]
 
     def _may_begin(self) -> bool:
-        """Return whether all sites have said what they lack, or have had the time to."""
+        """Return whether all sites have reported what they lack, or their time to do so is over."""
         if not self._is_begun and any(True for _ in self.roster.ready):
             late = time.monotonic() - self._began > _OPENING
             self._is_begun = late or not self.roster.is_opening
         return self._is_begun
 
     def _next_batch(self, site: Site) -> Batch | None:
-        """Return what a site is to play next."""
+        """Return the next batch for a site, None if there is nothing."""
         for batch in sorted(self.waiting, key=lambda batch: batch.chunks[0][:2]):
             if self._is_useless(batch):
                 self.waiting.remove(batch)
@@ -122,7 +122,7 @@ class Fleet:
         return self._add(Batch(next(self._numbers), chunks)) if chunks else self._late(site)
 
     def _is_clear(self, pairing: int) -> bool:
-        """Return whether no game of a pairing is in doubt: its bot may be out soon."""
+        """Return whether no game of a pairing is doubtful; else one of its bots may soon be out."""
         return not self._doubtful[pairing]
 
     def _add(self, batch: Batch) -> Batch:
@@ -130,7 +130,7 @@ class Fleet:
         return batch
 
     def _is_useless(self, batch: Batch) -> bool:
-        """Return whether all of a batch has become forfeits by rule, or has been played."""
+        """Return whether a batch has been played, or all its games have become forfeits by rule."""
         if batch.is_done:
             return True
         if not all(self.plan.is_out(chunk.pairing) for chunk in batch.chunks):
@@ -141,9 +141,10 @@ class Fleet:
         return True
 
     def _late(self, idle: Site) -> Batch | None:
-        """Return a batch that takes another site unusually long.
+        """Return a batch that takes another site unusually long, or None.
 
-        Two sites, which may be on one machine, would play both games of a pair at once.
+        Always None with `halves: apart`: two sites, perhaps on one machine, could play both games
+        of a pair at once.
         """
         if self.opening.tournament.halves == "apart":
             return None
@@ -183,7 +184,7 @@ class Fleet:
     # what happens
 
     def _handle(self, event: Event) -> Iterator[Played]:
-        """Yield the chunks that an event finishes."""
+        """Handle an event, and yield the chunks that it finishes."""
         if isinstance(event, Joined):
             self.roster.join(event.name, event.place)
         elif isinstance(event, Left):
@@ -213,7 +214,7 @@ class Fleet:
             self._lose(site, str(garbled))
 
     def _welcome(self, site: Site, data: bytes) -> bool:
-        """Let a site play, unless it lacks something; return whether it plays."""
+        """Accept a site unless it lacks something; return whether it plays."""
         if lack := self.opening.find_lack(data):
             self.calls.end(site)
             self.roster.refuse(site.host, lack)
@@ -223,7 +224,7 @@ class Fleet:
         return True
 
     def _accept(self, site: Site, batch: Batch, data: bytes) -> Iterator[Played]:
-        """Yield what a batch came to, except what is to be played again elsewhere first."""
+        """Yield the results of a batch, except chunks with games to replay elsewhere first."""
         seconds = batch.seconds
         played, lines = wire.read_answer(data, batch.chunks)
         batch.drop(site)
@@ -251,14 +252,14 @@ class Fleet:
             self._doubtful[batch.held.played.chunk.pairing] -= 1
 
     def _play_again(self, held: Held, batch: Batch) -> None:
-        """Have doubtful games played on another site, or on the client."""
+        """Have doubtful games replayed on another site, or on the client's own."""
         again = self._add(Batch(next(self._numbers), held.chunks, held))
         again.given |= batch.given
         self._doubtful[held.played.chunk.pairing] += 1
         self.waiting.append(again)
 
     def _lose(self, site: Site, reason: str) -> None:
-        """Give a site up; what it had is played elsewhere."""
+        """Give a site up; its batches are played elsewhere."""
         if site.host.site is site:
             if site.host is self.own or site.host.name in self.roster.hosts:
                 self.calls.end(site)
@@ -266,16 +267,16 @@ class Fleet:
         self._give_back(site)
 
     def _give_back(self, site: Site) -> None:
-        """Have what a site was to play played elsewhere."""
+        """Take the batches back from a site, to be played elsewhere."""
         for batch in [*site.batches]:
             batch.lose(site)
             if not batch.is_done and not batch.playing:
                 self.waiting.append(batch)
 
     def _look(self) -> None:
-        """Once in a tick see to what nothing tells of: silent sites, late batches, no site at all.
+        """Once per tick, handle what causes no event: silent sites, late batches, no site at all.
 
-        The client's own site is opened where no other can play a game again.
+        Opens the client's own site if no other can replay a game.
         """
         now = time.monotonic()
         if now - self._looked < _TICK:
@@ -293,11 +294,11 @@ class Fleet:
         self.roster.check()
 
     def _needs_own(self, batch: Batch) -> bool:
-        """Return whether every site that there is has had a batch that plays games again."""
+        """Return whether a batch replays games that no available site may play."""
         return bool(batch.held) and not any(map(batch.may_go_to, self.roster.ready))
 
     def _repeat(self, site: Site, lines: Sequence[wire.Line]) -> None:
-        """Log what a site has logged."""
+        """Write the log lines of a site to the run's log."""
         for line in lines:
             if line.process == "MainProcess":
                 logger.log(line.level, "site %s: %s", site, line.text)

@@ -1,4 +1,4 @@
-"""Frame messages between two processes: each is its length, its kind and its data."""
+"""Frame messages between two processes: each is sent as its length, its kind and its data."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from arena.errors import ArenaError
 
 MOST = 1 << 30
-"""Bytes of the longest frame, between programs of our own."""
+"""Bytes of the longest frame, between processes of the arena."""
 
 _HEAD = struct.Struct("<QB")
 _READ = 1 << 20
 
 
 class Garbled(ArenaError):
-    """What a process has sent is not what it was asked for."""
+    """A process has sent invalid or unexpected data."""
 
 
 class Frames:
-    """Takes bytes as they arrive, and returns whole frames; none is longer than `most` bytes.
+    """Collects bytes as they arrive, and returns complete frames of at most `most` bytes.
 
     >>> frames = Frames(most=10)
     >>> frames.add(pack(1, b"whole") + pack(2, b"half")[:-1])
@@ -33,11 +33,11 @@ class Frames:
         self._data = bytearray()
 
     def add(self, data: bytes) -> None:
-        """Keep what has arrived."""
+        """Add bytes that have arrived."""
         self._data += data
 
     def take(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the kind and the data of each whole frame; raises Garbled for one too long."""
+        """Yield the kind and the data of each complete frame; raises Garbled for one too long."""
         while len(self._data) >= _HEAD.size:
             size, kind = _HEAD.unpack_from(self._data)
             if size > self.most:
@@ -60,7 +60,7 @@ def pack(kind: int, data: bytes = b"") -> bytes:
 
 
 def send(descriptor: int, kind: int, data: bytes = b"") -> None:
-    """Write a frame; raises OSError where the other end is closed."""
+    """Write a frame; raises OSError if the other end is closed."""
     rest = memoryview(pack(kind, data))
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -1,15 +1,16 @@
 """Give chunks of games to workers, so that no process of a bot plays both games of a pair.
 
-Both games of a pair share a deal, so that a bot which has played the one knows its opponent's
-hands in the other. In the lanes `process` and `jail` each half of a chunk, the games in which the
-pairing's first bot has one seat, therefore has a process of its own. A worker that plays one half
-needs half as many processes. Bots in the lane `inproc` are not kept apart: their chunks stay whole.
+Both games of a pair share a deal, so a bot that has played one of them knows its opponent's hands
+in the other. A half of a chunk is the games in which the pairing's first bot has one seat. In the
+lanes `process` and `jail` a bot has a separate process for each half. A worker that plays only one
+half needs half as many processes. Bots in the lane `inproc` are not separated: their chunks stay
+whole.
 
-With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play
-the first half of all its chunks, in the second one the other half. After each phase every worker
-ends, with all processes of its bots. So all processes that have seen one game of a pair have ended
-before the other game begins. In a paired tournament, where pairings share their deals, a block
-has two phases for each of those.
+With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play the
+first half of all its chunks, in the second phase the other half. After each phase every worker
+exits, with all processes of its bots. So all processes that have seen one game of a pair have ended
+before the other game begins. In a paired tournament, in which pairings share their deals, a block
+has two phases for each of these pairings.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ from typing import Protocol
 from arena.tournament.plan import Chunk, Played, join
 from engine.state import Seat
 
-_MOST_WAITING = 2  # for each worker: halves that wait for a worker of their seat
+_MOST_WAITING = 2  # for each worker: halves that may wait for a worker of their seat
 
 
 class Work(Protocol):
-    """Where chunks come from: the plan of a run, or the batches that a site gets."""
+    """A source of chunks: the plan of a run, or the batches that a site receives."""
 
     def next(self) -> Chunk | None:
-        """Return what to play next, None if there is nothing now."""
+        """Return the next chunk, None if there is nothing to play now."""
 
     def take_back(self, chunks: Iterable[Chunk]) -> None:
-        """Take back chunks that were given out and not played."""
+        """Take back chunks that were handed out but not played."""
 
     def is_out(self, pairing: int) -> bool:
-        """Return whether a pairing's games are not to be played any more."""
+        """Return whether the remaining games of a pairing are cancelled."""
 
 
 class _Open:
-    """A chunk that was taken from the plan: what of it waits, and what has been played."""
+    """A chunk taken from the plan: its waiting pieces, and its results so far."""
 
     def __init__(self, chunk: Chunk, *, whole: bool = False) -> None:
         self.chunk = chunk
@@ -47,12 +48,12 @@ class _Open:
         self.played: list[Played] = []
 
     def holds(self, piece: Chunk) -> bool:
-        """Return whether a piece is of this chunk."""
+        """Return whether a piece belongs to this chunk."""
         chunk = self.chunk
         return chunk.pairing == piece.pairing and 0 <= piece.first - chunk.first < chunk.pairs
 
     def join(self) -> Played | None:
-        """Return what the whole chunk came to, None if some of it has not been played."""
+        """Return the results of the whole chunk, None if some of it has not been played."""
         if sum(map(_games, (played.chunk for played in self.played))) < _games(self.chunk):
             return None
         return join(self.chunk, self.played)
@@ -63,11 +64,11 @@ def _games(chunk: Chunk) -> int:
 
 
 class Halves:
-    """Gives out the halves of chunks to workers, which are numbered from 0; or `whole` ones.
+    """Hands out halves of chunks, or `whole` chunks, to workers, which are numbered from 0.
 
-    Workers with even numbers play seat 0 as long as there is no lack of work, the others
-    seat 1: then each of them needs one process of each bot. Else it has one for each seat. A worker
-    that replaces another has its number.
+    While there is enough work, workers with even numbers play seat 0 and the others seat 1. Then a
+    worker needs one process of each bot, else one for each seat. A worker that replaces another
+    gets its number.
     """
 
     def __init__(self, work: Work, workers: int, *, whole: bool = False) -> None:
@@ -77,7 +78,7 @@ class Halves:
         self._open: list[_Open] = []
 
     def next(self, worker: int) -> Chunk | None:
-        """Return what a worker is to play next, None if there is nothing."""
+        """Return the next piece for a worker, None if there is nothing to play."""
         self._drop_decided()
         seat = worker % 2
         waiting = sum(len(opened.waiting) for opened in self._open)
@@ -88,7 +89,7 @@ class Halves:
         return piece or self._take(1 - seat)
 
     def _drop_decided(self) -> None:
-        """Give back, to be passed over, the chunks that have become forfeits by rule."""
+        """Return chunks to the plan whose games have become forfeits by rule."""
         for opened in self._open[:]:
             if opened.waiting and self.work.is_out(opened.chunk.pairing):
                 self._open.remove(opened)
@@ -98,7 +99,7 @@ class Halves:
         self._open.append(_Open(chunk, whole=self.whole))
 
     def _take(self, seat: Seat) -> Chunk | None:
-        """Return the first piece of a seat; of any seat where there is no choice."""
+        """Return the first piece of a seat; of any seat for whole chunks or a single worker."""
         for opened in self._open:
             for piece in opened.waiting:
                 if self.workers == 1 or self.whole or piece.seats == (seat,):
@@ -107,11 +108,11 @@ class Halves:
         return None
 
     def turn(self) -> bool:
-        """Return whether there is more to play now that nobody plays, for new workers."""
+        """Return whether new workers have more to play, when all workers are idle."""
         return False
 
     def take_back(self, pieces: Iterable[Chunk]) -> None:
-        """Take back pieces that were given out and not played."""
+        """Take back pieces that were handed out but not played."""
         for piece in pieces:
             for opened in self._open:
                 if opened.holds(piece):
@@ -119,7 +120,7 @@ class Halves:
                     opened.waiting.sort(key=lambda piece: piece.first)
 
     def join(self, played: Played) -> Iterator[Played]:
-        """Yield what a chunk came to, once all pieces of both halves have been played."""
+        """Yield the results of a chunk once all pieces of both halves have been played."""
         for opened in self._open[:]:
             if opened.holds(played.chunk):
                 opened.played.append(played)
@@ -128,16 +129,16 @@ class Halves:
                     yield whole
 
 
-_MOST_CHUNKS = 32  # of a block, for each worker
-_MOST_SECONDS = 10.0  # in which a block takes chunks
-_FIRST = (0, 0)  # a phase: of which of the pairings on one deal, and of which half
+_MOST_CHUNKS = 32  # chunks of a block at most, for each worker
+_MOST_SECONDS = 10.0  # seconds for which a block takes chunks
+_FIRST = (0, 0)  # a phase: which of the pairings that share a deal, and which half
 
 
 class Phases(Halves):
-    """Gives out the halves of chunks to workers, those of one phase at a time.
+    """Hands out the halves of chunks to workers, one phase at a time.
 
     `version_of` numbers the pairings that share their deals, 0 for one that shares none. `clock`
-    tells seconds; how long the blocks are changes no game.
+    returns seconds; the length of blocks changes no game.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class Phases(Halves):
         self._began = 0.0
 
     def next(self, worker: int) -> Chunk | None:  # noqa: ARG002 (all workers are alike)
-        """Return what a worker is to play next, None if there is nothing in this phase."""
+        """Return the next piece for a worker, None if there is nothing to play in this phase."""
         self._drop_decided()
         if not self._open and self._taken:
             return None  # the block has ended
@@ -185,11 +186,11 @@ class Phases(Halves):
         return None
 
     def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[int, int]:
-        """Return the phase of a piece of a chunk: by its seat; new versions play later."""
+        """Return the phase of a piece of a chunk: the version of its pairing, then its half."""
         return self.version_of(chunk.pairing), chunk.seats.index(piece.seats[0])
 
     def turn(self) -> bool:
-        """Begin the next phase, or a block, where nobody plays; return False after an empty one."""
+        """Begin the next phase or block when no worker plays; return False after an empty one."""
         phases = [
             self._phase_of(piece, opened.chunk) for opened in self._open for piece in opened.waiting
         ]

@@ -1,7 +1,8 @@
-"""Judge the recorded games of a chunk in a worker: its pairing's first bot plays worlds on.
+"""Judge the recorded games of a chunk in a worker: the judge plays on from each decision.
 
-The second bot of the pairing says what a position after a round is worth. Both are asked in the
-worker about thousands of games at once, so they are Python bots that have the methods for it.
+The pairing's first bot is the judge: it plays sampled worlds to the end of the round. The second
+bot estimates the value of the position after the round. Both are called in the worker for thousands
+of games at once, so they must be Python bots with the methods for that.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from engine.seeds import address, digest
 
 
 def judge_chunk(chunk: Chunk, tournament: Tournament, reporter: Reporter) -> Played:
-    """Return the games of a chunk as its question wants them judged."""
+    """Return the games of a chunk, judged as its question asks."""
     start = time.perf_counter()
     question = chunk.question
     assert question is not None
@@ -58,21 +59,21 @@ def judge_here(
     seed: int,
     beat: Callable[[], object] = lambda: None,
 ) -> list[list[Judged]]:
-    """Return the decisions of games, without those that were forced.
+    """Return the judged decisions of games, without forced ones.
 
-    Of the `bots` the first judges, and the second says what a position after a round is worth.
-    `beat` is called now and then. Raises InputError for bots that cannot do this.
+    The first of `bots` judges, the second estimates the value of a position after a round. `beat`
+    is called regularly, as a sign of life. Raises InputError for bots that cannot do this.
     """
     try:
         return _judge(games, worlds, seed, *_find_judge(*bots), beat)
     except InputError:
         raise
-    except Exception as error:  # the code of a bot
+    except Exception as error:  # raised by the code of a bot
         raise InputError(one_line(f"{type(error).__name__}: {error}")) from None
 
 
 def _find_judge(judge: Entry, valuer: Entry) -> tuple[Policy, Values]:
-    """Return what plays on, and what values the end of a round; raises whatever a bot raises.
+    """Return the policy of the judge and the values of the other bot; passes on what a bot raises.
 
     Raises InputError for a bot that cannot judge.
     """
@@ -91,7 +92,7 @@ def _judge(
     values: Values,
     beat: Callable[[], object],
 ) -> list[list[Judged]]:
-    """Return the decisions of games."""
+    """Return the judged decisions of each game."""
     deals, actions, wanted = _arrays(games)
     addresses = [address(seed, "judge", game.name) for game in games]
     lucks = [np.random.default_rng(digest(one)) for one in addresses]
@@ -106,7 +107,7 @@ def _judge(
 
 
 def _arrays(games: Sequence[Recorded]) -> tuple[Any, Any, Any]:
-    """Return deals (game, card), actions and which decisions are wanted (game, ply)."""
+    """Return arrays: deals (game, card), actions (game, ply), and wanted decisions (game, ply)."""
     deals = np.frombuffer(b"".join(parse_cards(game.deal) for game in games), np.uint8)
     actions = in_rows([parse_actions(game.actions) for game in games], STANDARD.game_plies)
     wanted = np.zeros(actions.shape, np.bool_)
@@ -116,6 +117,6 @@ def _arrays(games: Sequence[Recorded]) -> tuple[Any, Any, Any]:
 
 
 def _in_parts(numbers: Any) -> Any:
-    """Return chances of WHOLE in parts of PARTS; what is not legal stays so."""
+    """Convert chances from units of 1/WHOLE to 1/PARTS; ILLEGAL stays ILLEGAL."""
     parts = np.rint(numbers * (PARTS / WHOLE)).astype(np.int64)
     return np.where(numbers == ILLEGAL, ILLEGAL, parts)

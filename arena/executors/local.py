@@ -1,4 +1,4 @@
-"""Play on this machine, with a crew of worker processes."""
+"""Play on this machine, with a pool of worker processes, called the crew."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from arena.lanes.scratch import scratch_folder
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
-_CHUNKS_AHEAD = 2  # for each worker: the half it plays, and the next
-_TICK = 0.1  # seconds between two looks at the workers
-_ALONE = 0.2  # seconds in which the first worker plays alone: as long as a start takes
-_LONG = 0.5  # seconds without a sign of life, after which a worker's processes are counted
-_MOST_STILLBORN = 20  # workers in a row that are ended so before their first sign of life
+_CHUNKS_AHEAD = 2  # for each worker: the current half, and the next
+_TICK = 0.1  # seconds between two checks of the workers
+_ALONE = 0.2  # seconds in which only the first worker plays: about the time of a start
+_LONG = 0.5  # seconds of silence, after which a worker's processes are counted
+_MOST_STILLBORN = 20  # workers in a row that may be killed before their first sign of life
 
 
 def count_cores() -> int:
-    """Return how many workers there are by default."""
+    """Return the default number of workers: that of the cores."""
     return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Plays on so many worker processes of this machine."""
+    """Plays on `workers` worker processes of this machine."""
 
     workers: int
 
@@ -59,7 +59,7 @@ class LocalExecutor:
 
 @contextmanager
 def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
-    """Yield a crew of so many workers; at the end nothing of it is left."""
+    """Yield a crew of `size` workers; at the end its processes and files are removed."""
     warm_jails(tournament.entries)
     with scratch_folder() as folder:
         others = children()
@@ -72,7 +72,7 @@ def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Ite
 
 
 class Crew:
-    """The workers of a machine, as many as wanted; one that dies is replaced."""
+    """The worker processes of a machine, up to `size`; one that dies is replaced."""
 
     def __init__(
         self,
@@ -98,10 +98,10 @@ class Crew:
         self.members: dict[int, Member] = {}
         self.hired = 0
         self.stillborn = 0
-        self._full_from = inf  # when as many are hired as wanted
+        self._full_from = inf  # when further workers are started
 
     def play(self) -> Iterator[Played]:
-        """Yield what chunks come to, until there are none; more may come later."""
+        """Yield the results of chunks until the work ends; it can be called again later."""
         looked = time.monotonic()
         while True:
             self._give()
@@ -124,7 +124,7 @@ class Crew:
                 looked = time.monotonic()
 
     def _give(self) -> None:
-        """Give every worker what it plays and the next half, hiring where there are too few."""
+        """Give every worker its current and its next half, starting missing workers."""
         for ahead in range(_CHUNKS_AHEAD):
             for number in range(self.size):
                 member = self.members.get(number)
@@ -138,13 +138,13 @@ class Crew:
                 self._find(number).give(chunk)
 
     def _may_hire(self) -> bool:
-        """Return whether one more worker is worth its start: the first plays alone for a moment."""
+        """Return whether to start one more worker: for the first moment one is enough."""
         if self._full_from == inf and any(one.is_ready for one in self.members.values()):
             self._full_from = time.monotonic() + _ALONE
         return not self.members or time.monotonic() >= self._full_from
 
     def _find(self, number: int) -> Member:
-        """Return the worker with this number, hired if it is not there."""
+        """Return the worker with this number, started if it does not exist."""
         if number not in self.members:
             self.hired += 1
             folder = self.folder / f"worker-{self.hired}"
@@ -164,7 +164,7 @@ class Crew:
                 self._replace(number, f"started more than {MOST_PROCESSES} processes")
 
     def _replace(self, number: int, hung: str) -> None:
-        """Bury a worker that has died or hangs; what it had to play is played again."""
+        """Remove a worker that has died or hangs; its games are played again."""
         member = self.members.pop(number)
         exit_status = member.bury()
         ending = hung or exit_status
@@ -193,7 +193,7 @@ class Crew:
     def _fail_start(self, member: Member, exit_status: str, hung: str) -> None:
         """Raise WorkerDied for a worker that did not start.
 
-        A worker that may have been killed from outside is forgiven, but not again and again.
+        Tolerates a limited number of workers in a row that may have been killed from outside.
         """
         self.stillborn += 1
         forgiven = member.status in KILLED and not hung and not member.words
@@ -202,13 +202,13 @@ class Crew:
             raise WorkerDied(f"a worker process did not start: {reason}")
 
     def dismiss(self) -> None:
-        """Let all workers end."""
+        """Let all workers exit."""
         for member in self.members.values():
             member.dismiss()
         self.members.clear()
 
     def kill(self) -> None:
-        """Kill the workers that are left."""
+        """Kill the remaining workers."""
         for member in self.members.values():
             member.kill()
         for member in self.members.values():
@@ -217,7 +217,7 @@ class Crew:
 
 
 def _wait_for(members: Mapping[int, Member]) -> list[int]:
-    """Wait a moment for answers; return the numbers of the workers that have said something."""
+    """Wait up to a tick for answers; return the numbers of workers that have sent something."""
     numbers = {member.socket.fileno(): number for number, member in members.items()}
     poll = select.poll()
     for descriptor in numbers:

@@ -1,8 +1,8 @@
-"""Write one run.log for the parent and its workers.
+"""Write one run.log for the parent process and its workers.
 
-Workers say what they log on the socket on which they answer, as data that is checked as it is read:
-so one that is killed while it writes blocks no other, and nothing of a bot is unpickled. The parent
-writes it with multiprocessing-logging's handler, in a thread of its own.
+Workers send their log records on the socket of their answers, as data that is validated when it is
+read. So a worker that is killed while it writes blocks no other, and no data of a bot is unpickled.
+The parent writes the records with multiprocessing-logging's handler, in a thread of its own.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from engine.state import Seat
 logger = logging.getLogger("arena")
 
 QUIET, NORMAL, VERBOSE = logging.CRITICAL, logging.WARNING, logging.INFO
-"""What of the parent's log is shown on the terminal."""
+"""Levels from which the parent's log is shown on the terminal."""
 
 _switching = Lock()
-_before: dict[str, Any] = {}  # how the logger was before the runs that go on, and their number
+_before: dict[str, Any] = {}  # the logger's settings before the current runs, and their number
 _FORMAT = "%(asctime)s %(processName)s %(levelname)s %(message)s"
 
 
 class _Relay(logging.Handler):
-    """Passes a worker's records on, one at a time; it outlives the worker."""
+    """Passes records to other handlers one at a time; it is not closed with a worker."""
 
     def __init__(self, handlers: Sequence[logging.Handler]) -> None:
         super().__init__()
@@ -54,14 +54,14 @@ class _File(logging.FileHandler):
 
 
 class _OneLine(logging.Formatter):
-    """Makes every record one printable line, whatever names and messages are in it."""
+    """Formats every record as one printable line, whatever names and messages it has."""
 
     def format(self, record: logging.LogRecord) -> str:
         return escape(super().format(record))
 
 
 class Line(msgspec.Struct, array_like=True):
-    """A record as it travels, of a worker to its parent and of a site to its client."""
+    """A log record as data, sent from a worker to its parent or from a site to its client."""
 
     process: str
     level: int
@@ -69,7 +69,7 @@ class Line(msgspec.Struct, array_like=True):
 
 
 class Sender(logging.Handler):
-    """Says the records of a process with this name as lines; those that cannot be said are lost."""
+    """Sends the records of a process as Lines; those that cannot be sent are lost."""
 
     def __init__(self, process: str, say: Callable[[Line], None]) -> None:
         super().__init__()
@@ -82,14 +82,14 @@ class Sender(logging.Handler):
 
 
 def make_record(process: str, level: int, text: str) -> logging.LogRecord:
-    """Return the record of a line that a process has logged, as of now."""
+    """Return a log record, at the current time, for a line that a process has logged."""
     record = logging.LogRecord(logger.name, level, "", 0, text, None, None)
     record.processName = process
     return record
 
 
 class _Queue(Queue[logging.LogRecord]):
-    """What the library asks of a queue, in this process only."""
+    """A queue with the methods that the library calls, for this process only."""
 
     def close(self) -> None:
         """Do nothing: its reader ends when its handler is closed."""
@@ -99,9 +99,10 @@ class _Queue(Queue[logging.LogRecord]):
 
 
 class _Writer(MultiProcessingHandler):  # type: ignore[misc]
-    """Writes the records of workers in a thread, so that the crew never waits for a disk.
+    """Writes the records of workers in a thread, so that the crew never waits for the disk.
 
-    It begins as the library's handler does, whose own queue would fix the program's start method.
+    Replaces the constructor of the library's handler, whose queue would fix the start method of the
+    program's processes.
     """
 
     def __init__(self, handlers: Sequence[logging.Handler]) -> None:
@@ -114,10 +115,10 @@ class _Writer(MultiProcessingHandler):  # type: ignore[misc]
 
 
 class RunLog:
-    """The log of a run that is under way; `handlers` get the records of workers.
+    """The log of a run in progress; `handlers` get the records of workers.
 
-    `terminal` is the handler that shows the log. `tell` is called with the number of a pairing
-    and a game of it that a fault has ended, ahead of the chunk that the game is part of.
+    `terminal` is the handler that shows the log. `tell` is called with the number of a pairing and
+    a game of it that a fault has ended, before the results of the game's chunk arrive.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class RunLog:
 
 @contextmanager
 def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
-    """Log to the end of a file, if there is one, and show the parent's log from a level on.
+    """Append the log to a file, if a path is given, and show the parent's log from a level on.
 
     VERBOSE shows the workers' logs as well. Raises OSError if the file cannot be written.
     """
@@ -168,9 +169,9 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
 
 @contextmanager
 def _switched_on() -> Iterator[None]:
-    """Let the logger write what a run tells, to the run's handlers only.
+    """Let the logger pass a run's records to the run's handlers only.
 
-    After the last run of those that go on side by side it is as it was.
+    After the last of several concurrent runs the logger has its earlier settings again.
     """
     with _switching:
         if not _before:
@@ -190,7 +191,7 @@ def _switched_on() -> Iterator[None]:
 
 
 def log_to(name: str, say: Callable[[Line], None]) -> None:
-    """Say what a worker with this name logs to its parent."""
+    """Send the records that a worker with this name logs to its parent."""
     logger.propagate = False
     logger.disabled = False
     logger.setLevel(logging.INFO)
@@ -198,22 +199,22 @@ def log_to(name: str, say: Callable[[Line], None]) -> None:
 
 
 class Reporter:
-    """What a worker reports while it plays; this one reports nothing."""
+    """The reports of a worker while it plays; this base class ignores them."""
 
     def beat(self) -> None:
-        """The worker is alive."""
+        """Report a sign of life."""
 
     def playing(self, first: int, pairs: int) -> None:
-        """These pairs are played from now on."""
+        """Report which pairs are played from now on."""
 
     def played(self) -> None:
-        """The pairs have been played."""
+        """Report that these pairs have been played."""
 
     def failed(self, result: GameResult) -> None:
-        """This game of the chunk has ended with a fault, the first one of a bot here."""
+        """Report a game that ended by a fault, the first of its bot in this worker."""
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        """The bot in seat `asked` is asked, in a game that is played apart."""
+        """Report a question to the bot in seat `asked`, in a game that is played apart."""
 
 
 def log_fault(fixture: Fixture, result: GameResult) -> None:

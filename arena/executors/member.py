@@ -1,4 +1,4 @@
-"""Start, ask and end one worker process of a crew: its parent's side."""
+"""The parent's side of one worker process of a crew: start it, send chunks to it, end it."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from arena.tournament.tournament import Tournament
 from engine.strategy import Spent
 
 START: Final = 60.0
-"""Seconds for a worker to begin."""
+"""Seconds in which a worker has to give its first sign of life."""
 
 _END_PATIENCE = 5.0
-_EXIT_PATIENCE = 0.2  # seconds from the end of its socket to the end of a worker
-_GRACE = 1.0  # extra seconds in which a worker may report an answer that came in time
-_MOST_JUDGING = 600.0  # seconds of work for a recorded game, which no limit bounds
+_EXIT_PATIENCE = 0.2  # seconds in which a worker may exit after its socket has closed
+_GRACE = 1.0  # extra seconds for a worker to report an answer that came in time
+_MOST_JUDGING = 600.0  # processor seconds to judge one game, which has no other limit
 _READ = 1 << 16
 
 
 class Member:
     """A worker process, and the chunks that it has been given.
 
-    `head` is what it plays. `asking` is the last question of a game played apart; `words`
-    are the worker's last ones, if it ended by itself; `status` is how it has ended, None as long
-    as that is not known.
+    `head` is the pickled tournament. `asking` is the last question of a game played apart; `words`
+    is the worker's reason if it exited early; `status` is its exit status, None until that is
+    known.
     """
 
     def __init__(self, head: bytes, tournament: Tournament, folder: Path, log: RunLog) -> None:
@@ -57,7 +57,7 @@ class Member:
         self._allowed = tournament.limits.longest
         self._longest_game = tournament.rules.game_plies * self._allowed.wall
         self._most_work = tournament.limits.of_game(tournament.rules.game_plies)
-        self._worked: tuple[int, float] = (0, 0.0)  # pairs finished, and its work until then
+        self._worked: tuple[int, float] = (0, 0.0)  # pairs finished, processor time until then
         self._frames = Frames(0)
         folder.mkdir()
         self.log = log
@@ -74,7 +74,7 @@ class Member:
             for descriptor in (memory, told):
                 os.close(descriptor)
         self.pid = self._program.process.pid
-        self.socket.settimeout(START)  # nobody waits for ever for a worker that does not read
+        self.socket.settimeout(START)  # do not wait for ever for a worker that does not read
         self._handle = psutil.Process(self.pid)
         self._beat = 0
         self._watch = Stopwatch(Meter(self.pid))
@@ -82,7 +82,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """The name of the worker, which the log shows."""
+        """The name of the worker in the log."""
         return self.folder.name
 
     @property
@@ -91,7 +91,7 @@ class Member:
         return self.progress.beat > 0
 
     def give(self, chunk: Chunk) -> None:
-        """Give the worker a chunk to play after those it has."""
+        """Give the worker one more chunk, to play after those that it has."""
         if not self.chunks:
             self._begin_chunk()
         self.chunks.append(chunk)
@@ -104,15 +104,15 @@ class Member:
         self._worked = self.progress.finished, self._work_before
 
     def _send(self, kind: int, data: bytes = b"") -> None:
-        """Tell the worker something; its death is noticed where its answers are awaited."""
+        """Send the worker a message; if it is dead, `receive` will notice."""
         with suppress(OSError):
             self.socket.sendall(pack(kind, data))
 
     def receive(self) -> Iterator[Played]:
-        """Yield the results of chunks, as far as the worker has sent them.
+        """Yield the results of chunks that the worker has sent.
 
-        Raises EOFError if it has died, and Garbled for anything but what it was asked for: a bot
-        may have written into its socket.
+        Raises EOFError if the worker has died, and Garbled for invalid data: a bot may have written
+        to its socket.
         """
         try:
             data = self.socket.recv(_READ)
@@ -141,14 +141,14 @@ class Member:
                 yield answer
 
     def silence(self) -> Spent:
-        """Return the time since the last sign of life of the worker, which has a chunk."""
+        """Return the time since the last sign of life of the worker, or since it got a chunk."""
         if self.progress.beat != self._beat or not self.chunks:
             self._beat = self.progress.beat
             self._watch.restart()
         return self._watch.read()
 
     def hangs(self) -> bool:
-        """Return whether the worker has been silent for longer than any bot may think."""
+        """Return whether the worker has been silent for longer than any decision may take."""
         silence = self.silence()
         if not self.is_ready:
             return silence.wall > START
@@ -156,11 +156,11 @@ class Member:
         return silence.charged > allowed.charged + _GRACE or silence.wall > allowed.wall + _GRACE
 
     def is_overdue(self) -> bool:
-        """Return whether its games take longer than they can, though it gives signs of life.
+        """Return whether its games take longer than possible, although it gives signs of life.
 
-        A bot in the worker may have broken the engine, so that its game never ends. Therefore the
-        worker's processor time is read here: for the pairs that it says it plays, and for the
-        chunk, about which it says nothing.
+        A bot in the worker may have corrupted the engine, so that its game never ends. Therefore
+        its processor time is limited twice: for the pairs that it reports to be playing, and for
+        the whole chunk, which does not depend on its reports.
         """
         chunk = self.chunks[0]
         games = chunk.pairs * len(chunk.seats)
@@ -178,11 +178,11 @@ class Member:
         return sum(read_clock(pid) or 0.0 for pid in find_children(self.pid))
 
     def kill(self) -> None:
-        """Kill the worker and all it has started."""
+        """Kill the worker and all processes that it has started."""
         kill_all([*descendants(self._handle), self._handle])
 
     def bury(self) -> str:
-        """Remove what is left of the worker and its bots; return how it ended."""
+        """Kill what is left of the worker and its bots, remove its files; return how it ended."""
         with suppress(subprocess.TimeoutExpired):
             self._program.process.wait(_EXIT_PATIENCE)
         self.kill()
@@ -193,14 +193,14 @@ class Member:
         return describe_exit(self.status)
 
     def dismiss(self) -> None:
-        """Let the worker end: there is nothing left to play."""
+        """Let the worker exit: there is nothing left to play."""
         self._send(process.END)
         with suppress(subprocess.TimeoutExpired):
             self._program.process.wait(_END_PATIENCE)
         self.bury()
 
     def _close(self) -> None:
-        """Read the last lines of its log, and remove what is left."""
+        """Read the last lines of its log, close the socket, and remove its folder."""
         with suppress(OSError, Garbled):
             self.socket.settimeout(0)
             while data := self.socket.recv(_READ):
@@ -213,7 +213,7 @@ class Member:
 
 
 def _share(data: bytes) -> int:
-    """Return a descriptor of memory with this data, which two processes can share."""
+    """Return the descriptor of a memory file with this data, which two processes can share."""
     try:
         memory = os.memfd_create("arena")
     except (AttributeError, OSError):  # not Linux

@@ -1,13 +1,12 @@
-"""Play on the processes of any executor of `concurrent.futures`, also on the ranks of MPI.
+"""Play on the processes of any executor of `concurrent.futures`, including MPI ranks.
 
-An executor does not say which of its processes gets a call, and cannot be asked for anything in the
-middle of one. So each call opens a site, plays a batch of chunks and ends the site: nothing
-outlives a call, and a process that dies costs its batch, which is played elsewhere. So a batch
-cannot be stopped before its end, and a fault is looked at for the second time on the client's
-machine, not on another one of the executor.
+An executor does not say which of its processes gets a call, and a running call cannot be reached.
+So each call opens a site, plays a batch of chunks and ends the site. Nothing outlives a call, and
+if a process dies, its batch is played elsewhere. On the other hand a batch cannot be stopped early,
+and a game with a fault is replayed on the client's machine, not on another one of the executor.
 
-`mpirun` or `srun` start all ranks with one and the same command. Rank 0 is the client: it reads,
-decides and writes. The others serve in a pool of `mpi4py.futures` until rank 0 ends.
+`mpirun` or `srun` start all ranks with the same command. Rank 0 is the client, which schedules the
+games and keeps the results. The others serve in a pool of `mpi4py.futures` until rank 0 ends.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     from mpi4py.futures import MPIPoolExecutor
 
-_SIZES = ("num_workers", "_max_workers")  # what executors call the number of their processes
-_BACKOFF = "0.02"  # seconds between two looks of MPI's pool, which carries no games
+_SIZES = ("num_workers", "_max_workers")  # attributes with the number of processes of an executor
+_BACKOFF = "0.02"  # seconds between two polls of MPI's pool, which transfers no games
 
-_pools: list[MPIPoolExecutor] = []  # the one that rank 0 has opened
+_pools: list[MPIPoolExecutor] = []  # the pool that rank 0 has opened
 
 
 @dataclass(frozen=True)
 class PoolExecutor:
     """Plays on all processes of an executor, with a site of `workers` workers in each.
 
-    `size` is their number, where the executor does not say it itself; `patience` says for how
-    many seconds there may be no site. `what` names the processes.
+    `size` is their number, if the executor has no attribute for it; `patience` is for how many
+    seconds the run waits while no site plays. `what` names the processes in messages.
     """
 
     executor: Executor = field(repr=False)
@@ -75,8 +74,8 @@ class PoolExecutor:
 def serve_if_not_root() -> bool:
     """Return False on rank 0; on another rank serve until rank 0 ends, and then return True.
 
-    All ranks call it before they read or write anything, and end with status 0 where it is True.
-    Raises InputError if there is one rank only, and where MPI is not installed.
+    All ranks call it before they read or write anything, and exit with status 0 if it is True.
+    Raises InputError if there is only one rank, or MPI is not installed.
     """
     if _pools:
         return False
@@ -88,8 +87,8 @@ def serve_if_not_root() -> bool:
         )
     os.environ.setdefault("MPI4PY_FUTURES_BACKOFF", _BACKOFF)
     if world.rank:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 decides when the others end
-    # rank 0 never leaves it: at its end mpi4py lets the others go, whatever has happened
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 ends the others
+    # rank 0 never leaves it: when it exits, for whatever reason, mpi4py ends the others
     pool = enter_pool(world, root=0).__enter__()
     if pool is None:
         return True
@@ -99,9 +98,9 @@ def serve_if_not_root() -> bool:
 
 @contextmanager
 def mpi_executor(workers: int | None, patience: float) -> Iterator[PoolExecutor]:
-    """Yield the executor of all ranks but 0, each with so many workers, or one.
+    """Yield the executor of all ranks but 0, each with `workers` workers, by default one.
 
-    On another rank than 0 it serves, and ends the program. Raises InputError as
+    On any other rank than 0 it serves, then ends the program. Raises InputError like
     `serve_if_not_root`.
     """
     if serve_if_not_root():
@@ -110,7 +109,7 @@ def mpi_executor(workers: int | None, patience: float) -> Iterator[PoolExecutor]
 
 
 def _import_mpi() -> tuple[Any, Any]:
-    """Return the communicator of all ranks, and what makes a pool; raises InputError."""
+    """Return the communicator of all ranks and the class of the pool; raises InputError."""
     try:
         import mpi4py.futures
         from mpi4py import MPI

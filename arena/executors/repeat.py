@@ -1,11 +1,11 @@
-"""Decide whether a fault counts: its game is played again, each bot in a new process of its own.
+"""Decide whether a fault counts: replay its game, each bot in a new process of its own.
 
-A fault that comes back counts, and the second game is stored. One that does not come back belonged
-to what earlier games had left in the process, or to the machine, and costs no game. But a second
-try is no second chance: the second game counts only if the bot made the same moves up to the fault.
-Otherwise the first fault stands, marked as unsteady.
+A fault that recurs counts, and the second game is stored. A fault that does not recur came from the
+state that earlier games had left in the process, or from the machine; the second game then replaces
+the first. But a replay is not a second chance: the second game is used only if the bot made the
+same moves up to the fault. Otherwise the first fault stands, marked as unsteady.
 
-After some faults that did not come back, a bot gets a new process for every game.
+After several faults that did not recur, a bot gets a new process for every game.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from arena.tournament.schedule import Fixture
 from engine import Action, Seat, State
 
 UNSTEADY: Final = "unsteady: "
-"""Begins the message of a fault that did not come back in a game with other moves of the bot."""
+"""Prefix of the message of a fault that did not recur because the bot made other moves."""
 
 MOST_GONE: Final = 3
-"""Faults of a bot that did not come back, after which it gets a new process for every game."""
+"""Faults of a bot that did not recur, after which it gets a new process for every game."""
 
-_MOST_GAMES = 4  # played again, where a fault of one bot follows one of the other
+_MOST_GAMES = 4  # replays of one game, as a fault of one bot may follow one of the other
 
 
 class Game(Protocol):
@@ -33,14 +33,14 @@ class Game(Protocol):
     fixture: Fixture
 
     def begin(self) -> State:
-        """Return the game at its beginning."""
+        """Return the state at the beginning of the game."""
 
     def again(self, guilty: Seat | None) -> Finished:
-        """Return its end, played by itself in new processes, after a fault of this seat."""
+        """Return its end when replayed separately in new processes, after a fault of this seat."""
 
 
 class Repeats:
-    """Decides the ends of games, and counts the faults of each bot that did not come back.
+    """Decides which end of a game counts, and counts each bot's faults that did not recur.
 
     `renewed` are the labels of the bots that get a new process for every game.
     """
@@ -50,9 +50,9 @@ class Repeats:
         self._gone = Counter[str]()
 
     def decide(self, game: Game, end: Finished | None) -> Finished:
-        """Return the end of a game that counts; None stands for one that has to be played alone.
+        """Return the end of a game that counts; None as `end` means that it is still to be played.
 
-        A bot that was idle for too long was so in the whole run: that game is not played again.
+        A fault `idle` is final, as it is about the bot's idle time in the whole run: no replay.
         """
         end = end or game.again(None)
         for _ in range(_MOST_GAMES):

@@ -1,4 +1,4 @@
-"""Keep track of the machines of a cluster: which can play, what they play, which are left out."""
+"""Keep track of the machines of a cluster: which can play, what they play, which are excluded."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
 
 LEFT: Final = "its host has gone"
-"""Why a site is lost whose place is not there any more."""
+"""The reason for the loss of a site whose place has disappeared."""
 
-_MOST_FAILURES = 3  # in a row, of the sites of one host
-_MOST_ENDS = 30  # of sites in a row, of all hosts, without one batch that was played
-_CHUNKS = 2  # of a batch, for each worker of its site
-_MOST_CHUNKS = 32  # of a batch in a pool: as many seconds as a site takes tenths to open
+_MOST_FAILURES = 3  # failures in a row of the sites of one host
+_MOST_ENDS = 30  # ends of sites in a row, on all hosts, without a batch played between
+_CHUNKS = 2  # chunks of a batch, for each worker of its site
+_MOST_CHUNKS = 32  # the same in a pool at most: about 10 times the time to open a site
 _PAUSE = 1.0  # seconds before a host's site is opened again, doubled each time
 
 
 class Place(NamedTuple):
-    """Where a site can be: what calls functions there, and its number of cores.
+    """Where a site can be: an executor that calls functions there, and its number of cores.
 
-    All calls reach one and the same process, each while others are under way; but those of a
-    `pool`, which is the name of an executor with several processes, reach any of them.
+    All calls reach the same process, also while other calls run. With `pool`, the name of an
+    executor with several processes, a call reaches any one of them.
     """
 
     executor: Executor
@@ -49,22 +49,22 @@ class Site:
         self.token = uuid4().hex
         self.is_ready = False
         self.batches: set[Batch] = set()
-        self.asked = 0.0  # when it was asked for a sign of life that has not come, else 0
+        self.asked = 0.0  # the time of a heartbeat call not yet answered, else 0
 
     def __str__(self) -> str:
         return self.host.name
 
     def silence(self) -> float:
-        """Return for how many seconds it has been asked for a sign of life that has not come."""
-        asked = self.asked  # another thread may hear the sign
+        """Return for how many seconds a heartbeat call has not been answered."""
+        asked = self.asked  # another thread may reset it
         return time.monotonic() - asked if asked else 0.0
 
 
 class Host:
-    """A process that can have a site; `out` says why it has none for good.
+    """A process that can have a site; `out` is the reason if it is excluded for good.
 
-    `chunks` is how many chunks a batch of it has for each worker: a site in a pool is opened for
-    each batch, and so gets more of them as time goes on.
+    `chunks` is the number of chunks in its batches for each worker. It grows during a run in a
+    pool, where a site is opened for each batch.
     """
 
     def __init__(self, name: str, place: Place) -> None:
@@ -79,9 +79,9 @@ class Host:
 
 
 class Roster:
-    """All hosts that there are, by name.
+    """All current hosts, by name.
 
-    `patience` is for how many seconds there may be no site that plays.
+    `patience` is for how many seconds a run waits while no site plays.
     """
 
     def __init__(self, patience: float) -> None:
@@ -89,8 +89,8 @@ class Roster:
         self.patience = patience
         self.ends = 0
         self.last_reason = ""
-        self._since = time.monotonic()  # there was a site that plays
-        self._waits = False  # for any host at all
+        self._since = time.monotonic()  # the last time with a site that plays
+        self._waits = False  # whether it waits for a first host
 
     def join(self, name: str, place: Place) -> None:
         """Add a host."""
@@ -104,30 +104,30 @@ class Roster:
 
     @property
     def ready(self) -> Iterator[Site]:
-        """The sites that play."""
-        for host in [*self.hosts.values()]:  # another thread may look
+        """The sites that are ready to play."""
+        for host in [*self.hosts.values()]:  # can be called in another thread
             if host.site and host.site.is_ready:
                 yield host.site
 
     @property
     def is_opening(self) -> bool:
-        """Whether a host has not said yet whether it plays."""
+        """Whether a site has not reported yet whether it can play."""
         return any(host.site and not host.site.is_ready for host in self.hosts.values())
 
     def to_open(self) -> Iterator[Host]:
-        """Yield the hosts that are to open a site now."""
+        """Yield the hosts on which to open a site now."""
         now = time.monotonic()
         for host in self.hosts.values():
             if host.site is None and not host.out and now >= host.opens_at:
                 yield host
 
     def refuse(self, host: Host, reason: str) -> None:
-        """Leave a host out that cannot play this run."""
+        """Exclude a host that cannot play this run."""
         host.site, host.refused, host.out = None, True, reason
         logger.warning("site %s is left out: %s", host.name, reason)
 
     def fail(self, site: Site, reason: str) -> None:
-        """Take note that a site has ended; its host opens another one, unless it often did."""
+        """Record the failure of a site; its host opens another one, up to a number of failures."""
         host = site.host
         if host.site is not site:
             return
@@ -146,14 +146,14 @@ class Roster:
             logger.warning("site %s has ended: %s; %s", host.name, reason, still)
 
     def succeed(self, site: Site) -> None:
-        """Take note that a site has played a batch."""
+        """Record that a site has played a batch."""
         host = site.host
         host.failures = self.ends = 0
         if host.place.pool:
             host.chunks = min(2 * host.chunks, _MOST_CHUNKS)
 
     def check(self) -> None:
-        """Raise NoSites when there is no hope of a site, InputError if none can play this run."""
+        """Raise NoSites if the wait for a site is over, InputError if no site can play this run."""
         now = time.monotonic()
         hosts = [*self.hosts.values()]
         if self.is_opening or any(True for _ in self.ready):
@@ -177,12 +177,12 @@ def _describe(what: str, reason: str) -> str:
 
 
 def _machine(site: Site) -> str:
-    """Return where a site is: all places of a pool may be on one machine."""
+    """Return the machine of a site; all places of a pool count as one, as they may be."""
     return site.host.place.pool or site.host.name
 
 
 class Held:
-    """What a chunk came to on one machine, until its faults have been seen on another."""
+    """The results of a chunk, held back until its games with faults are replayed elsewhere."""
 
     def __init__(self, played: Played) -> None:
         self.played = played
@@ -192,22 +192,22 @@ class Held:
         self.chunks = [Chunk(chunk.pairing, pair, 1, seats=chunk.seats) for pair in pairs]
 
     def settle(self, again: Sequence[Played]) -> Played:
-        """Return what the chunk came to, where the games that were played again count."""
+        """Return the results of the chunk, with the replayed games in place of the first ones."""
         new = {result[:2]: result for played in again for result in played.results}
         results = [new.get(result[:2], result) for result in self.played.results]
         return self.played._replace(results=results)
 
 
 def _is_sure(fault: Fault) -> bool:
-    """Return whether a fault is the same on all machines; else it is played again on another."""
+    """Return whether a fault is the same on all machines, so that it needs no replay on another."""
     return fault.kind in KINDS and KINDS[fault.kind].is_sure
 
 
 class Batch:
-    """Chunks that one site plays, or two, of which the first answer counts.
+    """Chunks sent to one site, or to two, of which the first answer counts.
 
-    `given` are all sites that had it, and `playing` those that have it now. A batch with `held`
-    plays games again.
+    `given` are all sites that have received it, `playing` those that are playing it now. A batch
+    with `held` replays games with faults.
     """
 
     def __init__(self, number: int, chunks: Sequence[Chunk], held: Held | None = None) -> None:
@@ -220,36 +220,36 @@ class Batch:
         self.began = 0.0
 
     def may_go_to(self, site: Site) -> bool:
-        """Return whether a site may play it: no site twice, and games again on another host."""
+        """Return whether a site may play it: no site twice, and replays on another machine."""
         if self.held:
             return all(_machine(site) != _machine(other) for other in self.given)
         return site not in self.given
 
     def give(self, site: Site) -> None:
-        """Take note that a site plays it."""
+        """Record that a site plays it."""
         self.given.add(site)
         self.playing.add(site)
         site.batches.add(self)
         self.began = time.monotonic()
 
     def drop(self, site: Site) -> None:
-        """Take note that a site does not play it any more."""
+        """Record that a site no longer plays it."""
         self.playing.discard(site)
         site.batches.discard(self)
 
     def lose(self, site: Site) -> None:
-        """Take note that a site was lost; its host may play it with its next one."""
+        """Record that a site was lost; the next site of its host may play it."""
         self.drop(site)
         self.given.discard(site)
 
     @property
     def seconds(self) -> float:
-        """Since a site has begun with it."""
+        """The seconds since a site began to play it."""
         return time.monotonic() - self.began
 
 
 class Opening:
-    """Opens the sites of one run."""
+    """The first message to each site of a run, and the check of its answer."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
@@ -257,14 +257,14 @@ class Opening:
         self._heads: dict[int, bytes] = {}  # by number of workers
 
     def head(self, workers: int) -> bytes:
-        """Return what a site of so many workers is told; 1,000 sites get the same."""
+        """Return the first message to a site with this number of workers, encoded only once."""
         if workers not in self._heads:
             head = wire.Head(self.tournament, versions_here(), self._imports, workers)
             self._heads[workers] = wire.write_head(head)
         return self._heads[workers]
 
     def find_lack(self, data: bytes) -> str:
-        """Return what a site lacks by its first message, nothing if it can play.
+        """Return what a site lacks, by its first message, "" if it can play.
 
         Raises Garbled.
         """
@@ -273,7 +273,7 @@ class Opening:
         return "; ".join(escape(text) for text in lacking)
 
     def _is_lack(self, problem: str) -> bool:
-        """Return whether a bot that does not start on a site starts here."""
+        """Return whether the bot that does not start on the site does start here."""
         return _bot_of(problem) not in self._problems_here
 
     @cached_property
@@ -284,5 +284,5 @@ class Opening:
 
 
 def _bot_of(problem: str) -> str:
-    """Return which bot a problem is about."""
+    """Return the bot that a problem is about."""
     return problem.partition(": does not start")[0]

@@ -1,8 +1,8 @@
-"""Run a site: a crew of workers as a program of its own, to which another machine sends games.
+"""Run a site: a program with a crew of workers, which plays games for another machine.
 
-It reads frames (`arena.executors.wire`) from standard input: first what is to be played, then
-batches of chunks. It answers on standard output, and ends without leaving anything behind when
-its input ends.
+It reads frames (`arena.executors.wire`) from standard input: first the tournament, then batches of
+chunks. It answers on standard output. When its input ends, it exits, and leaves no processes or
+files behind.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
 
 _BEAT = 1.0  # seconds
-_MOST_LINES = 1000  # of the log, in one answer
+_MOST_LINES = 1000  # lines of the log in one answer
 
 
 class Ended(Exception):
@@ -39,9 +39,9 @@ class Ended(Exception):
 
 
 class Batches:
-    """The chunks that a site has been given: what its crew takes them from.
+    """The source of chunks for a site's crew: the batches that the site has received.
 
-    `frames` gets every batch as it arrives, and None at the end of the input.
+    `frames` is a queue of batches as they arrive, with None at the end of the input.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Batches:
         self._waiting.extend(chunks)
 
     def _hear(self) -> None:
-        """Take what has arrived."""
+        """Take all batches that have arrived."""
         try:
             while True:
                 self._add(self.frames.get_nowait())
@@ -71,20 +71,20 @@ class Batches:
             return
 
     def next(self) -> Chunk | None:
-        """Return what to play next, None if there is nothing now; raises Ended."""
+        """Return the next chunk, None if there is nothing to play now; raises Ended."""
         self._hear()
         return self._waiting.popleft() if self._waiting else None
 
     def take_back(self, chunks: Iterable[Chunk]) -> None:
-        """Take back chunks that were given out and not played."""
+        """Take back chunks that were handed out but not played."""
         self._waiting.extendleft(chunks)
 
     def is_out(self, _pairing: int) -> bool:
-        """Return that every pairing's games are wanted: only the client knows better."""
+        """Return False: only the client knows which pairings are out."""
         return False
 
     def finish(self, played: Played) -> tuple[int, list[Played]] | None:
-        """Return the number of a batch and what it came to, if this was the last chunk of it."""
+        """Return the number and the results of a batch if this was its last chunk, else None."""
         for number, missing in self._missing.items():
             if played.chunk in missing:
                 missing.remove(played.chunk)
@@ -108,12 +108,12 @@ class _Lines(logging.Handler):
         self.lines.append(Line(process, record.levelno, record.getMessage()))
 
     def take(self) -> list[Line]:
-        """Return the lines since the last time."""
+        """Return the lines since the last call."""
         return [self.lines.popleft() for _ in range(len(self.lines))]
 
 
 class _Site:
-    """Speaks to the host through two descriptors."""
+    """Exchanges frames with the host through two descriptors."""
 
     def __init__(self, source: int, sink: int) -> None:
         self.source = source
@@ -122,12 +122,12 @@ class _Site:
         self._sending = threading.Lock()
 
     def send(self, kind: int, data: bytes = b"") -> None:
-        """Tell the host something; where it has gone, the input ends, too."""
+        """Send the host a frame; if the host has gone, the input ends, too."""
         with self._sending:
             frames.send(self.sink, kind, data)
 
     def listen(self) -> None:
-        """Take what the host says until it ends."""
+        """Receive batches from the host until the input ends, then end this process."""
         try:
             while True:
                 self.batches.frames.put(frames.receive(self.source)[1])
@@ -136,7 +136,7 @@ class _Site:
             os.kill(os.getpid(), signal.SIGTERM)  # a game may take hours
 
     def beat(self) -> None:
-        """Show that the site lives, until the host has gone."""
+        """Send heartbeats to the host until it has gone."""
         pause = threading.Event()
         try:
             while not pause.wait(_BEAT):
@@ -147,7 +147,7 @@ class _Site:
     def serve(self) -> None:
         """Answer every batch until the input ends."""
         told = frames.receive(self.source)[1]
-        if refusals := versions_here().differences(wire.read_versions(told)):  # the client reads it
+        if refusals := versions_here().differences(wire.read_versions(told)):  # sent to the client
             self.send(wire.HELLO, wire.write_hello(Hello(refusals, [])))
             return
         head = wire.read_head(told)
@@ -168,12 +168,12 @@ class _Site:
                     for played in crew.play():
                         if done := self.batches.finish(played):
                             self.send(wire.ANSWER, wire.write_answer(*done, lines.take()))
-            finally:  # nothing stops the crew's end
+            finally:  # a signal must not interrupt the crew's end
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
-    """Return what a site says first, and what it plays, None if it plays nothing."""
+    """Return a site's first message, and the tournament to play, None if it refuses."""
     refusals: list[str] = []
     entries: list[Entry] = []
     for entry, imports in zip(head.tournament.entries, head.imports, strict=True):
@@ -192,7 +192,7 @@ def _prepare(head: Head) -> tuple[Hello, Tournament | None]:
 
 
 def main() -> None:
-    """Be a site; what anything here prints does not reach the host's pipes."""
+    """Be a site; printed output of any code here does not reach the pipes to the host."""
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1):

@@ -19,13 +19,13 @@ from arena.lanes.faults import describe_exit
 from arena.lanes.launch import Program
 
 CLIENT_PATIENCE = 45.0
-"""Seconds without a sign of the client after which a site is ended."""
+"""Seconds without a heartbeat of the client, after which a site is ended."""
 
 PROGRAM: Final = "from arena.executors.site import main; main()"
-"""What a site executes."""
+"""The program of a site."""
 
-_SITE_PATIENCE = 30.0  # seconds without a beat of the site
-_END_PATIENCE = 10.0  # seconds in which a site ends by itself
+_SITE_PATIENCE = 30.0  # seconds without a heartbeat of the site
+_END_PATIENCE = 10.0  # seconds in which a site may end before it is killed
 _TICK = 1.0
 
 _sites: dict[str, HostedSite] = {}
@@ -33,7 +33,7 @@ _lock = threading.Lock()
 
 
 class SiteEnded(ArenaError):
-    """A site is not there any more, or does not answer."""
+    """A site has ended, or does not answer."""
 
 
 class HostedSite:
@@ -57,11 +57,11 @@ class HostedSite:
         self._send(wire.HEAD, head)
 
     def hello(self) -> bytes:
-        """Wait for what the site says first; raises SiteEnded."""
+        """Return the site's first message; raises SiteEnded."""
         return self._take(self._hello)
 
     def play(self, number: int, batch: bytes) -> bytes:
-        """Wait for what a batch comes to; raises SiteEnded."""
+        """Send a batch, and return its results; raises SiteEnded."""
         answers = self._waiting.setdefault(number, SimpleQueue())
         self._send(wire.BATCH, batch)
         try:
@@ -79,11 +79,11 @@ class HostedSite:
         return data
 
     def _send(self, kind: int, data: bytes) -> None:
-        with suppress(OSError), self._sending:  # its end is noticed where it is heard
+        with suppress(OSError), self._sending:  # `_listen` notices its end
             frames.send(self._sink, kind, data)
 
     def _listen(self) -> None:
-        """Pass on what the site says until it ends."""
+        """Receive the site's messages until it ends."""
         with suppress(EOFError, OSError, frames.Garbled):
             while True:
                 kind, data = frames.receive(self._source)
@@ -94,7 +94,7 @@ class HostedSite:
                     answers = self._waiting.get(wire.number_of(data))
                     if answers is not None:
                         answers.put(data)
-        self.kill()  # it has ended, or what it says makes no sense
+        self.kill()  # it has ended, or has sent invalid data
         self._fail(self.ended or self._last_words())
 
     def _last_words(self) -> str:
@@ -104,13 +104,13 @@ class HostedSite:
         return f"its program {how}" + (f": {said}" if said else "")
 
     def _fail(self, why: str) -> None:
-        """Let all who wait for an answer know that there will be none."""
+        """Wake all threads that wait for an answer, which will not come."""
         self.ended = why
         for queue in (self._hello, *[*self._waiting.values()]):
             queue.put(b"")
 
     def _watch(self) -> None:
-        """End the site when its client, or the site itself, has been silent for too long."""
+        """End the site if its client, or the site itself, is silent for too long."""
         while self._process.poll() is None:
             now = time.monotonic()
             if self.hears_of_client and now - self.heard > CLIENT_PATIENCE:
@@ -122,7 +122,7 @@ class HostedSite:
             time.sleep(_TICK)
 
     def end(self) -> None:
-        """End the site, at first by the end of its input."""
+        """End the site by closing its input; kill it if that is not enough."""
         with self._sending, suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -132,12 +132,12 @@ class HostedSite:
             self.kill()
 
     def kill(self) -> None:
-        """Kill the site's program; its workers die with it, and the next one removes its files."""
+        """Kill the site's program; its workers die with it, and the next site removes its files."""
         self._program.kill()
 
 
 def open_site(token: str, head: bytes) -> bytes:
-    """Start the site with this token, and return what it says first; raises SiteEnded."""
+    """Start the site with this token, and return its first message; raises SiteEnded."""
     with _lock:
         for other in [other for other, ended in _sites.items() if ended.ended]:
             del _sites[other]
@@ -146,15 +146,15 @@ def open_site(token: str, head: bytes) -> bytes:
 
 
 def play_batch(token: str, number: int, batch: bytes) -> bytes:
-    """Return what a batch comes to on the site with this token; raises SiteEnded."""
+    """Return the results of a batch, played on the site with this token; raises SiteEnded."""
     return _find(token).play(number, batch)
 
 
 def play_once(head: bytes, number: int, batch: bytes) -> tuple[bytes, bytes]:
-    """Return what a site says first, and what a batch comes to on it; then it ends.
+    """Open a site, play a batch on it and end it; return its first message and the results.
 
-    So nothing outlives a call in a pool, of whose processes none can be asked for anything. The
-    second is empty where the site refuses. Raises SiteEnded.
+    For pools, in which a certain process cannot be reached again: nothing outlives the call. The
+    results are empty if the site refuses to play. Raises SiteEnded.
     """
     site = HostedSite(head, hears_of_client=False)
     try:
@@ -165,7 +165,7 @@ def play_once(head: bytes, number: int, batch: bytes) -> tuple[bytes, bytes]:
 
 
 def beat_site(token: str) -> None:
-    """Let a site know that its client lives; raises SiteEnded."""
+    """Pass a heartbeat of the client on to a site; raises SiteEnded."""
     _find(token)
 
 

@@ -1,7 +1,7 @@
-"""Encode and decode the messages between a site and its host, as the data of frames.
+"""Encode and decode the messages between a site and its host, which are sent as frames.
 
-What a site is to play is pickled: its host has that from the client. What a site answers is
-MessagePack, and is validated while it is read: no code of a site runs in the client.
+Messages to a site are pickled, as the site trusts the client. Answers of a site are MessagePack and
+are validated when they are read: a site cannot run code in the client.
 """
 
 from __future__ import annotations
@@ -20,17 +20,70 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions
 from engine.state import Seat
 
+<<<<<<< HEAD
+=======
+_SHOWN = 12  # characters of a hash
+
+
+class Versions(msgspec.Struct, frozen=True):
+    """The hashes of the engine's and the arena's source, and Python's minor version.
+
+    `release` is the arena's version number, only for messages.
+    """
+
+    engine: str
+    arena: str
+    python: str
+    release: str = ""
+
+    def differences(self, here: Versions) -> list[str]:
+        """Return the differences, such as "engine: there 1f, here 2e"; `self` is "there".
+
+        >>> there = Versions("1f", "2e", "3.11", "1.0.0")
+        >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
+        ['arena: there 1.0.0 (2e), here 1.0.1 (3d)', 'python: there 3.11, here 3.12']
+        """
+        return [
+            f"{name}: there {self._show(name)}, here {here._show(name)}"
+            for name in ("engine", "arena", "python")
+            if getattr(self, name) != getattr(here, name)
+        ]
+
+    def _show(self, name: str) -> str:
+        text: str = getattr(self, name)[:_SHOWN]
+        return f"{self.release} ({text})" if name == "arena" else text
+
+
+@cache
+def versions_here() -> Versions:
+    """Return the versions of this process."""
+    major, minor, _ = platform.python_version_tuple()
+    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}", version_here())
+
+
+def _hash(package: str) -> str:
+    """Return the hash of the names and contents of a package's modules."""
+    folder = Path(package)
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+>>>>>>> i-prose1
 HEAD, BATCH = 1, 2
-"""Kinds of frames to a site: what it is to play, and some chunks of it."""
+"""Kinds of frames to a site: the tournament, and a batch of its chunks."""
 
 HELLO, ANSWER, BEAT = 1, 2, 3
-"""Kinds of frames from a site: what it lacks, what a batch came to, and that it lives."""
+"""Kinds of frames from a site: what it lacks, the results of a batch, and a heartbeat."""
 
 
 class Head(NamedTuple):
-    """What a site has to know of a run; `imports` are the entries' `hash_imports`.
+    """What a site has to know about a run; `imports` are the entries' `hash_imports`.
 
-    Without `workers` the site has as many as its host says.
+    If `workers` is 0, the site's host decides their number.
     """
 
     tournament: Tournament
@@ -40,14 +93,14 @@ class Head(NamedTuple):
 
 
 class Hello(msgspec.Struct, array_like=True):
-    """What a site says first: why it does not play, and which bots do not start on it."""
+    """A site's first message: why it refuses to play, and which bots do not start on it."""
 
     refusals: list[str]
     problems: list[str]
 
 
 class Answer(msgspec.Struct, array_like=True):
-    """What the chunks of a batch came to, and the site's log meanwhile."""
+    """The results of a batch's chunks, and the site's log meanwhile."""
 
     number: int
     parts: list[Part]
@@ -55,7 +108,7 @@ class Answer(msgspec.Struct, array_like=True):
 
 
 class _Told(msgspec.Struct, array_like=True):
-    """A head as it travels: only a site with these versions can read what follows them."""
+    """An encoded Head: only a site with the same versions can read the rest."""
 
     versions: Versions
     head: bytes
@@ -78,28 +131,28 @@ _numbered = msgspec.msgpack.Decoder(_Numbered)
 
 
 def write_head(head: Head) -> bytes:
-    """Return what a site is told first."""
+    """Encode the first message to a site."""
     return msgspec.msgpack.encode(_Told(head.versions, pickle.dumps(head)))
 
 
 def read_versions(data: bytes) -> Versions:
-    """Return the versions of what `write_head` has written, which may be those of another arena."""
+    """Return the versions in an encoded Head, which may come from another version of the arena."""
     return _told.decode(data).versions
 
 
 def read_head(data: bytes) -> Head:
-    """Return what `write_head` has written, where the versions are the same."""
+    """Decode a Head, which must come from the same version of the arena."""
     head: Head = pickle.loads(_told.decode(data).head)
     return head
 
 
 def write_hello(hello: Hello) -> bytes:
-    """Return what a site says first."""
+    """Encode a site's first message."""
     return msgspec.msgpack.encode(hello)
 
 
 def read_hello(data: bytes) -> Hello:
-    """Return what a site has said first; raises Garbled."""
+    """Decode a site's first message; raises Garbled."""
     try:
         return _hello.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -107,7 +160,7 @@ def read_hello(data: bytes) -> Hello:
 
 
 def write_batch(number: int, chunks: Sequence[Chunk]) -> bytes:
-    """Return what a site is asked to play."""
+    """Encode a batch for a site."""
     places = [
         (*chunk[:3], chunk.seats, pickle.dumps(chunk.question) if chunk.question else b"")
         for chunk in chunks
@@ -116,7 +169,7 @@ def write_batch(number: int, chunks: Sequence[Chunk]) -> bytes:
 
 
 def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
-    """Return the number and the chunks of a batch."""
+    """Decode the number and the chunks of a batch."""
     asked = _asked.decode(data)
     return asked.number, [
         Chunk(*place[:3], seats=place[3], question=pickle.loads(place[4]) if place[4] else None)
@@ -125,7 +178,7 @@ def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
 
 
 def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:
-    """Return what a site answers to a batch; chunks that follow each other are one part of it."""
+    """Encode a site's answer to a batch; adjacent chunks are joined into one part."""
     parts = [
         to_part(join(chunk, (one for one in played if _is_in(one.chunk, chunk))))
         for chunk in join_chunks([one.chunk for one in played])
@@ -146,10 +199,10 @@ def number_of(answer: bytes) -> int:
 
 
 def read_answer(data: bytes, chunks: Sequence[Chunk]) -> tuple[list[Played], list[Line]]:
-    """Return what these chunks came to, in order, and the site's log.
+    """Decode the results of these chunks, in order, and the site's log.
 
-    Chunks that follow each other are one. Raises Garbled unless it is every game of every chunk,
-    once, and each of them can be.
+    Adjacent chunks are joined. Raises Garbled unless the answer has every game of every chunk
+    exactly once, and each is plausible.
     """
     try:
         answer = _answer.decode(data)

@@ -1,4 +1,4 @@
-"""Play chunks of a tournament's games, and hold the processes of their bots."""
+"""Play chunks of a tournament's games, and manage the processes of their bots."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup
 from engine.state import Seat, State
 
-_AGAIN = -1  # the part of games that are played again
+_AGAIN = -1  # the part of replayed games
 
 
 class Worker:
-    """Plays chunks of a tournament; `folder` is for the files of its bots.
+    """Plays chunks of a tournament; `folder` holds the files of its bots.
 
-    `output` holds what bots in this process print. `processes` are those of the bots, by label
-    and part: no process of a bot plays two games of a deal.
+    `output` collects what bots in this process print. `processes` are those of the bots, by label
+    and part: no process of a bot plays two games on the same deal.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class Worker:
         self.pace = Pace(tournament.labels, programs, tournament.limits, plies)
         self.repeats = Repeats()
         self.single: set[str] = set()  # bots whose games are played one by one
-        self._draws: dict[int, Draw] = {}  # by pair of the chunk
+        self._draws: dict[int, Draw] = {}  # by number of the pair
         self._stack = ExitStack()
 
     def play(self, chunk: Chunk) -> Played:
-        """Play a chunk's games, or answer its question about recorded ones."""
+        """Play a chunk's games, or answer its question about recorded games."""
         start = time.perf_counter()
         if chunk.question:
             from arena.executors.judge_chunk import judge_chunk
@@ -111,7 +111,7 @@ class Worker:
 
     @contextmanager
     def budgets_kept(self) -> Iterator[None]:
-        """Give all bots a new budget of idle time for a while: that of the run is not spent."""
+        """Give all bots a new budget of idle time for a while, then restore the run's budget."""
         before = {label: budget.left for label, budget in self.budgets.items()}
         for budget in self.budgets.values():
             budget.left = budget.seconds
@@ -130,7 +130,7 @@ class Worker:
         return entry.is_held or (entry.lane == "inproc" and not is_apart)
 
     def _games_at_once(self, chunk: Chunk) -> int:
-        """Return how many games of a chunk are in play together."""
+        """Return how many games of a chunk are played at once."""
         pairing = self.tournament.pairings[chunk.pairing]
         remote = [label for label in pairing if not self.is_local(label, chunk)]
         part = self.tournament.part(pairing, *chunk.seats)
@@ -143,14 +143,14 @@ class Worker:
         return min(self._most_games(label, part) for label in remote)
 
     def _most_games(self, label: str, part: int) -> int:
-        """Return about how many games a bot's process can be asked about at once."""
+        """Return about how many games one message to a bot's process may cover."""
         process = self.process(label, part)
-        with suppress(Forfeit):  # the game itself will find it
+        with suppress(Forfeit):  # the game itself will report it
             process.start()
         return self.pace.most_games(label, min(process.games, process.room.games))
 
     def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
-        """Play games side by side, or one by one if both bots are in this process."""
+        """Play games concurrently, or one by one if both bots are in this process."""
         games = [OneGame(self, chunk, fixture, self._draw(fixture)) for fixture in fixtures]
         if games[0].fixture[1:] in chunk.verdicts:
             return [game.carry_out() for game in games]
@@ -167,7 +167,7 @@ class Worker:
         ]
 
     def _draw(self, fixture: Fixture) -> Draw:
-        """Return the deal and the luck of a game: a draw takes 8 us, and serves both of a pair."""
+        """Return the deal and the luck of a game; cached, as a draw (8 us) serves both games."""
         if fixture.pair not in self._draws:
             self._draws[fixture.pair] = self.tournament.draw(fixture)
         return self._draws[fixture.pair]
@@ -181,10 +181,10 @@ class Worker:
         return play_local(game.begin(), players)
 
     def _play_untimed(self, game: OneGame) -> Finished:
-        """Play a game with two readings of the wall clock instead of four for each decision.
+        """Play a game with two clock readings in all, instead of four for each decision.
 
-        If it took long, it is played again with a clock for each decision, and so are all later
-        games of its bots. If their moves differ then, the first game stands.
+        If it took long, it is replayed with a clock for each decision, and later games of its bots
+        are timed in this way, too. If the moves in the replay differ, the first game stands.
         """
         self.reporter.beat()
         labels = game.fixture.labels
@@ -201,7 +201,7 @@ class Worker:
         return timed if bytes(finished.state.history).startswith(played) else finished
 
     def _told(self, fixture: Fixture, finished: Finished) -> Finished:
-        """Return the end of a game; the first fault of each bot is reported at once."""
+        """Return the end of a game, after reporting it if it is the first fault of its bot."""
         if finished.fault and (label := fixture.labels[finished.guilty or 0]) not in self.told:
             self.told.add(label)
             self.reporter.failed(_result(finished, fixture))
@@ -220,10 +220,10 @@ class Worker:
         )
 
     def process(self, label: str, part: int) -> BotProcess:
-        """Return the process of a bot for one part of the games; it starts when first asked."""
+        """Return the process of a bot for one part of the games; its first question starts it."""
         if (label, part) not in self.processes:
             entry = self.tournament.by_label[label]
-            if entry.lane == "inproc":  # its game is played apart
+            if entry.lane == "inproc":  # this game is played apart
                 entry = replace(entry, lane="process")
             folder = self.folder / f"bot-{len(self.processes)}"
             folder.mkdir(parents=True, exist_ok=True)
@@ -247,25 +247,25 @@ class OneGame:
         self.part = worker.tournament.part(fixture.pairing, fixture.seat) if part is None else part
 
     def asking(self, slot: int = 0) -> Asking[Finished]:
-        """Return the game with this number among those that are played side by side."""
+        """Return the generator that plays this game, as number `slot` of the concurrent games."""
         return play_asking(self.begin(), [self.player(seat, slot) for seat in (0, 1)])
 
     def begin(self) -> State:
-        """Return the game at its beginning."""
+        """Return the state at the beginning of the game."""
         rules = self.worker.tournament.rules
         return begin(self.draw.deal, rules, self.chunk.swaps.get(self.fixture[1:]))
 
     def again(self, guilty: Seat | None) -> Finished:
-        """Return its end, played by itself in new processes: no bot remembers the first try.
+        """Return its end when replayed separately in new processes: no bot remembers the first try.
 
-        The one in which the guilty bot has failed is not used any more.
+        The process in which the guilty bot failed is not used any more.
         """
         worker, chunk = self.worker, self.chunk._replace(apart=True)
         labels = [label for label in self.fixture.labels if not worker.is_local(label, chunk)]
         if guilty is not None and (label := self.fixture.labels[guilty]) in labels:
             worker.process(label, self.part).kill()
         processes = [worker.process(label, _AGAIN) for label in labels]
-        for process in processes:  # they start side by side
+        for process in processes:  # they start concurrently
             process.prepare()
         with worker.budgets_kept():
             alone = OneGame(worker, chunk, self.fixture, self.draw, _AGAIN)
@@ -276,14 +276,14 @@ class OneGame:
         return finished
 
     def carry_out(self) -> Finished:
-        """Return the end of a game that its workers did not survive."""
+        """Return the end of a game that kills its workers, by the verdict on its bot."""
         verdict = self.chunk.verdicts[self.fixture[1:]]
         state = self.begin()
         state.follow(verdict.history)
         return Finished(state, verdict.fault, verdict.guilty)
 
     def player(self, seat: Seat, slot: int) -> Player:
-        """Return the player of a seat, in its process or here."""
+        """Return the player of a seat, in its own process or in this one."""
         worker, label = self.worker, self.fixture.labels[seat]
         if worker.is_local(label, self.chunk):
             return Inline(worker.inproc_player(self.fixture, self.draw, seat))

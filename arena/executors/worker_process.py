@@ -1,4 +1,4 @@
-"""Be a worker process: read chunks from a socket, play them, and answer."""
+"""Be a worker process: read chunks from a socket, play them, and send the results."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
 CHUNK, END = 1, 2
-"""Kinds of frames to a worker: a chunk to play, which is pickled, and no more."""
+"""Kinds of frames to a worker: a pickled chunk to play, and the end of work."""
 
-_PACKAGES = (psutil, msgspec)  # no file in the working folder takes their places
+_PACKAGES = (psutil, msgspec)  # no file in the working folder can shadow them
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
 _MEMORY = "/proc/self/statm"
-_ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as corrupted
+_ALLOWED_SHARE = 0.9  # share of its memory limit above which a worker counts as corrupted
 
 
 def write_head(tournament: Tournament) -> bytes:
-    """Return what a worker has to know: the tournament, and where bots are looked for."""
+    """Return the pickled head for a worker: the tournament, and the folders to find bots in."""
     here = os.getcwd()
     return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
 
 
 def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
-    """Return a new worker process, with the descriptors and the folder of `main`.
+    """Start a worker process; the descriptors and the folder are those of `main`.
 
-    It depends on nothing in the program that calls the arena, and changes nothing there. The order
-    of a set of texts is the same in all workers, and numpy has one thread, as in a bot's process.
+    It is independent of the program that calls the arena, and changes nothing there. PYTHONHASHSEED
+    is the same in all workers, and numpy has one thread, as in a bot's process.
     """
     words = f"{descriptor}, {memory}, {head}, {os.fspath(folder)!r}, {os.getpid()}"
     return Program(
@@ -68,13 +68,13 @@ def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
 
 
 def _search_path() -> list[str]:
-    """Return where the program finds modules besides those of Python itself."""
+    """Return the search path for modules besides those of Python itself."""
     roots = [ROOT, *(os.path.dirname(package.__path__[0]) for package in _PACKAGES)]
     return [*dict.fromkeys([*roots, *filter(None, sys.path)])]
 
 
 def _environment() -> dict[str, str]:
-    """Return this program's environment, without what changes how Python itself works."""
+    """Return this program's environment, without the variables that change how Python works."""
     own = {
         name: value
         for name, value in os.environ.items()
@@ -84,11 +84,11 @@ def _environment() -> dict[str, str]:
 
 
 def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> None:
-    """Be a worker process: answer every chunk with what it came to, until there are no more.
+    """Be a worker process: answer every chunk with its results, until the end of work.
 
-    The descriptors are a socket to its parent, and files with the memory of its Progress and with
-    what `write_head` has written. If it ends early, it says why. It is in a session of its own:
-    Ctrl-C does not reach it, and a bot that kills its group or its parent does not reach the arena.
+    The descriptors are a socket to its parent, the shared memory of its Progress, and a file with
+    the head of `write_head`. If it exits early, it reports why. It has a session of its own: Ctrl-C
+    does not reach it, and a bot that kills its process group or its parent does not hit the arena.
     It is killed when the arena ends.
     """
     die_with(parent)
@@ -104,7 +104,7 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     sys.path[:] = path
     try:
         _serve(channel, progress, tournament, folder)
-    except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
+    except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has exited
         pass
     except BaseException as error:
         with suppress(Exception):
@@ -115,7 +115,7 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
 
 
 def _go_on_in_child(descriptor: int) -> None:
-    """Return in a child of this process, which keeps no descriptor and ends as the child does."""
+    """Fork, and return in the child; this process closes its descriptor, and exits as the child."""
     parent = os.getpid()
     if child := os.fork():
         os.close(descriptor)
@@ -127,25 +127,25 @@ def _go_on_in_child(descriptor: int) -> None:
 
 
 class _Channel:
-    """A worker's end of the socket to its parent."""
+    """The worker's end of the socket to its parent."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.inode = os.fstat(descriptor).st_ino
-        self._saying = threading.Lock()  # a bot may log in a thread of its own
+        self._saying = threading.Lock()  # a bot may log from a thread of its own
 
     def say(self, answer: Answer) -> None:
-        """Tell the parent something; raises OSError where it has ended."""
+        """Send the parent a message; raises OSError if the parent has ended."""
         with self._saying:
             write_all(self.descriptor, write_answer(answer))
 
     def hear(self) -> Any:
-        """Return what the parent says next, None if that is the end."""
+        """Return the next chunk from the parent, None at the end of work."""
         kind, data = receive(self.descriptor)
         return None if kind == END else pickle.loads(data)
 
     def is_intact(self) -> bool:
-        """Return whether a bot has left the descriptor alone."""
+        """Return whether the descriptor is still the socket: a bot may have replaced it."""
         with suppress(OSError):
             return os.fstat(self.descriptor).st_ino == self.inode
         return False
@@ -168,7 +168,7 @@ def _serve(channel: _Channel, progress: Progress, tournament: Tournament, folder
 
 
 class _Reporter(Reporter):
-    """Tells the parent what goes on; exits where a bot has corrupted the worker."""
+    """Reports progress to the parent; exits if a bot has corrupted the worker."""
 
     def __init__(self, channel: _Channel, progress: Progress, limits: Limits) -> None:
         self.channel = channel
@@ -183,13 +183,13 @@ class _Reporter(Reporter):
         self.progress.set_pairs(first, pairs)
 
     def played(self) -> None:
-        """Exit if the socket is gone, or hardly any memory is left: the pairs are played apart."""
+        """Exit if the socket is gone or memory is nearly full: the pairs are then played apart."""
         if not self.channel.is_intact() or self._read_memory() > self.most:
             os._exit(1)
         self.progress.count_finished()
 
     def _read_memory(self) -> int:
-        """Return the bytes that are in memory (3 us). A peak would be inherited from the parent."""
+        """Return the resident bytes (3 us); a peak value would be inherited from the parent."""
         pages = os.pread(self.memory, 64, 0).split()[1:2]
         return int(pages[0]) * mmap.PAGESIZE if pages else 0
 
@@ -201,7 +201,7 @@ class _Reporter(Reporter):
 
 
 def _confine(limits: Limits, folder: str, output: Output) -> None:
-    """Keep the bots in this process from the terminal, from much memory, and from forking."""
+    """Deny the bots in this process the terminal, memory above the limit, and forks."""
     import resource
 
     null = os.open(os.devnull, os.O_RDWR)
@@ -215,4 +215,4 @@ def _confine(limits: Limits, folder: str, output: Output) -> None:
     most = limits.memory * _MB + getattr(used, "data", 0)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-    os.register_at_fork(after_in_child=partial(os._exit, 1))  # no second worker on one pipe
+    os.register_at_fork(after_in_child=partial(os._exit, 1))  # no second worker on one socket

@@ -1,6 +1,6 @@
-"""Define what workers are asked about recorded games, and what they answer, as plain data.
+"""Define questions to workers about recorded games, and their answers, as plain data.
 
-A bot judges the decisions of a game that has been played: it plays on from them in many worlds.
+A bot judges each decision of a recorded game by playing on from it in many worlds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from engine.state import Seat
 
 PARTS: Final = 1_000_000
-"""What a chance of 1 is as a whole number."""
+"""The whole number that stands for a chance of 1."""
 
 ILLEGAL: Final = -1
 """Stands for the chance of an action that is not legal."""
@@ -21,10 +21,10 @@ _CERTAIN = 2  # standard errors
 
 
 class Recorded(NamedTuple):
-    """A game under the published rules; a worker draws by its name.
+    """A game under the published rules; its name seeds the worlds that a worker draws.
 
-    It was played to its end, or is judged on its own. Of `plies` the decisions are judged, of all
-    plies where it is None.
+    An unfinished game can only be judged on its own. The decisions at `plies` are judged, at all
+    plies if it is None.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Recorded(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The games of a chunk, by pair and seat, to be judged in so many worlds by this seed."""
+    """The games of a chunk by pair and seat, how many worlds to judge them in, and the seed."""
 
     games: Mapping[tuple[int, Seat], Recorded]
     worlds: int
@@ -42,10 +42,10 @@ class Question(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A decision: the action that was played, the chance of each action to win, and the loss.
+    """A judged decision: the action played, each action's chance to win, and the loss.
 
-    Numbers are parts of PARTS. A chance is ILLEGAL where the action is not legal; `error` is the
-    standard error of the loss.
+    Chances and losses are integers in units of 1/PARTS. The chance of an illegal action is ILLEGAL;
+    `error` is the standard error of the loss.
     """
 
     ply: int
@@ -61,7 +61,7 @@ class Judged(NamedTuple):
 
 
 class JudgedGame(NamedTuple):
-    """The decisions of the game at this place of a chunk, without those that were forced."""
+    """The judged decisions of the game with this pair and seat, without forced ones."""
 
     pair: int
     seat: Seat
@@ -69,9 +69,9 @@ class JudgedGame(NamedTuple):
 
 
 def is_blunder(loss: Any, error: Any) -> Any:
-    """Return whether 10 points of 100 or more were lost, and more than two standard errors.
+    """Return whether a loss is at least 10 points of 100, and more than two standard errors.
 
-    Both are parts of PARTS, or arrays of them.
+    Both are in units of 1/PARTS, or arrays of such numbers.
 
     >>> is_blunder(100_000, 40_000), is_blunder(100_000, 60_000), is_blunder(99_999, 0)
     (True, False, False)
@@ -80,7 +80,7 @@ def is_blunder(loss: Any, error: Any) -> Any:
 
 
 def is_possible(game: JudgedGame, plies: int, actions: int) -> bool:
-    """Return whether a game with so many plies and kinds of actions can be judged so."""
+    """Return whether a judged game is valid for these numbers of plies and kinds of actions."""
     return all(
         0 <= one.ply < plies
         and 0 <= one.action < actions

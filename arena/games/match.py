@@ -1,8 +1,8 @@
 """Play one game between two players, each in its lane; a fault is a forfeit.
 
-Two bots in this process play the engine's own loop. A game with a bot in another process is
-a generator: it yields a Question wherever that bot has to answer, so that many games go on
-together and one message carries many views.
+Two bots in this process play by the engine's own loop. A game with a bot in another process is a
+generator, which yields a Question whenever that bot has to answer. Thus many games are played at
+once, and one message carries many views.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _warned: set[str] = set()  # labels of bots
 class GameResult(NamedTuple):
     """One finished game, as the pairing's first bot sees it.
 
-    `seat` is where that bot sat; `winner` is 0 for it, 1 for its opponent, None for a draw;
-    `win_type` is the engine's or "forfeit"; `fault` is what the loser of a forfeit did wrong;
-    `actions` are in the engine's notation.
+    `seat` is that bot's seat; `winner` is 0 for it, 1 for its opponent, None for a draw; `win_type`
+    is the engine's or "forfeit"; `fault` is the reason of a forfeit; `actions` are in the engine's
+    notation.
     """
 
     pair: int
@@ -49,12 +49,12 @@ class GameResult(NamedTuple):
 
     @property
     def score(self) -> float:
-        """What the game counts for the pairing's first bot: 1 won, 1/2 drawn, 0 lost."""
+        """The score of the pairing's first bot: 1 for a win, 1/2 for a draw, 0 for a loss."""
         return 0.5 if self.winner is None else 1.0 - self.winner
 
 
 class Finished(NamedTuple):
-    """A game that is over: its last position, and the fault that ended it with its seat."""
+    """A finished game: its last position, and the fault that ended it with the guilty seat."""
 
     state: State
     fault: Fault | None = None
@@ -62,7 +62,7 @@ class Finished(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A message to a bot's process, and the time that the bot has for the answer."""
+    """A message to a bot's process, and the time allowed for the answer."""
 
     process: BotProcess
     message: Message
@@ -70,9 +70,9 @@ class Question(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """The answer to a question, and the time that was spent on all questions asked with it.
+    """The answer to a question, and the time spent on all questions in the same message.
 
-    `share` is the mean of each of them.
+    `share` is this time divided by the number of questions.
     """
 
     answer: Answer
@@ -81,16 +81,16 @@ class Reply(NamedTuple):
 
 
 class Doubt(Exception):
-    """Raised where an answer may have been late, because others were given with it."""
+    """An answer may have been late: it came with others in one message."""
 
 
 T = TypeVar("T")
 Asking: TypeAlias = Generator[Question, Reply, T]
-"""Something that a bot in another process may be asked for."""
+"""A generator that yields questions to a bot in another process, and returns a result."""
 
 
 class LocalPlayer(Protocol):
-    """A player in this process; everything raises Forfeit."""
+    """A player in this process; every method except `end` may raise Forfeit."""
 
     def begin(self) -> None:
         """Make the bot's strategy."""
@@ -99,11 +99,11 @@ class LocalPlayer(Protocol):
         """Return the player's action, which is legal."""
 
     def end(self) -> None:
-        """Close the bot's strategy; it raises nothing."""
+        """Close the bot's strategy; raises nothing."""
 
 
 class Player(Protocol):
-    """A player that may be in another process; everything raises Forfeit."""
+    """A player that may be in another process; every method may raise Forfeit."""
 
     def begin(self) -> Asking[None]:
         """Make the bot's strategy."""
@@ -112,11 +112,11 @@ class Player(Protocol):
         """Return the player's action, which is legal."""
 
     def end(self) -> Asking[None]:
-        """Say that the game is over."""
+        """Tell the bot's process that the game is over."""
 
 
 class Inline:
-    """A local player in a game with one in another process: it asks no question."""
+    """A local player in the form of a Player: its generators yield no question."""
 
     def __init__(self, player: LocalPlayer) -> None:
         self.player = player
@@ -143,7 +143,7 @@ class Inline:
 
 
 def play_local(state: State, players: Sequence[LocalPlayer]) -> Finished:
-    """Play a game between two players in this process, in the order of the seats."""
+    """Play a game between two players in this process; they are in the order of the seats."""
     with ExitStack() as begun:
         for seat, player in enumerate(players):
             try:
@@ -183,11 +183,11 @@ def play_asking(state: State, players: Sequence[Player]) -> Asking[Finished]:
 
 
 def play_together(games: Sequence[Asking[T]]) -> list[T | None]:
-    """Play games to their ends side by side, asking a process about many at once.
+    """Play games to their ends concurrently, with one message to a process for many games.
 
-    One process is asked at a time, so that its time is its own. None stands for a game that
-    has to be played by itself: it was under way when a process failed that held other games
-    too, or an answer in it may have been late.
+    Only one process works at a time, so that its measured time is its own. None stands for a game
+    that has to be played separately: it was in progress when a process with several games failed,
+    or an answer in it may have been late.
     """
     finished: list[T | None] = [None] * len(games)
     waiting: dict[int, Question] = {}
@@ -205,7 +205,7 @@ def play_together(games: Sequence[Asking[T]]) -> list[T | None]:
 
 
 def _most_wanted(waiting: Mapping[int, Question]) -> dict[int, Question]:
-    """Return the questions to the process that has the most of them; ends are for themselves."""
+    """Return the questions to the process with the most of them; End messages go separately."""
     shares: dict[tuple[BotProcess, bool], dict[int, Question]] = {}
     for number, question in waiting.items():
         key = question.process, isinstance(question.message, End)
@@ -214,9 +214,9 @@ def _most_wanted(waiting: Mapping[int, Question]) -> dict[int, Question]:
 
 
 def _ask(questions: Mapping[int, Question]) -> tuple[dict[int, Reply | Forfeit], bool]:
-    """Ask a process several questions at once; return the replies, and if it failed.
+    """Ask a process several questions at once; return the replies, and whether it failed.
 
-    Together they may take what is allowed for one of them.
+    All together have the time that is allowed for one of them.
     """
     of_one = [*questions.values()]
     allowed = Allowed(*map(min, zip(*(question.allowed for question in of_one), strict=True)))
@@ -236,7 +236,7 @@ def _advance(
     waiting: dict[int, Question],
     finished: list[T | None],
 ) -> None:
-    """Let games go on with their replies, each to its next question or its end."""
+    """Continue games with their replies, each up to its next question or its end."""
     for number, reply in replies.items():
         game = games[number]
         try:
@@ -268,7 +268,7 @@ def result_of(finished: Finished, pair: int, seat: Seat) -> GameResult:
 
 
 def close_after(label: str, strategy: Strategy) -> None:
-    """Close a strategy in this process after its game; what it raises is a warning."""
+    """Close a strategy in this process after its game; log what it raises as a warning."""
     try:
         close(strategy)
     except BaseException as error:  # a bot may raise anything, SystemExit too
@@ -276,23 +276,23 @@ def close_after(label: str, strategy: Strategy) -> None:
 
 
 def warn_of_close(label: str, why: str) -> None:
-    """Log that a bot failed in `close`; only the first time in this process."""
+    """Log that a bot failed in `close`, only once per bot in this process."""
     if label not in _warned:
         _warned.add(label)
         _logger.warning("%s failed in close(), after its game: %s", label, why)
 
 
 class WallClock(Clock):
-    """A clock that reads only the wall clock, 0.04 us, and not the processor's, 0.8 us and more.
+    """A Clock that reads only the wall clock (0.04 us), not the processor's (0.8 us and more).
 
-    What it charges is never less than what the other one charges.
+    It never charges less than a Clock that reads both.
     """
 
     __slots__ = ()
 
     @classmethod
     def like(cls, clock: Clock) -> WallClock:
-        """Return a clock with the limits of another one."""
+        """Return a WallClock with the limits of another clock."""
         return cls(clock.decision, clock.game, clock.backstop, clock.game_backstop)
 
     def start(self, limit: float | None = None) -> None:
@@ -309,10 +309,10 @@ class WallClock(Clock):
 def play_untimed(
     state: State, entries: Sequence[Entry], draw: Draw, clock: WallClock
 ) -> tuple[Finished, bool]:
-    """Play a game to its end, in place; return that, and whether it was surely in time.
+    """Play a game to its end, in place; return it, and whether it was certainly in time.
 
-    The entries are in the order of the seats. Decisions of a game that took long by the wall clock
-    may have been in time.
+    The entries are in the order of the seats. A game that took long by the wall clock may still
+    have been in time.
     """
     clock.start()
     strategies: list[Strategy] = []

@@ -1,4 +1,4 @@
-"""Play one seat of one game, by a bot in this process or in one of its own."""
+"""Play one seat of one game, by a bot in this process or in a process of its own."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _legal_text = lru_cache(4096)(lambda legal: to_text(bytes(legal)))
 
 
 class InprocPlayer:
-    """A bot in this process: its clock is read when it answers.
+    """A bot in this process; its clock is checked only after each answer.
 
-    `beat` is called before each call of the bot, `output` holds what it prints.
+    `beat` is called before each call of the bot; `output` collects what the bot prints.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class InprocPlayer:
         self.output.take()
         self.beat()
         self._load()
-        self.output.take()  # a bot is imported once in a process: no game's evidence
+        self.output.take()  # output of an import belongs to no game
         self.beat()
         self.clock.start()
         try:
@@ -72,9 +72,9 @@ class InprocPlayer:
         self.output.stay()
 
     def _load(self) -> None:
-        """Load the bot; where that has failed once, it is not tried again in this process.
+        """Load the bot, unless loading it has failed before in this process: then forfeit again.
 
-        It would fail in another way: what the bot had imported by then is imported no more.
+        A second try could fail differently, as the modules imported before the failure stay loaded.
         """
         name = (self.entry.module, self.entry.sha256)
         try:
@@ -88,7 +88,7 @@ class InprocPlayer:
     def choose(self, view: View, /) -> Action:
         """Return the bot's action, checked."""
         self.beat()
-        if self.output.kept:  # printed by another game's bot as that game ended
+        if self.output.kept:  # printed by a bot of another game that has just ended
             self.output.take()
         self.clock.start()
         try:
@@ -121,11 +121,11 @@ class InprocPlayer:
 
 
 class RemotePlayer:
-    """A bot in a process of its own, which may hold other games beside this one.
+    """A bot in a process of its own, which may also play other games.
 
-    `slot` is this game's number among them. `asking` is called before the bot is asked, with
-    the history, or with None before the game begins. The bot is asked with the view that `narrow`
-    makes.
+    `slot` is this game's number in the process. `asking` is called before each question to the bot,
+    with the history, or with None before the game begins. The bot gets the view returned by
+    `narrow`.
     """
 
     def __init__(
@@ -173,9 +173,10 @@ class RemotePlayer:
         return number
 
     def end(self) -> Asking[None]:
-        """Tell the process, if it still runs, that the game is over: its strategy is closed.
+        """Tell the process, if it still runs, that the game is over; it then closes the strategy.
 
-        It has as much time as for a start, and no time of the game. If it fails, it is replaced.
+        It has as much time as for a start, which does not count as time of the game. A process that
+        fails is replaced.
         """
         if self.process.pid is not None:
             allowed = self.process.limits.of_start
@@ -209,22 +210,23 @@ class RemotePlayer:
         return answer
 
     def _first_clock(self) -> Clock:
-        """Return the clock until a process has decided once: it has the limits of a start.
+        """Return the clock for the first decision of a process: it has the limits of a start.
 
-        So a program that warms up is not late in each new process. No game's time is used.
+        So a program that warms up is not late in each new process. The time does not count for the
+        game.
         """
         charged, wall = self.process.limits.of_start[:2]
         return Clock(max(charged, self.clock.decision or 0.0), None, wall)
 
     def _may_be_late(self, spent: Spent, allowed: Allowed) -> bool:
-        """Return whether an answer may have taken too much of what was spent on several."""
+        """Return whether an answer may have been late, given the time spent on several together."""
         of_game = inf if self.clock.game is None else self.clock.game
         return (
             spent.charged > allowed.charged or spent.wall > allowed.wall or self.at_most > of_game
         )
 
     def begin_message(self) -> New:
-        """Return the message that the game begins."""
+        """Return the message that begins the game."""
         return New(
             game=self.slot,
             seat=self.seat,
@@ -234,7 +236,7 @@ class RemotePlayer:
         )
 
     def choose_message(self, view: View) -> Choose:
-        """Return the message that it is the bot's turn, with all that its seat sees."""
+        """Return the message that asks for the bot's action, with all that its seat sees."""
         first, second = view.piles
         return Choose(
             game=self.slot,

@@ -1,9 +1,9 @@
 """Play a game again with one taken card exchanged for one that was out of the game.
 
-Until the take nothing changes: the bots get the same views and give the same answers. Then the
-taker's pile has the other card, and the history that the bots see says that it was dealt, played
-and taken in place of the first one. The game with the swap keeps the rules: it is that of a deal in
-which the two cards have changed places. What is still to be dealt stays as it was.
+Until the take nothing changes: the bots get the same views and give the same answers. From then on
+the taker's pile has the other card, and the history that the bots see shows it as dealt, played and
+taken in place of the first one. The game with the swap is legal: it is a game on the deal with
+these two cards exchanged. The cards still to be dealt stay the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.state import Seat, State
 
 
 class Taken(NamedTuple):
-    """A card that a seat took at a ply: its kind, and where it was in the deal.
+    """A card that a seat took at a ply: its kind, and its index in the deal.
 
     `played` is the ply at which it was played, None for a card of the opening row.
     """
@@ -30,10 +30,10 @@ class Taken(NamedTuple):
 
 
 class Swap(NamedTuple):
-    """A taken card of one kind, and the `other` one in its place, in the pile of this seat.
+    """An exchange of a taken card of one `kind` for an `other` one, in the pile of this seat.
 
-    `before` are the actions up to the take, which is the last of them; `after` are the same ones
-    in the game of `deal`, where the two cards have changed places.
+    `before` are the actions up to and including the take; `after` are the same ones in the game on
+    `deal`, in which the two cards are exchanged.
     """
 
     seat: Seat
@@ -52,7 +52,7 @@ class Swap(NamedTuple):
 def find_taken(deal: bytes, actions: bytes, rules: Rules) -> list[Taken]:
     """Return the cards that were taken in a game, in the order in which they left the row.
 
-    Raises IllegalAction, or AfterEnd, for a game that is none.
+    Raises IllegalAction or AfterEnd for invalid actions.
 
     >>> from engine.notation import parse_actions, parse_deal
     >>> deal = parse_deal("555556666667777777888888882222334xxxyyyyzzCCC")
@@ -82,7 +82,7 @@ def find_taken(deal: bytes, actions: bytes, rules: Rules) -> list[Taken]:
 
 
 def _place_in_deal(deal: bytes, rules: Rules, number: int, seat: Seat, kind: Kind) -> int:
-    """Return where a card of a kind lies in the hand that a seat was dealt in a round."""
+    """Return the index in the deal of a card of this kind in a seat's hand of a round."""
     size = rules.hand_size
     start = seat * size
     if number > 1:
@@ -91,7 +91,7 @@ def _place_in_deal(deal: bytes, rules: Rules, number: int, seat: Seat, kind: Kin
 
 
 def make_swap(deal: bytes, actions: bytes, taken: Taken, out: int) -> Swap:
-    """Return the swap of a taken card with the one at the place `out` of the deal."""
+    """Return the swap of a taken card with the one at the index `out` of the deal."""
     other = deal[out]
     swapped = bytearray(deal)
     swapped[taken.dealt], swapped[out] = other, taken.kind
@@ -103,11 +103,11 @@ def make_swap(deal: bytes, actions: bytes, taken: Taken, out: int) -> Swap:
 
 
 def draw_swaps(deal: bytes, actions: bytes, rules: Rules, rng: Random, most: int) -> list[Swap]:
-    """Return up to `most` swaps of different cards of a game, which are drawn.
+    """Draw up to `most` swaps of different cards of a game.
 
-    Each taken card is as likely as any other, and so is each of the cards that were removed before
-    the game (R2). Those were as likely to be anywhere else: nobody has seen them, and nobody will.
-    The rules have some.
+    Taken cards are drawn uniformly, and so are the cards removed before the game (R2) that replace
+    them. Nobody sees a removed card, so it could as well have been in any other place. The rules
+    must remove some cards.
     """
     removed = range(len(deal) - rules.removed, len(deal))
     cards = [(rng.random(), taken) for taken in find_taken(deal, actions, rules)]
@@ -118,15 +118,15 @@ def draw_swaps(deal: bytes, actions: bytes, rules: Rules, rng: Random, most: int
 
 
 class SwappedState(State):
-    """A game that is played up to a take as it was, and goes on with the swap.
+    """A game whose cards are exchanged after a given take.
 
-    Where an action before the take is another one, nothing is swapped.
+    If an action up to the take differs from the recorded one, nothing is exchanged.
     """
 
     __slots__ = ("swap",)
 
     def __init__(self, deal: bytes, rules: Rules, swap: Swap) -> None:
-        """Begin the game as it was dealt."""
+        """Begin the game on its original deal."""
         super().__init__(deal, rules)
         self.swap = swap
 
@@ -137,7 +137,7 @@ class SwappedState(State):
             self._exchange()
 
     def follow(self, actions: bytes) -> None:
-        """Apply actions as they stand in a record of the game with the swap."""
+        """Apply the actions of a record of the game with the swap."""
         done = len(self.swap.after)
         if actions[:done] == self.swap.after:
             self._exchange()
@@ -145,7 +145,7 @@ class SwappedState(State):
         super().follow(actions)
 
     def _exchange(self) -> None:
-        """Become the position of the other deal."""
+        """Take over the position of the game on the other deal."""
         other = State(self.swap.deal, self.rules)
         other.follow(self.swap.after)
         for name in State.__slots__:
@@ -153,5 +153,5 @@ class SwappedState(State):
 
 
 def begin(deal: bytes, rules: Rules, swap: Swap | None = None) -> State:
-    """Return the beginning of a game, in which two cards change places later if there is a swap."""
+    """Return a State at the beginning of a game; with `swap`, it will exchange the cards."""
     return SwappedState(deal, rules, swap) if swap else State(deal, rules)

@@ -1,7 +1,7 @@
-"""Ask bots, here or in their processes, what they thought of the actions of a finished game.
+"""Collect what bots, here or in their processes, thought of the actions of a finished game.
 
-The game is over and its actions are known. So nothing that a bot says, does or draws here can
-change it.
+The game is over, and its record is fixed. So nothing that a bot says, does or draws here can change
+it.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ T = TypeVar("T")
 
 
 class Asked(Protocol):
-    """A strategy that is asked; everything raises Forfeit."""
+    """A strategy that can report its thoughts; every method may raise Forfeit."""
 
     def choose(self, view: View, /) -> str:
         """Return the character of the strategy's action."""
 
     def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
-        """Return what it thought at its last choice, with this view; None if it has no method."""
+        """Return its thoughts at its last choice, with this view; None if it has no such method."""
 
     def chance(self, view: View, /) -> float | None:
-        """Return what it says of its chance to win."""
+        """Return the strategy's estimate of its chance to win."""
 
 
 @contextmanager
 def asked(
     entry: Entry, seat: Seat, luck: int, rules: Rules, limits: Limits | None = None
 ) -> Iterator[Asked]:
-    """Yield a new strategy of a bot: here if the bot is one of ours, others in their process.
+    """Yield a new strategy of a bot: in this process for a bot of the arena, else in its own.
 
     `luck` is the seed of its generator. Raises Forfeit for a bot that cannot be made.
     """
@@ -80,11 +80,11 @@ class _Here:
         return to_text(bytes([action]))
 
     def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
-        """Return what it thought at its last choice."""
+        """Return its thoughts at its last choice."""
         return _guard(lambda: said_thoughts(self.strategy, view))
 
     def chance(self, view: View, /) -> float | None:
-        """Return what it says of its chance to win."""
+        """Return the strategy's estimate of its chance to win."""
         return _guard(lambda: checked_chance(self.strategy, view))
 
 
@@ -101,12 +101,12 @@ class _There:
         return self._answer(self.player.choose_message(view)).action or ""
 
     def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
-        """Return what it thought at its last choice; what its process says is checked here."""
+        """Return its thoughts at its last choice; the data from its process is checked here."""
         said = self._answer(Thoughts(game=self.player.slot)).thoughts
         return None if said is None else _guard(lambda: checked_thoughts(said, view))
 
     def chance(self, view: View, /) -> float | None:
-        """Return what it says of its chance to win."""
+        """Return the strategy's estimate of its chance to win."""
         fields = self.player.choose_message(view)
         message = Chance(**{name: getattr(fields, name) for name in _FIELDS})
         return self._answer(message).chance
@@ -122,7 +122,7 @@ _FIELDS = [name for name in Chance.__struct_fields__ if name not in ("id", "type
 
 
 def _guard(ask: Callable[[], T]) -> T:
-    """Return what a call of a bot's code returns; raise Forfeit for all that it raises."""
+    """Return the result of a call of a bot's code; raise Forfeit for any exception in it."""
     try:
         return ask()
     except Exception as error:
@@ -130,9 +130,9 @@ def _guard(ask: Callable[[], T]) -> T:
 
 
 class Found(NamedTuple):
-    """The thoughts by ply, and the plies at which a bot has chosen otherwise this time.
+    """The thoughts by ply, and the plies at which a bot chose another action this time.
 
-    Those have no thoughts: a search that is bounded by seconds, say, is not the same twice.
+    Such plies have no thoughts; a search limited by time, for example, may differ each time.
     """
 
     thoughts: dict[int, tuple[Thought, ...]]
@@ -142,11 +142,11 @@ class Found(NamedTuple):
 def find_thoughts(
     record: Record, bots: Mapping[Seat, tuple[Entry, int]], limits: Limits | None = None
 ) -> Found:
-    """Return what bots thought at each of their choices, in the order of the plies.
+    """Return the thoughts of bots at each of their choices, in the order of the plies.
 
-    `bots` has the bot of a seat with the seed of its generator in the game. A bot that is no
-    `engine.Thinker` has no thoughts, and neither has a command. Raises InputError for a bot
-    that fails or says what is not a thought, and EngineError for a bad record.
+    `bots` has the bot of each seat, with the seed of its generator in the game. A bot that is not
+    an `engine.Thinker`, or is a command, has no thoughts. Raises InputError for a bot that fails or
+    gives invalid thoughts, and EngineError for an invalid record.
     """
     state = State(parse_deal(record.deal, record.rules), record.rules)
     found = Found({}, [])
@@ -169,7 +169,7 @@ def find_thoughts(
 
 
 def _ask(bot: Asked, seen: View, action: Action, found: Found) -> bool:
-    """Add what a bot thinks of its choice; return False if it never says what it thinks."""
+    """Add a bot's thoughts on its choice; return False for a bot without thoughts."""
     ply = len(seen.history)
     again = bot.choose(seen)
     thoughts = bot.thoughts(seen)

@@ -1,4 +1,4 @@
-"""Keep how long a bot's decisions took, and choose how many games it is asked about at once."""
+"""Record the times of a bot's decisions, and choose how many games one message covers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from arena.lanes.limits import Limits
 from engine.strategy import Spent
 
 DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
-"""A Distribution as it travels: count, total, longest, and how many are in each bucket."""
+"""A Distribution as plain data: count, total, longest, and the counts of the buckets."""
 
 TimingData: TypeAlias = tuple[DistributionData, DistributionData]
-"""A Timing as it travels: by the wall clock, and by the time of the processor."""
+"""A Timing as plain data: by the wall clock, and by processor time."""
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
-_CHEAP = 100e-6  # seconds: a decision that takes less is timed in one pair of many only
-_TIMED = 32  # every so many pairs, the decisions of cheap bots are timed
-_QUICK = 2e-3  # seconds: asked about one game at a time, slower bots lose less than 5 %
-_KNOWN = 100  # decisions, before anything is said of a bot
+_CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
+_TIMED = 32  # the decisions of cheap bots are timed once in this many pairs
+_QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
+_KNOWN = 100  # decisions, before a bot's mean is used
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 
 
 class Distribution:
-    """Counts decisions by their seconds.
+    """A histogram of the seconds that decisions took.
 
     >>> times = Distribution()
     >>> for seconds in (0.5, 0.25, 0.75):
@@ -55,12 +55,12 @@ class Distribution:
         self._buckets += other._buckets
 
     def to_data(self) -> DistributionData:
-        """Return it as it travels."""
+        """Return it as plain data, to be sent."""
         return self.count, self.total, self.longest, dict(self._buckets)
 
     @classmethod
     def from_data(cls, data: DistributionData) -> Distribution:
-        """Return what `to_data` has made data of.
+        """Return the object of which `to_data` has returned the data.
 
         >>> times = Distribution()
         >>> times.add(0.5)
@@ -74,11 +74,11 @@ class Distribution:
 
     @property
     def mean(self) -> float:
-        """Seconds of a decision on average; 0 where there is none."""
+        """The mean of the seconds; 0 without decisions."""
         return self.total / self.count if self.count else 0.0
 
     def quantile(self, share: float) -> float:
-        """Return the seconds that this share of the decisions did not exceed, within 4 %."""
+        """Return the quantile of the seconds for this share of the decisions, within 4 %."""
         wanted = share * self.count
         counted = 0
         for bucket in sorted(self._buckets):
@@ -89,7 +89,7 @@ class Distribution:
 
 
 class Timing:
-    """A bot's decisions by the wall clock, and by the time of the processor.
+    """The times of a bot's decisions, by the wall clock and by processor time.
 
     >>> timing = Timing()
     >>> timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
@@ -103,7 +103,7 @@ class Timing:
 
     @property
     def decisions(self) -> int:
-        """How many decisions there were."""
+        """The number of decisions."""
         return self.wall.count
 
     def add(self, spent: Spent) -> None:
@@ -117,21 +117,21 @@ class Timing:
         self.cpu.merge(other.cpu)
 
     def to_data(self) -> TimingData:
-        """Return it as it travels."""
+        """Return it as plain data, to be sent."""
         return self.wall.to_data(), self.cpu.to_data()
 
     @classmethod
     def from_data(cls, data: TimingData) -> Timing:
-        """Return what `to_data` has made data of."""
+        """Return the object of which `to_data` has returned the data."""
         made = cls()
         made.wall, made.cpu = map(Distribution.from_data, data)
         return made
 
 
 class Pace:
-    """What a worker knows of the time that its bots take.
+    """What a worker knows about the time that its bots take.
 
-    `programs` are the labels of those that are no Python bots; a game has at most so many plies.
+    `programs` are the labels of bots that are not Python bots; `plies` is the most of a game.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Pace:
         self._known = {label: Timing() for label in labels}
 
     def learn(self, timings: Mapping[str, Timing]) -> None:
-        """Take note of decisions, by label."""
+        """Add the times of decisions, by label."""
         for label, timing in timings.items():
             self._known[label].merge(timing)
 
@@ -155,9 +155,9 @@ class Pace:
         return cheap and pair % _TIMED > 0 and label not in self.clocked
 
     def most_games(self, label: str, most: int) -> int:
-        """Return about how many games a bot may be asked about at once, of so many it can hold.
+        """Return about how many games one message to a bot may cover, at most `most`.
 
-        All answers together must be in time for any one of them. A program decides by itself.
+        All answers together must arrive within the time for one of them. A program gets `most`.
         """
         if label in self.programs:
             return most

@@ -1,1 +1,1 @@
-"""What is done with a tournament: run it, play a game of it again, verify it, vary it."""
+"""Run a tournament, play a game of it again, verify it, or vary it."""

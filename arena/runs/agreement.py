@@ -1,4 +1,4 @@
-"""Ask the bots of a run what they would do at some positions, and see who chooses alike."""
+"""Let all bots of a run choose at the same positions, and compute how often two choose alike."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def find_agreement(
     *,
     progress: bool = True,
 ) -> tuple[pd.DataFrame, str]:
-    """Return the table of who chooses alike, and a note of bots that could not be asked.
+    """Return the shares of equal choices of every two bots, and a note about bots that failed.
 
-    Of the `decisions` so many are drawn, by the seed. A bot begins anew at each of them, with what
-    the seat knew.
+    The number of `positions` is drawn from the `decisions`, by the seed. At each of them a new
+    strategy of the bot gets the view of the seat to act.
     """
     rng = stream(seed, "agreement")
     drawn = sorted(rng.sample(range(len(decisions)), min(positions, len(decisions))))
@@ -58,14 +58,14 @@ def find_agreement(
 
 
 def _view(game: Recorded, ply: int) -> View:
-    """Return what the seat to act knew."""
+    """Return the view of the seat to act."""
     state = State(parse_deal(game.deal, STANDARD), STANDARD)
     state.follow(parse_actions(game.actions[:ply]))
     return view(state, state.to_act)
 
 
 def _ask(entry: Entry, seen: Sequence[View], seed: int) -> list[str]:
-    """Return what a bot chooses with each of these views; raises Forfeit or InputError."""
+    """Return a bot's choice for each of these views; raises Forfeit or InputError."""
     bot = entry if entry.module else resolve_same(entry)
     if bot.is_ours:
         bot = replace(bot, lane="inproc")

@@ -1,4 +1,4 @@
-"""Analyse the decisions of recorded games: what each action was worth, and what bots gave away."""
+"""Analyse the decisions of recorded games: each action's chance to win, and each bot's losses."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ from arena.tournament.tournament import Tournament
 from engine import EngineError, Record
 
 WORST_WORLDS: Final = 100
-"""In how many worlds the worst decisions are judged again: in few, some look bad by chance."""
+"""Worlds in which the worst decisions are judged again: in few worlds, some look bad by chance."""
 
-_CANDIDATES = 2  # for each of the worst
-_PLACE = re.compile(r"/(\d{1,10})/[01]$")  # in the name of a game
+_CANDIDATES = 2  # candidates for each of the worst decisions
+_PLACE = re.compile(r"/(\d{1,10})/[01]$")  # the pair in the name of a game
 
 
 class Asked(NamedTuple):
-    """What is asked for: the judge's spec, the worlds of each decision, and the seed.
+    """The settings of an analysis: the judge's spec, the worlds for each decision, and the seed.
 
-    So many of the `worst` decisions of each bot are judged again.
+    `worst` is the number of each bot's worst decisions that are judged again.
     """
 
     by: str = keys.JUDGE
@@ -66,11 +66,11 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """The decisions of some games, and the worst of each bot; how they were judged is `asked`.
+    """The judged decisions of some games, and the worst of each bot; `asked` has the settings.
 
-    `decisions` has a row for each decision with two legal actions or more; in `worst` the worst of
-    each bot were judged again in more worlds. `agreement` says who chooses alike, if bots were
-    asked, and `note` whom one could not ask.
+    `decisions` has a row for each decision with at least two legal actions; the decisions in
+    `worst` were judged again in more worlds. `agreement` has the shares of equal choices of every
+    two bots, if they were wanted, and `note` names the bots that failed.
     """
 
     asked: Asked
@@ -81,12 +81,12 @@ class Analysis:
 
     @property
     def losses(self) -> pd.DataFrame:
-        """The losses of each bot against each opponent, in all and by part."""
+        """The losses of each bot against each opponent, in total and by part of the game."""
         return make_losses(self.decisions)
 
     @property
     def calibration(self) -> pd.DataFrame:
-        """How often games were won, by the chance after an action, for each bot and for all."""
+        """The calibration: shares of games won by predicted chance, for each bot and for all."""
         return make_calibration(self.decisions)
 
     @property
@@ -109,10 +109,10 @@ def analyse_run(
 ) -> Analysis:
     """Return the analysis of a run, and write its decisions to the folder, if there is one.
 
-    Without a `choice` they are so many games at most, the first pairs of each pairing. What has
-    been judged is kept in the folder as it comes. At so many `positions` the bots of the run are
-    asked what they would do, and the folder gets their agreement. Raises InputError where nothing
-    can be judged, and Interrupted at Ctrl-C.
+    Without a `choice` the first pairs of each pairing are judged, `games` games at most. Judged
+    games are kept in the folder at once. `positions` is the number of positions at which all bots
+    of the run choose, to compute their agreement. Raises InputError if nothing can be judged, and
+    Interrupted at Ctrl-C.
     """
     _check_numbers(asked, games=(games, 2), agree=(positions, 0))
     check_rules(tournament.rules)
@@ -147,7 +147,7 @@ def analyse_records(
 
 
 class _Game(NamedTuple):
-    """A game as it is judged, and as it is counted."""
+    """A game in two forms: for the judge, and for the tables."""
 
     recorded: Recorded
     played: PlayedGame
@@ -180,7 +180,7 @@ def _analyse(
 def _read(
     tournament: Tournament, store: Store, games: int, choice: Choice | None
 ) -> Iterator[_Game]:
-    """Yield the games of a run that were played to their end, those that are chosen."""
+    """Yield the chosen games of a run that were played to their end."""
     for fixture, game in _choose(tournament, store, games, choice):
         if game.fault is None:
             played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
@@ -205,7 +205,7 @@ def _choose(
 
 
 def _read_line(line: bytes, number: int) -> _Game | None:
-    """Return the game of a line, None for one that was not played to its end."""
+    """Return the game of a line, None for a game that was not played to its end."""
     game = read_line(line)
     if game is None or game.fault:
         return None
@@ -217,7 +217,7 @@ def _read_line(line: bytes, number: int) -> _Game | None:
 
 
 def _checked(record: Record, name: str) -> Recorded:
-    """Return a game as it is judged; raises InputError for one that cannot be played."""
+    """Return a game in the form for the judge; raises InputError for an invalid record."""
     try:
         if not record.replay().over:
             raise InputError(f"game {name}: its record cannot be played: it has no end")
@@ -227,7 +227,7 @@ def _checked(record: Record, name: str) -> Recorded:
 
 
 def _check_numbers(asked: Asked, **counts: tuple[int, int]) -> None:
-    """Raise InputError for numbers that are out of their bounds; counts have their least one."""
+    """Raise InputError for numbers outside their bounds; each of `counts` is (number, least)."""
     bounds = {name: (*count, keys.MOST_ANALYSED) for name, count in counts.items()}
     check_bounds(**bounds, worst=(asked.worst, 0, keys.MOST_ANALYSED))
     check_numbers(asked.worlds, asked.seed)

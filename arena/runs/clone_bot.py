@@ -1,4 +1,4 @@
-"""Learn how a bot plays from its games against another one."""
+"""Train a clone that imitates a bot, from the bot's games against another one."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from arena.batch.learner import Clone
 
 TEACHER: Final = "apprentice"
-"""The bot that the cloned one plays against; a clone or a learner begins as its network."""
+"""The opponent in these games; its network is the start of a clone or a learner."""
 
-_STEP = 8  # pairs between two looks at the clock
+_STEP = 8  # pairs between two readings of the clock
 
 
 def play_to_learn(
@@ -41,10 +41,10 @@ def play_to_learn(
     seed: int = 0,
     shown: int = NORMAL,
 ) -> int:
-    """Play so many pairs, or for so many seconds, into a folder; return how many there are now.
+    """Play `pairs` pairs, or for `seconds`, into a folder; return the number of pairs there.
 
-    Games that are there already are not played again. Raises InputError for bots that do not load,
-    and what `run` raises.
+    Games in the folder are not played again. Raises InputError for bots that do not load, and what
+    `run` raises.
     """
     tournament = make_tournament(Config([], 1, name=folder.name, seed=seed))
     tournament = replace(tournament, entries=[resolve(TEACHER, label="network"), victim])
@@ -57,7 +57,7 @@ def play_to_learn(
 
 
 def _growing(pairs: int, seconds: float) -> Iterator[int]:
-    """Yield more and more pairs while there is time, at least once."""
+    """Yield increasing numbers of pairs while there is time, at least one."""
     end = time.monotonic() + seconds
     while pairs < MOST_PAIRS:
         pairs = min(MOST_PAIRS, pairs + _STEP)
@@ -67,9 +67,9 @@ def _growing(pairs: int, seconds: float) -> Iterator[int]:
 
 
 def learn_clone(folder: Path, pairs: int, seed: int = 0) -> Clone:
-    """Return what imitates the second bot of a run, by so many pairs.
+    """Return a clone of the second bot of a run, learned from its first pairs.
 
-    Raises InputError where that bot has forfeited a game.
+    Raises InputError if that bot has forfeited a game.
     """
     import numpy as np
 

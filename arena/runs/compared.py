@@ -1,4 +1,4 @@
-"""Compare the files in a run's folder with what its store adds up to."""
+"""Compare the files in a run's folder with those generated from its store."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from arena.tournament.tournament import Tournament
 
 
 class Difference(ArenaError):
-    """Something in a run's folder that differs from what its games and rules lead to."""
+    """A file or result in a run's folder differs from what its games and rules give."""
 
     def __init__(self, message: str) -> None:
         super().__init__(shorten(message))
 
 
 def check_files(tournament: Tournament, store: Store, path: Path) -> int:
-    """Compare every file that a run writes with what the store adds up to.
+    """Compare every file of a run with one generated from the store.
 
-    Returns how many they are; left out are those of `find_left_out`. Raises Difference.
+    Returns the number of files compared; those of `find_left_out` are not. Raises Difference.
     """
     files = make_files(tournament, store)
     writers = dict(files.writers)
@@ -53,7 +53,7 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
 
 
 def find_left_out(path: Path) -> Iterator[str]:
-    """Yield a line for each file that is not compared: for want of a library, here or there."""
+    """Yield a line for each file not compared, as a library is missing now or was at the run."""
     lack = find_lack()
     is_there = (path / REPORT_HTML).exists()
     if is_there and lack:
@@ -65,7 +65,7 @@ def find_left_out(path: Path) -> Iterator[str]:
 
 
 def _check_parquet(path: Path) -> int:
-    """Compare games.parquet with games.csv where it is there and can be; return how many are."""
+    """Compare games.parquet with games.csv if it exists and is readable; return 1, else 0."""
     if not (path / GAMES_PARQUET).exists() or not is_available():
         return 0
     if difference := find_difference(path / GAMES, path / GAMES_PARQUET):
@@ -77,7 +77,7 @@ _REPORT = "or it is of another version of the arena: `arena report` writes it ag
 
 
 def _is_same(path: Path, write: Writer | None) -> bool:
-    """Return whether a file is what is written, where there is anything to write."""
+    """Return whether a file equals what the writer writes; False without a writer."""
     if write is None:
         return False
     try:
@@ -90,7 +90,7 @@ def _is_same(path: Path, write: Writer | None) -> bool:
 def _reports_again(
     tournament: Tournament, store: Store, files: Files, path: Path
 ) -> Mapping[str, Writer]:
-    """Return the reports that `arena report` writes, with the time and what was judged."""
+    """Return the writers of the reports of `arena report`, with times and judged decisions."""
     content = read_timings(path)
     timings = None if content is None else parse_timings(content)
     judged = read_judged(path, tournament, store)
@@ -98,7 +98,7 @@ def _reports_again(
 
 
 def _compare(path: Path, write: Writer) -> None:
-    """Compare a file with what is written; raises Difference."""
+    """Compare a file with what the writer writes; raises Difference."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             comparison = _Comparison(path.name, file)
@@ -109,7 +109,7 @@ def _compare(path: Path, write: Writer) -> None:
 
 
 class _Comparison(io.TextIOBase):
-    """Stands in for a file that is written, and compares what is written with the real one."""
+    """A stand-in for a file to write, which compares the written text with an existing file."""
 
     def __init__(self, name: str, file: TextIO) -> None:
         self.name = name
@@ -117,7 +117,7 @@ class _Comparison(io.TextIOBase):
         self.line = 1
 
     def write(self, text: str) -> int:
-        """Compare as much of the file as the text is long."""
+        """Compare the text with the next part of the file."""
         part = self.file.read(len(text))
         if part != text:
             same = next(n for n, two in enumerate(zip_longest(part, text)) if two[0] != two[1])
@@ -127,6 +127,6 @@ class _Comparison(io.TextIOBase):
         return len(text)
 
     def finish(self) -> None:
-        """Make sure that the file ends here."""
+        """Raise Difference unless the file ends here."""
         if self.file.read(1):
             raise Difference(f"{self.name}: line {self.line} is one too many")

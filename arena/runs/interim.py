@@ -1,4 +1,4 @@
-"""Report a run that is under way: the standings so far, and each bot's first fault."""
+"""Report on a run in progress: the standings so far, and each bot's first fault."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from arena.store.counting import Counts
     from arena.store.store import Store
 
-_MOST_FITTED = 5000  # pairings: a fit of a hundred bots takes a tenth of a second
+_MOST_FITTED = 5000  # pairings: a fit for a hundred bots takes 0.1 s
 
 
 class FirstFaults:
-    """Tells the first fault of each bot in this run: what, where, and how to see it again."""
+    """Logs the first fault of each bot in this run: what, where, and the command to replay it."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.pairings = tournament.pairings
@@ -32,14 +32,14 @@ class FirstFaults:
         self._told: set[str] = set()
 
     def tell(self, pairing: int, result: GameResult) -> None:
-        """Log a game of this pairing that a fault has ended, if its bot had none before."""
+        """Log a game of this pairing that ended by a fault, if it is the first of its bot."""
         label = self.pairings[pairing][result.winner == 0]
         if label in self._told or result.fault is None:
             return
         self._told.add(label)
         kind, message, traceback, _ = result.fault
         message += explain_missing(self.targets[label], message)
-        # why a bot does not start has been said before the run
+        # why a bot does not start was reported before the run
         why = "" if kind == "import" else f": {message}"
         logger.warning("%s forfeits a game (%s, ply %d)%s", label, kind, result.plies, why)
         if place := find_place(traceback):
@@ -72,7 +72,7 @@ def find_first_faults(store: Store, tournament: Tournament, place: object) -> di
 
 
 def find_place(traceback: str) -> str:
-    """Return the place of a traceback's last frame, with its line of code; "" without one.
+    """Return the location of a traceback's last frame, with its line of code; "" without frames.
 
     >>> lines = ["Traceback (most recent call last):", '  File "x.py", line 3, in choose']
     >>> find_place("\\n".join([*lines, "    return {}[1]", "           ~~^^^", "KeyError: 1"]))
@@ -88,21 +88,21 @@ def find_place(traceback: str) -> str:
 
 
 class Interim:
-    """Keeps what games are counted into as they come; the tables are made when they are shown."""
+    """Collects the counts of games as they arrive; rows are computed only when they are shown."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
         self.counts: list[Counts] = []
 
     def add(self, counts: Counts) -> None:
-        """Add games to those that are counted."""
+        """Add the counts of further games."""
         self.counts.append(counts)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the standings so far, of the bots that have played, best first.
+        """Return the standings so far as rows, the best bot first, without bots that have no games.
 
-        They have the columns that `insight.summary` shows. Bots without a rating, and all
-        bots where there are too many to be rated in between, are in the order of their score.
+        They have the columns that `insight.summary` shows. Bots without a rating are ordered by
+        their score; in a run with very many pairings, that is all bots.
         """
         from arena.insight.tables import make_sides, tally
         from arena.store.counting import add_up
@@ -123,7 +123,7 @@ class Interim:
         return [row | {"rank": rank} for row, rank in zip(rows, ranks, strict=True)]
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
-        """Return the cells of these bots' ratings, by label."""
+        """Return the cells of these bots' ratings (elo, elo_low, elo_high), by label."""
         from arena.insight.run_files import how_rated, make_field
 
         if len(counts.played.pair_totals) > _MOST_FITTED:

@@ -1,4 +1,4 @@
-"""Have recorded games judged by a bot on the workers of an executor, and keep what was judged."""
+"""Let a bot judge recorded games on the workers of an executor, and keep the results."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from engine import STANDARD, Rules
 from engine.errors import show
 
 VALUER: Final = "champion"
-"""The bot whose table says what a position after a round is worth."""
+"""The bot whose table estimates the value of a position after a round."""
 
-_GAMES = 64  # of a chunk with few worlds: more are hardly faster
-_WORLDS = 512  # of the games of a chunk together
-_CHUNKS = 16  # at least, so that all workers have something
+_GAMES = 64  # games of a chunk with few worlds; larger chunks are hardly faster
+_WORLDS = 512  # worlds of all games of a chunk together
+_CHUNKS = 16  # chunks at least, so that all workers are busy
 
 
 class Judge(NamedTuple):
-    """A bot that judges, in how many worlds, and the seed by which these are drawn."""
+    """A bot that judges, the number of worlds, and the seed from which these are drawn."""
 
     entry: Entry
     worlds: int
     seed: int
 
     def keys(self, games: Iterable[Recorded]) -> list[bytes]:
-        """Return what judged games are kept under: all that their numbers depend on."""
+        """Return the cache keys of games: hashes of all that the judged numbers depend on."""
         own = self.entry.describe() | {"label": "", "lane": ""}
         what = repr((own, resolve(VALUER).sha256, versions_here(), self.worlds, self.seed))
         return [hashlib.sha256(f"{what}{game!r}".encode()).digest() for game in games]
 
     @property
     def bots(self) -> list[Entry]:
-        """The judge, and the bot that says what positions are worth."""
+        """The judge, and the bot that estimates the value of positions."""
         return [
             replace(self.entry, label="judge"),
             replace(resolve(VALUER), label="values", lane="inproc"),
@@ -57,7 +57,7 @@ class Judge(NamedTuple):
 
 
 def find_judge(spec: str, worlds: int, seed: int) -> Judge:
-    """Return the judge of a spec; raises InputError for a bot or numbers that cannot judge."""
+    """Return the judge of a spec; raises InputError for an unsuitable bot or invalid numbers."""
     check_numbers(worlds, seed)
     entry = resolve(spec)
     if entry.command:
@@ -66,7 +66,7 @@ def find_judge(spec: str, worlds: int, seed: int) -> Judge:
 
 
 def check_numbers(worlds: int, seed: int) -> None:
-    """Raise InputError for a number of worlds or a seed by which nothing can be judged."""
+    """Raise InputError for an invalid number of worlds or an invalid seed."""
     check_bounds(
         worlds=(worlds, keys.LEAST_WORLDS, keys.MOST_WORLDS), seed=(seed, 0, keys.MOST_SEED)
     )
@@ -76,14 +76,14 @@ def check_numbers(worlds: int, seed: int) -> None:
 
 
 def check_bounds(**numbers: tuple[int, int, int]) -> None:
-    """Raise InputError for a number that is not whole, or not from the least to the most one."""
+    """Raise InputError for numbers out of bounds or not int; each is (number, least, most)."""
     for name, (value, least, most) in numbers.items():
         if type(value) is not int or not least <= value <= most:
             raise InputError(f"{name}: {show(value)} is not a number from {least} to {most:,}")
 
 
 def check_rules(rules: Rules) -> None:
-    """Raise InputError for rules that no judge knows."""
+    """Raise InputError for other rules than the published ones: no judge knows them."""
     if rules != STANDARD:
         raise InputError("other rules than the published ones, which no judge knows")
 
@@ -96,7 +96,7 @@ def judge_games(
     *,
     progress: bool = True,
 ) -> list[list[Judged]]:
-    """Return the decisions of games in their order; those that are `kept` are not judged again.
+    """Return the judged decisions of games, in order; those that are `kept` are not judged again.
 
     Raises InputError for a bot that cannot judge, and Interrupted at Ctrl-C.
     """
@@ -128,12 +128,12 @@ def judge_games(
 
 
 def _tournament(judge: Judge) -> Tournament:
-    """Return what workers know."""
+    """Return the tournament that workers get: the judge and the bot that values positions."""
     return Tournament("analysis", judge.seed, 1, judge.bots, STANDARD)
 
 
 class _Judging(Plan):
-    """A plan whose chunks carry recorded games; the number of a game is that of its pair."""
+    """A plan whose chunks carry recorded games; the index of a game serves as its pair number."""
 
     def __init__(self, games: Sequence[Recorded], judge: Judge) -> None:
         self.games = games
@@ -143,7 +143,7 @@ class _Judging(Plan):
         super().__init__([[range(len(games))]], strikes, (0,), max(1, size))
 
     def next(self, fits: Fits | None = None) -> Chunk | None:
-        """Return the next chunk, with its games."""
+        """Return the next chunk, with its games as the question."""
         chunk = super().next(fits)
         if chunk is None:
             return None

@@ -1,4 +1,4 @@
-"""Make the opponents of a bot: they respond to it or its clone, or have learned to beat it."""
+"""Write opponents of a bot: a best response to it or its clone, or a network trained to beat it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HOW: Final = "--minutes M learns it from games (docs/probe.md)"
 
 NO_SCORES: Final = "has no method scores(games)"
-"""What is said of a bot whose policy cannot be asked in many games."""
+"""The message about a bot whose policy cannot be queried for many games at once."""
 
 _MAIN: Final = "response.py"
 _TEXT: Final = '''\
@@ -50,12 +50,12 @@ def {name}(setup):
 
 
 def name_of(victim: Entry) -> str:
-    """Return what the opponent of a bot is called."""
+    """Return the name of the opponent of a bot."""
     return f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
 
 
 def respond_to(victim: Entry) -> bytes:
-    """Return the source of the bot that responds to another one, packed with the bot's files."""
+    """Return the source of the best response to a bot, packed with that bot's files."""
     if victim.command:
         raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
     if victim.source is None or victim.is_ours:
@@ -72,7 +72,7 @@ def respond_to(victim: Entry) -> bytes:
 
 
 def respond_to_clone(victim: Entry, clone: Clone) -> bytes:
-    """Return the source of the bot that responds to a clone, which is in its files."""
+    """Return the source of the best response to a clone, packed with the clone."""
     about = (
         f"a clone of {victim.label}, which plays as it does in {100 * clone.alike:.0f} % of choices"
     )
@@ -91,7 +91,7 @@ def respond_to_clone(victim: Entry, clone: Clone) -> bytes:
 
 
 def play_as_learner(victim: Entry, weights: bytes) -> bytes:
-    """Return the source of the bot that plays by a network, which has learned to beat another."""
+    """Return the source of a bot that plays by a network trained to beat the victim."""
     about = f"Plays a network that has learned to beat {_plain(victim.label)}, by `arena probe`."
     files = {"learner.py": _NETWORK.format(about=about, name="bot").encode(), "bot.npz": weights}
     return write_packed(files, "learner.py", imported_bots(files, BOTS))
@@ -102,7 +102,7 @@ def _plain(label: str) -> str:
 
 
 def _text(victim: Entry, module: str) -> bytes:
-    """Return the source of the bot; `module` is where it finds the other one."""
+    """Return the source of the responding bot; `module` is the module of the other bot."""
     imports = [f"from {module} import bot as victim", "from bots.responder import Responder"]
     imports = [*sorted(imports), "from engine import Setup, Strategy"]
     made = "victim"

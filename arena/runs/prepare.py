@@ -1,4 +1,4 @@
-"""Check before the first game that the bots of a tournament, or of a person, can play."""
+"""Check before the first game that the bots of a tournament, or a person's opponent, can play."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from engine import STANDARD, Rules
 
 
 def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
-    """Return a line for each bot that does not load; all of its games are forfeits.
+    """Return a line for each bot that does not load; it would forfeit all its games.
 
-    `kept` is a folder whose games the run goes on from: ChangedBots is raised, before any bot is
-    started, where other bots have played them. Raises InputError for a tournament of too few or
-    too many bots, for two bots of one label, for parameters that a bot does not take and for a
-    lane that this machine does not have. A class or function of a program that does not load is
-    an error, too, with its traceback as a note.
+    `kept` is the folder of a run to continue: raises ChangedBots, before any bot is started, if
+    other bots have played its games. Raises InputError for too few or too many bots, for two bots
+    with the same label, for parameters that a bot does not take and for a lane that this machine
+    does not have. Also raises it for a bot that is passed as a class or function and does not load,
+    with its traceback as a note.
     """
     count = len(tournament.entries)
     if count < 2:
@@ -48,7 +48,7 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
 
 
 def describe_note(entry: Entry) -> str:
-    """Return what to do about a command of whose folder only parts are copied."""
+    """Return the advice for a command whose folder is copied only in part."""
     return (
         f"bot {escape(entry.target)!r}: only the files that it names or needs: are copied: "
         f"{entry.home or 'its folder'}: {entry.note}; give it a folder of its own"
@@ -58,10 +58,10 @@ def describe_note(entry: Entry) -> str:
 def find_opponent(
     person: str, spec: str, lane: str | None = None, rules: Rules = STANDARD
 ) -> Entry:
-    """Return the bot of a spec, in a process of its own: it must not print on the board.
+    """Return the bot of a spec, in a process of its own, so that it does not print on the board.
 
-    Ctrl-C does not reach it there, either. Raises InputError for a bot that does not load under
-    the rules, and for one with the person's label.
+    Nor does Ctrl-C reach it there. Raises InputError for a bot that does not load under the rules,
+    and for one with the person's label.
     """
     if lane == "inproc":
         raise InputError("--lane inproc: against a person a bot plays in a process or a jail")

@@ -1,4 +1,4 @@
-"""Probe a bot: write the opponent that knows its policy, and let the two play."""
+"""Probe a bot: write an opponent that exploits its policy, and let the two play."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from arena.tournament.config import Config, make_tournament
 from arena.tournament.tournament import Tournament
 from engine.seeds import stream
 
-_CHOOSING = 4  # pairs that are counted, for each that chooses an opponent
+_CHOOSING = 4  # counted pairs, for each pair that is played to choose an opponent
 
 
 class Learned(NamedTuple):
-    """By how many pairs a clone was made, and in which share of choices it plays as the bot does.
+    """A clone's number of pairs to learn from, and the share of choices equal to the bot's.
 
-    `before` is that of `apprentice`, from which it was made.
+    `before` is that share of `apprentice`, from which the clone was trained.
     """
 
     pairs: int
@@ -51,9 +51,9 @@ class Learned(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What two opponents won in so many pairs, by which one of them was chosen.
+    """The mean scores of two opponents in some pairs, by which the better one was chosen.
 
-    They are the best response and a network that has `learned` from so many pairs of games.
+    They are the best `response`, and the `learner`, a network trained for `learned` pairs of games.
     """
 
     learned: int
@@ -63,14 +63,14 @@ class Choice(NamedTuple):
 
     @property
     def best(self) -> str:
-        """The one that won more."""
+        """The name of the one with the higher score."""
         return "learner" if self.learner > self.response else "response"
 
 
 class Probed(NamedTuple):
-    """What a probe came to: by how much the opponent has won in so many pairs, and its file.
+    """The result of a probe: the opponent's score with its interval, the pairs, and its file.
 
-    The opponent knows a `clone`, or was chosen, where there is one of these.
+    `clone` is set if the opponent responds to a clone, `choice` if it was chosen from two.
     """
 
     bot: str
@@ -84,7 +84,7 @@ class Probed(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is known of the bot now, and no more than that."""
+        """The finding in one sentence, no stronger than the interval."""
         share = write_estimate(Estimate(self.score, self.low, self.high), ".0%", level=True)
         if self.low <= 1 / 2:
             return f"{self.bot} loses {share} to this opponent, perhaps more to another one"
@@ -97,7 +97,7 @@ class Probed(NamedTuple):
         return self._asdict() | {"sentence": self.sentence, "clone": clone, "choice": choice}
 
     def lines(self) -> Iterator[str]:
-        """Yield what the command prints."""
+        """Yield the lines that `arena probe` prints."""
         yield self.sentence
         yield f"in {counted(self.pairs, 'pair')}; the opponent is {self.file}"
         if self.clone:
@@ -115,7 +115,7 @@ class Probed(NamedTuple):
 
 
 class Opponent(NamedTuple):
-    """The file of an opponent, and the clone that it knows, or how it was chosen."""
+    """The file of an opponent, and the clone it responds to, or how it was chosen."""
 
     file: Path
     clone: Learned | None = None
@@ -134,13 +134,13 @@ def find_opponent(
     *,
     force: bool,
 ) -> Opponent:
-    """Write the opponent of a bot, and return its place; learn where that is asked for.
+    """Write the opponent of a bot; train one if `learn` or `minutes` is given.
 
-    Of the best response and a learner the better one is written; a bot without `scores` is met by
-    the response to its clone. What is learned from, or has learned, is kept in results/, in a
-    folder of the bot's name and source, and the next call goes on from there. Raises InputError for
-    a program without a clone, for a place at which no bot can be written, and for another file
-    there, unless with `force`.
+    With training, the better one of the best response and the learner is written; for a bot without
+    `scores` it is the response to a clone. Games and networks are kept in results/, in a folder
+    with the bot's name and hash, and the next call continues from there. Raises InputError for a
+    program if no clone is trained, for a path that cannot be written, and for another file there,
+    unless `force` is set.
     """
     path = file or Path(f"{name_of(victim)}.py")
     if learn is None and minutes is None:
@@ -161,7 +161,7 @@ def find_opponent(
 
 
 def _write(path: Path, content: bytes, *, force: bool) -> Path:
-    """Write a bot's file, unless it is there already, and return its place."""
+    """Write a bot's file, unless it exists with this content, and return its path."""
     if not (path.is_file() and path.read_bytes() == content):
         write_file(path, content, [], force=force)
     return path
@@ -175,7 +175,7 @@ def _compare(
     executor: Executor,
     shown: int,
 ) -> dict[str, float]:
-    """Return the share of points of each opponent, on the same deals, which are used only here."""
+    """Return the mean score of each opponent, on the same deals, which are used only here."""
     other = stream(seed, "choice").getrandbits(62)
     shares = {}
     with scratch_folder() as folder:
@@ -189,9 +189,9 @@ def _compare(
 
 
 def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
-    """Return the tournament in which a bot meets the opponent in this file.
+    """Return the tournament of a bot against the opponent in this file.
 
-    A bot of ours is played in the worker, with its opponent.
+    If the bot is one of the arena's, it and its opponent are played in the worker.
     """
     text = os.fspath(file)
     spec = text if is_file(text) else os.path.join(os.curdir, text)
@@ -209,10 +209,10 @@ def probe(
     executor: Executor,
     shown: int = NORMAL,
 ) -> Probed:
-    """Let a bot meet an opponent, and return what that came to.
+    """Let a bot play against an opponent, and return the result.
 
-    Raises InputError where one of the two forfeits a game, if it is in the first pair before the
-    others are played. An opponent that cannot play is removed. Raises what `run` raises, too.
+    Raises InputError if one of the two forfeits a game; the first pair is checked before the others
+    are played. The file of an opponent that cannot play is removed. Raises what `run` raises, too.
     """
     file = opponent.file
     tournament = _meet(victim, file, pairs, seed)
@@ -238,7 +238,7 @@ class _Useless(InputError):
 
 
 def _play(tournament: Tournament, executor: Executor, shown: int) -> list[float]:
-    """Return the opponent's points in each pair; raise InputError where a game is forfeited."""
+    """Return the opponent's score in each pair, 0 to 2; raise InputError for a forfeit."""
     with closing(Store(None)) as store:
         run(replace(tournament, pairs=1), executor, None, QUIET, store=store)
         _check(tournament, store)

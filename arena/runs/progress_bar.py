@@ -1,7 +1,7 @@
-"""Show on standard error how far a run is, in the parent only.
+"""Show the progress of a run on standard error, only in the parent process.
 
-On a terminal it is a bar, and under it the standings so far; elsewhere a line now and then.
-Only one thread writes it: what plays tells it numbers, and never waits for the terminal.
+On a terminal it is a bar with the standings so far below, elsewhere a line from time to time. A
+separate thread writes it, so that the thread that plays never waits for the terminal.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from tqdm.utils import disp_len, disp_trim
 LINE_EVERY = 30.0  # seconds
 TABLE_EVERY = 3.0
 DRAW_EVERY = 0.2
-_PATIENCE = 5.0  # seconds for the last drawing: Ctrl-S can hold up a terminal for ever
+_PATIENCE = 5.0  # seconds for the last drawing: Ctrl-S can block a terminal for ever
 _MOST_LINES = 12  # of the standings so far
-_KEPT_FREE = 3  # lines of the terminal: the bar, and what was there before
-_COLUMNS, _LINES = 80, 24  # of a terminal that does not say
+_KEPT_FREE = 3  # lines of the terminal: the bar, and some of the earlier output
+_COLUMNS, _LINES = 80, 24  # of a terminal of unknown size
 _UP = "\x1b[A"
 
 Lines = Callable[[], Sequence[str]]
-"""Returns the standings so far as lines, none if there is nothing to show yet."""
+"""A function that returns the standings so far as lines, an empty list at first."""
 
 
 class Progress:
-    """How far a run is, as what plays it tells."""
+    """The progress of a run, updated by the thread that plays."""
 
     def __init__(self, games: int, kept: int) -> None:
         self.games, self.kept, self.status = games, kept, ""
@@ -41,21 +41,21 @@ class Progress:
         self.started = time.monotonic()
 
     def plan(self, games: int, kept: int, status: str = "") -> None:
-        """The run has so many games as far as is known; so many were kept from before."""
+        """Set the number of games known so far, and how many were kept from before."""
         self.games, self.kept, self.status = games, kept, status
 
     def add(self, games: int) -> None:
-        """So many games have been played."""
+        """Count games that have been played."""
         self.played += games
 
     def line(self) -> str:
-        """Return it as a line of its own."""
+        """Return the progress as a line."""
         seconds = time.monotonic() - self.started
         line = format_line(self.games, self.kept, self.played, seconds)
         return "; ".join(filter(None, [line, self.status]))
 
     def bar(self, columns: int) -> str:
-        """Return it as a bar."""
+        """Return the progress as a bar."""
         return tqdm.format_meter(
             self.kept + self.played,
             self.games,
@@ -68,13 +68,13 @@ class Progress:
 
 
 class _InNotebook(Progress):
-    """Shows in a notebook how far a run is, in the form that tqdm has there."""
+    """Shows the progress of a run in a notebook, as tqdm's widget."""
 
     def __init__(self, games: int, kept: int) -> None:
         super().__init__(games, kept)
-        from tqdm.auto import tqdm as form  # 50 ms, and it looks for widgets
+        from tqdm.auto import tqdm as form  # takes 50 ms; it looks for widgets
 
-        # its usual lock would fix the program's start method; its thread would stay
+        # tqdm's own lock would fix the program's start method; its monitor thread would stay
         own = {"_lock": threading.RLock(), "monitor_interval": 0}
         made: Any = type("Bar", (form,), own)
         self.widget = made(total=games, initial=kept, unit=" games", leave=False)
@@ -109,10 +109,10 @@ def show_progress(
     *,
     shown: bool = True,
 ) -> Iterator[Progress]:
-    """Yield what is to be told of every number of games that have been played.
+    """Yield a Progress, which the caller updates with the number of games played.
 
-    `log` writes to the terminal, too: its lines go above the bar. At the end nothing of the
-    bar and the standings is left. Without a terminal only what has standings is shown.
+    Lines of `log` are written above the bar. At the end the bar and the standings are erased.
+    Without a terminal, only progress with `standings` is shown.
     """
     if not shown or not sys.stderr:  # a daemon may have no stderr
         yield Progress(games, kept)
@@ -133,7 +133,7 @@ def show_progress(
 
 
 def format_line(games: int, kept: int, played: int, seconds: float) -> str:
-    """Return how far a run is that has played so many games in so many seconds.
+    """Return the progress in words: games done, games per second, and the time left.
 
     >>> format_line(games=1000, kept=200, played=100, seconds=50.0)
     '300 of 1,000 games, 2.0 games/s, 5 min 50 s left'
@@ -164,9 +164,9 @@ def format_duration(seconds: float) -> str:
 
 
 class _Screen:
-    """The bar, lines under it, as many as the terminal has room for, and what goes above.
+    """The bar, as many lines below it as fit on the terminal, and text to write above it.
 
-    It is also the stream of a log. Between two drawings the cursor is at the bar's beginning.
+    It is also the stream of a log. Between two drawings the cursor is at the start of the bar.
     """
 
     def __init__(self, progress: Progress, standings: Lines | None) -> None:
@@ -174,33 +174,33 @@ class _Screen:
         self.standings = standings
         self.due = time.monotonic() + TABLE_EVERY
         self.rows: Sequence[str] = ()
-        self.lines: list[str] = []  # as they are shown
+        self.lines: list[str] = []  # as shown now
         self.above: deque[str] = deque()
 
     def write(self, text: str) -> None:
-        """Show a text above the bar when it is drawn next."""
+        """Store a text to show above the bar at the next drawing."""
         self.above.append(text)
 
     def flush(self) -> None:
-        """Do nothing: the thread that draws does it."""
+        """Do nothing: `draw` writes the text."""
 
     def draw(self) -> None:
-        """Show how far the run is, and now and then the standings as they are now."""
+        """Draw the bar and, from time to time, new standings."""
         columns, lines = terminal_size()
         if self.standings and time.monotonic() >= self.due:
             self.rows = self.standings()
             self.due = time.monotonic() + TABLE_EVERY
         room = min(_MOST_LINES, lines - _KEPT_FREE)
-        rows = self.rows[: room if room > 1 else 0]  # a head without a row says nothing
+        rows = self.rows[: room if room > 1 else 0]  # no heading without a row
         trimmed = [disp_trim(row, columns - 1) for row in rows]
         self._replace([self.progress.bar(columns - 1), *trimmed])
 
     def clear(self) -> None:
-        """Leave nothing but what was above."""
+        """Erase the bar and the lines below it."""
         self._replace([])
 
     def _replace(self, lines: list[str]) -> None:
-        """Show these lines in place of those that are shown."""
+        """Replace the lines shown by these."""
         text = ""
         if self.above:
             text = self._over([])
@@ -210,7 +210,7 @@ class _Screen:
             _write(text + self._over(lines))
 
     def _over(self, lines: list[str]) -> str:
-        """Return what shows these lines; spaces hide the rest of those before."""
+        """Return the text that draws these lines; spaces overwrite the rest of the earlier ones."""
         rows = max(len(lines), len(self.lines))
         new, old = ([*some, *[""] * (rows - len(some))] for some in (lines, self.lines))
         self.lines = lines
@@ -222,14 +222,14 @@ class _Screen:
 
 
 def _write(text: str) -> None:
-    """Write to standard error, which may have gone."""
+    """Write to standard error, which may be closed."""
     with suppress(OSError, ValueError):  # closed
         sys.stderr.write(text)
         sys.stderr.flush()
 
 
 def terminal_size() -> tuple[int, int]:
-    """Return columns and lines of the terminal on standard error."""
+    """Return the columns and lines of the terminal on standard error."""
     with suppress(OSError, ValueError):
         columns, lines = os.get_terminal_size(sys.stderr.fileno())
         return columns or _COLUMNS, lines or _LINES
@@ -240,7 +240,7 @@ def terminal_size() -> tuple[int, int]:
 def _repeated(
     action: Callable[[], object], seconds: float, last: Callable[[], object] = lambda: None
 ) -> Iterator[None]:
-    """Call something again and again, in a thread, until the end, and there the last thing."""
+    """Call an action every few seconds in a thread until the context ends, then call `last`."""
     ended = threading.Event()
 
     def repeat() -> None:

@@ -1,7 +1,7 @@
-"""Play a few games of a run again, in new processes, and find the bots whose moves differ then.
+"""Play a few games of a run again, in new processes, to find bots whose moves differ.
 
-Such a bot depends on earlier games, on its clock, or on randomness of its own. Its games are not
-the same in another run, or with another number of workers.
+Such a bot depends on earlier games, on its clock, or on unseeded randomness. Its games can differ
+in another run, or with another number of workers.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from engine.notation import parse_actions
 from engine.seeds import stream
 
 LEAST: Final = 100
-"""Games of a run below which none is played again."""
+"""The least number of games of a run for a repetition."""
 
-_SHARE = 100  # games of which one is played again
+_SHARE = 100  # one game of this many is played again
 _SEAT = 0  # of the pairing's first bot in the games that are played again
-_SECONDS = 5.0  # of playing that are worth a further worker
+_SECONDS = 5.0  # seconds of play that are worth one more worker
 
 
 def choose_pairs(tournament: Tournament, lengths: Sequence[int]) -> list[list[int]]:
-    """Return which pairs of each pairing have a game that is played again.
+    """Draw the pairs of each pairing of which a game is played again.
 
-    They are of the later half of a pairing's pairs: their processes have played games before.
-    Every bot has one. `lengths` are the pairs of each pairing.
+    They come from the later half of a pairing's pairs, whose processes have played games before.
+    Every bot has at least one. `lengths` are the numbers of pairs of the pairings.
     """
     rng = stream(tournament.seed, "repeat")
     chosen: list[list[int]] = []
@@ -61,9 +61,9 @@ def find_varying(
     log: RunLog,
     seconds: float,
 ) -> Iterator[tuple[str, Fixture, int]]:
-    """Yield each bot whose moves differ in a game that is played again, with the game and the ply.
+    """Yield each bot whose moves differ in a repeated game, with the game and the ply.
 
-    `seconds` is how long all games took together.
+    `seconds` is the time that all games took together.
     """
     if isinstance(executor, LocalExecutor):
         wanted = ceil(seconds / _SHARE / _SECONDS)
@@ -71,7 +71,7 @@ def find_varying(
     missing = [
         [range(pair, pair + 1) for pair in pairs] for pairs in choose_pairs(tournament, lengths)
     ]
-    strikes = Strikes(tournament.pairings, max(lengths), MOST_PAIRS)  # no bot goes out here
+    strikes = Strikes(tournament.pairings, max(lengths), MOST_PAIRS)  # faults drop no bot here
     plan = Plan(missing, strikes, seats=(_SEAT,))
     found: set[str] = set()
     with closing(executor.play(plan, tournament, log)) as chunks:
@@ -91,7 +91,7 @@ def find_varying(
 def _find_difference(
     tournament: Tournament, fixture: Fixture, first: str, second: str
 ) -> tuple[str, int]:
-    """Return whose action differs first between two games of one deal, and at which ply."""
+    """Return the bot whose action differs first between two games on one deal, and the ply."""
     both = enumerate(zip_longest(first, second))
     ply = next(ply for ply, (one, other) in both if one != other)
     state = State(tournament.draw(fixture).deal, tournament.rules)

@@ -1,4 +1,4 @@
-"""Play again: one game, or the whole run of a manifest, with bots that are still the same."""
+"""Repeat one game, or the whole run of a manifest, with bots that are unchanged."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def play_again(tournament: Tournament, pair: int, seat: Seat, executor: Executor
 
 
 def resolve_same(entry: Entry) -> Entry:
-    """Return a bot of a manifest, which has no source, as it can be played.
+    """Return the playable bot for an entry of a manifest, which has no source.
 
-    Raises InputError where there is no such bot any more, or its source has changed.
+    Raises InputError if the bot no longer exists, or its source has changed.
     """
     resolved = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
     if resolved.sha256 != entry.sha256:
@@ -51,10 +51,10 @@ def resolve_same(entry: Entry) -> Entry:
 
 
 def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
-    """Return a game of this place with what its bots thought, and a note of what is missing.
+    """Return a game with the thoughts of its bots, and a note on which are missing.
 
-    The bots make the game's choices again, with its luck; the game stays what it is. The note
-    is empty where they chose as in the game. Raises InputError for a bot that fails.
+    The bots repeat their choices with the game's random seeds; the game itself is not changed. The
+    note is empty if all choices were the same. Raises InputError for a bot that fails.
     """
     bots = dict(enumerate(_players(tournament, fixture)))
     thoughts, strayed = find_thoughts(game.record, bots, tournament.limits)
@@ -74,23 +74,23 @@ def _players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]
 
 
 def find_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
-    """Return the bots of a game of a run that was read, as they can be played, with their luck.
+    """Return the playable bots of a game of a stored run, with their seeds.
 
-    Raises InputError for a bot that is not there any more, or has changed.
+    Raises InputError for a bot that no longer exists, or has changed.
     """
     return _players(_with_bots(tournament, fixture), fixture)
 
 
 def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
-    """Do as `add_thoughts` for a game of a run that was read: its bots are looked for first.
+    """Do the same as `add_thoughts` for a game of a stored run, whose bots are resolved first.
 
-    Raises InputError also for a bot that is not there any more, or has changed.
+    Also raises InputError for a bot that no longer exists, or has changed.
     """
     return add_thoughts(_with_bots(tournament, fixture), fixture, game)
 
 
 def _with_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
-    """Return a tournament of a manifest in which the bots of a game can be played."""
+    """Return the tournament of a manifest with playable bots for one game."""
     entries = []
     for entry in tournament.entries:
         if entry.label in fixture.labels:
@@ -103,9 +103,9 @@ def _with_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
 
 
 def find_manifest(config: object) -> Mapping[str, Any] | None:
-    """Return the manifest that a file or a mapping is, None for anything else.
+    """Return the manifest in a file or a mapping, None if it is anything else.
 
-    Raises InputError for the folder of a run, which says where its manifest is.
+    Raises InputError for the folder of a run; the message names its manifest.
     """
     if isinstance(config, Path):
         if os.path.isfile(path := config / MANIFEST):
@@ -119,10 +119,10 @@ def find_manifest(config: object) -> Mapping[str, Any] | None:
 
 
 def play_as(manifest: Mapping[str, Any]) -> Tournament:
-    """Return the tournament that plays the games of a manifest.
+    """Return the tournament that plays the games of a manifest again.
 
-    Raises InputError, which names what is not as it was: the arena, the engine, Python's minor
-    version, or the bots that have changed or are gone.
+    Raises InputError if something has changed, and names it: the arena, the engine, Python's minor
+    version, or bots that are different or missing.
     """
     if differs := other_versions(manifest):
         why = "; ".join(differs)

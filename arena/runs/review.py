@@ -17,7 +17,7 @@ from engine import EngineError, Record
 
 
 def describe_judge(by: str = keys.JUDGE, worlds: int = keys.WORLDS) -> str:
-    """Return who judges in how many worlds, as a timeline has it.
+    """Return the judge and its number of worlds, as text for a timeline.
 
     >>> describe_judge()
     'apprentice, 8 worlds'
@@ -37,12 +37,12 @@ def review_record(
 ) -> list[Judged]:
     """Return the decisions of a game, judged as `arena analyse` does, in the order of the plies.
 
-    Forced decisions are left out, and those not at `plies`, if there are some. A game of this
-    `name` has the numbers that `arena analyse` gives it, and those that it has kept in the
-    `folder` of a run are read from there. It may go on: then its decisions until now are judged.
-    A decision's numbers follow from what its seat knew. This can be called in any thread. Raises
-    InputError for rules that no judge knows, a record that cannot be played, and a bot that
-    cannot judge.
+    Forced decisions are left out; with `plies`, only decisions at these plies are judged. With the
+    `name` of a game, its numbers are equal to those of `arena analyse`; if that has kept them in
+    the `folder` of a run, they are read from there. The game may be unfinished: then its decisions
+    so far are judged. The numbers of a decision depend only on what its seat knew. The function can
+    be called in any thread. Raises InputError for other rules than the published ones, an invalid
+    record, and a bot that cannot judge.
 
     >>> import arena
     >>> record = arena.play("greedy", "uniform", seed=7).record

@@ -1,4 +1,4 @@
-"""Run a tournament: play what its store lacks, and write its files."""
+"""Run a tournament: play the games missing in its store, and write its files."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to: games played now, and kept from before; seconds to the last file.
+    """The result of a run: games played now, games kept from before, seconds to the last file.
 
-    `progress` has the pairs of each pairing, and their scores if the run had several rounds;
-    `out` has the faults of the bots that had too many, as text by label; `timings` are by label.
-    A run that is a comparison has a `comparison`.
+    `progress` has the pairs of each pairing, and their scores if the run had several rounds; `out`
+    has the faults of bots that had too many, as text by label; `timings` are by label. `comparison`
+    is set if the run is a comparison.
     """
 
     standings: pd.DataFrame
@@ -58,7 +58,7 @@ class Outcome:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C: so many games of the run are kept."""
+    """Raised at Ctrl-C; `kept` of the run's `games` are in the store."""
 
     def __init__(self, kept: int, games: int) -> None:
         super().__init__(f"{kept:,} of {games:,} games are kept")
@@ -76,22 +76,21 @@ def run(
     replace: bool = False,
     repeat: bool = False,
 ) -> Outcome:
-    """Play what is left of a tournament, and write its files to the folder.
+    """Play the missing games of a tournament, and write its files to the folder.
 
-    However the run ends, the folder's store keeps the games that were finished. A run with
-    fewer bots or pairs is extended. With `replace`, the games of bots that have changed are
-    played again. With `repeat`, some games are played again at the end, to find bots whose moves
-    differ then. `shown` is the level from which the log is shown on the terminal. Without a
-    folder the games are in `store`, which stays open, or are lost.
+    However the run ends, the folder's store keeps the finished games. A stored run with fewer bots
+    or pairs is extended. With `replace`, the games of bots that have changed are played again. With
+    `repeat`, some games are repeated at the end, to find bots whose moves differ. `shown` is the
+    level from which the log is shown on the terminal. Without a folder the games are kept in
+    `store`, which stays open, or are lost.
 
-    Raises ChangedBots, InputError for a folder of another run, WorkerDied if workers die and
-    no bot is to blame, ArenaError where the store cannot be written, and Interrupted after
-    Ctrl-C.
+    Raises ChangedBots, InputError for a folder of another run, WorkerDied if workers die and no bot
+    is to blame, ArenaError if the store cannot be written, and Interrupted after Ctrl-C.
     """
     started = time.perf_counter()
     opened = _started(tournament, folder, shown, f"{executor}", store, replace=replace)
     with opened as (under_way, log):
-        if not folder:  # nobody may ask for the tables
+        if not folder:  # then tables are made on demand
             under_way.growing.spoil()
         under_way.play(executor, log)
         if repeat:
@@ -106,9 +105,9 @@ def run(
 def play_games(
     tournament: Tournament, executor: Executor, folder: RunFolder, shown: int = NORMAL
 ) -> tuple[int, int]:
-    """Play what is left of a tournament, and leave its games in the folder, without other files.
+    """Play the missing games of a tournament into the folder's store; write no other files.
 
-    Returns how many games were played now, and kept from before. Raises what `run` raises.
+    Returns the numbers of games played now and kept from before. Raises what `run` raises.
     """
     with _started(tournament, folder, shown, f"{executor}") as (under_way, log):
         under_way.growing.spoil()
@@ -126,7 +125,7 @@ def _started(
     *,
     replace: bool = False,
 ) -> Iterator[tuple[_Run, RunLog]]:
-    """Yield a run that can be played, with its log, and end it."""
+    """Open a run: yield it with its log; at the end close both."""
     with (
         run_log(folder.log if folder else None, shown) as log,
         exit_on_termination(),
@@ -149,7 +148,7 @@ def _started(
 
 
 class _Run:
-    """The games of one tournament, and what has become of them so far."""
+    """The state of one run: its store, rounds, strikes and counts so far."""
 
     def __init__(self, tournament: Tournament, store: Store, *, show_progress: bool) -> None:
         self.tournament = tournament
@@ -163,14 +162,14 @@ class _Run:
         self.status = ""
         self.announced: set[str] = set()
         self.renewed: set[str] = set()
-        self.seconds = 0.0  # of playing, of all workers together
+        self.seconds = 0.0  # of play, summed over all workers
         self.first_faults = FirstFaults(tournament)
         self.interim = Interim(tournament) if show_progress and is_terminal() else None
-        self.lock = threading.Lock()  # of `interim`: another thread shows it
+        self.lock = threading.Lock()  # for `interim`, which another thread reads
         self.growing = GrowingTables(tournament, _import_files)
 
     def play(self, executor: Executor, log: RunLog) -> None:
-        """Play what the store does not have, round by round, and keep it there."""
+        """Play the games missing in the store, round by round, and store them."""
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
         if self.kept:
@@ -184,7 +183,7 @@ class _Run:
             while goes_on:
                 with closing(executor.play(plan, self.tournament, log)) as games:
                     for played in games:
-                        # Ctrl-C in an import may leave its lock taken, for which `growing` waits
+                        # Ctrl-C during an import may leave its lock held, on which `growing` waits
                         with signals_held():
                             self._keep(played, plan)
                             shown.add(len(played.results))
@@ -196,11 +195,11 @@ class _Run:
         self.store.trim(self.pairings, self.progress.lengths)
 
     def _go_on(self, plan: Plan) -> bool:
-        """Begin rounds until one of them lacks games; return whether there is anything to play.
+        """Begin rounds until one has missing games; return whether there is anything to play.
 
-        A round begins when all games of the one before are in the store.
+        A round begins when all games of the previous one are in the store.
         """
-        while plan.is_finished:  # the games that the last round lacked may be forfeits by rule
+        while plan.is_finished:  # the missing games of a round may be forfeits by rule
             self._carry_out_forfeits()
             self.store.commit()
             ranges = self.progress.next_round(self.strikes.out)
@@ -215,7 +214,7 @@ class _Run:
         return True
 
     def _lines(self) -> list[str]:
-        """Return how far the run is, and the standings so far, once pandas has been imported."""
+        """Return the status and the standings so far, nothing until pandas is imported."""
         if not self.growing.is_prepared:
             return []
         lines = [self.status] if self.status else []
@@ -240,7 +239,7 @@ class _Run:
         return missing
 
     def _keep(self, played: Played, plan: Plan) -> None:
-        """Store a chunk for good: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
+        """Store a chunk and commit it: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
         self.store.add(played)
         self.growing.add(played)
         for result in played.forfeits:
@@ -265,7 +264,7 @@ class _Run:
             self.timings.setdefault(label, Timing()).merge(timing)
 
     def repeat(self, executor: Executor, log: RunLog) -> None:
-        """Play some games again, and say which bots do not repeat their moves."""
+        """Play some games again, and warn about bots that do not repeat their moves."""
         if self.played < LEAST:
             return
         lengths = [self.progress.lengths.get(number, 0) for number in range(len(self.pairings))]
@@ -281,7 +280,7 @@ class _Run:
             )
 
     def _carry_out_forfeits(self) -> None:
-        """Store the forfeits by rule that have become due."""
+        """Store the forfeits by rule of bots that have just had too many faults."""
         for forfeits in self.strikes.take_due():
             self.store.forfeit(forfeits)
             self.growing.spoil()
@@ -308,7 +307,7 @@ class _Run:
         return files
 
     def outcome(self, files: Files, seconds: float) -> Outcome:
-        """Return what it came to, with these files, in so many seconds."""
+        """Return the result of the run, with these files and seconds."""
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         return Outcome(
             files.tables.standings,
@@ -321,7 +320,7 @@ class _Run:
 
 @cache
 def _say_what_is_missing(*, aloud: bool) -> None:
-    """Say once in a program that runs are without report.html, and what brings it."""
+    """Log, once in a program, that report.html is left out, and what to install for it."""
     from arena.reports.html import find_lack
 
     if lack := find_lack():
@@ -331,5 +330,5 @@ def _say_what_is_missing(*, aloud: bool) -> None:
 
 def _import_files() -> None:
     """Import pandas and jinja2 ahead of time; the files of a run need them."""
-    with suppress(Exception):  # the program may be ending; a real fault is seen where they are used
+    with suppress(Exception):  # the program may be exiting; real errors recur at their use
         import arena.reports.run_report  # noqa: F401

@@ -1,4 +1,4 @@
-"""Find the rounds of a run that its stored games decide, and the pairs of the next one."""
+"""Follow the rounds of a run from its stored games, and find the pairs of the next round."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from arena.tournament.tournament import Tournament
 
 
 class RunProgress:
-    """Goes from round to round; `counts` are those of the rounds that the next one was decided by.
+    """The rounds of a run so far; `counts` are of the games before the last decision.
 
-    `lengths` are the pairs of each pairing so far, by number, and `scheduled` those of all.
-    `ended` says that there is no further round; `out` are the labels of the bots that had too
-    many faults before the last decision, and `unrated` are those of the others that had not
-    finished a game: a run with `until` decides nothing about them, and gives them no more pairs.
+    `lengths` are the pairs of each pairing so far, by number, and `scheduled` is their sum. `ended`
+    is True after the last round. `out` are the labels of the bots that had too many faults before
+    the last decision. `unrated` are other bots that had not finished a game: a run with `until`
+    decides nothing about them, and gives them no more pairs.
     """
 
     def __init__(self, tournament: Tournament, store: Store) -> None:
@@ -27,7 +27,7 @@ class RunProgress:
         self.store = store
         self.rounds = make_rounds(tournament)
         self.number = 0
-        self.ranges: list[PairRange] = []  # of the round that is being played
+        self.ranges: list[PairRange] = []  # of the current round
         self.counts: dict[int, Counts] = {}
         self.lengths: dict[int, int] = {}
         self.scheduled = 0
@@ -37,10 +37,10 @@ class RunProgress:
         self._finished: Counter[int] = Counter()
 
     def next_round(self, out: Collection[str]) -> list[PairRange]:
-        """Return the pairs of the next round, none if the run is over.
+        """Return the pairs of the next round, an empty list if the run is over.
 
-        All games of the round before are in the store. `out` are the labels of bots that had
-        too many faults.
+        All games of the previous round must be in the store. `out` are the labels of bots with too
+        many faults.
         """
         self.out = [*out]
         if self.ended:
@@ -62,18 +62,18 @@ class RunProgress:
         return self.ranges
 
     def status(self) -> str:
-        """Return in one line how far the run is, at the last barrier."""
+        """Return the state of the run after its last round, in one line."""
         return self.rounds.status(self.counts, {*self.out, *self.unrated})
 
     def find_open(self, out: Collection[str]) -> list[Open] | None:
-        """Return what is not known at the end of a run, None for a run that looks for nothing.
+        """Return the questions that a run left unresolved, None for a run of fixed length.
 
-        `out` are the labels of the bots that had too many faults.
+        `out` are the labels of bots with too many faults.
         """
         return self.rounds.find_open(self.counts, [*out, *self.unrated])
 
     def describe_end(self, out: Collection[str]) -> list[str]:
-        """Return lines that say whether a run has found what it looks for, none without that."""
+        """Return lines on whether a run has reached its goal, an empty list without a goal."""
         return self.rounds.describe_end(self.counts, out, self.unrated)
 
     def _count(self) -> None:
@@ -93,9 +93,9 @@ class RunProgress:
 
 
 def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgress:
-    """Return the progress of a run as far as its store has whole rounds; `strikes` are empty.
+    """Return the progress of a run up to its last complete round; `strikes` must be empty.
 
-    The strikes have then counted the faults of all these rounds.
+    Afterwards `strikes` has counted the faults of all these rounds.
     """
     progress = RunProgress(tournament, store)
     while ranges := progress.next_round(strikes.out):
@@ -111,14 +111,14 @@ def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgres
 
 
 class Extent(NamedTuple):
-    """How much of a run there is: games so far, games as far as rounds are known, and the end."""
+    """The size of a run: games played, games in the rounds known so far, and whether it is over."""
 
     played: int
     total: int
     finished: bool
 
     def describe(self) -> str:
-        """Return in words that a run is not finished, nothing for one that is.
+        """Return a note that a run is not finished, "" if it is.
 
         >>> Extent(1200, 3000, False).describe()
         'not finished: 1,200 of 3,000 games'
@@ -129,7 +129,7 @@ class Extent(NamedTuple):
 def measure_extent(
     tournament: Tournament, store: Store, progress: RunProgress | None = None
 ) -> Extent:
-    """Return how much of a run is in a store; `progress` is that of `follow`, if it is known."""
+    """Return how much of a run is in a store; `progress` is the result of `follow`, if known."""
     if progress is None:
         progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
     is_fixed = not tournament.rounds and not tournament.stop

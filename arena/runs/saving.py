@@ -1,4 +1,4 @@
-"""Open the store of a run, go on from the games in it, and write the files of its folder."""
+"""Open the store of a run, adapt it to the tournament, and write the files of its folder."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame) -> None:
-    """Write the folder that a run with these games leaves; an unfinished one leaves its games.
+    """Write the folder of a run with these games; for an unfinished run, only its games.
 
-    `timings` has no rows where they are not known. Raises InputError for a folder that holds
-    anything but these games, and where nothing can be written.
+    `timings` is empty if they are unknown. Raises InputError for a folder that holds anything but
+    these games, or cannot be written.
     """
     from arena.insight.run_files import make_files
     from arena.store.csv_files import csv_writer
@@ -61,7 +61,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
 
 
 def _check(path: Path, store: Store) -> None:
-    """Raise InputError for a folder that is neither empty nor one with these games."""
+    """Raise InputError for a folder that is neither empty nor that of a run with these games."""
     try:
         is_free = not path.exists() or (path.is_dir() and not any(path.iterdir()))
     except OSError as error:
@@ -78,7 +78,7 @@ def _check(path: Path, store: Store) -> None:
 
 
 def copy_store(store: Store, path: Path) -> None:
-    """Copy the games of a store to a file in which a run can go on."""
+    """Copy the games of a store to a file in which a run can continue."""
     with replacing(path, part_of(path)) as part:
         store.copy_to(part)
         with closing(sqlite3.connect(part)) as database:
@@ -88,7 +88,7 @@ def copy_store(store: Store, path: Path) -> None:
 def write_files(
     folder: RunFolder, tournament: Tournament, store: Store, files: Files, timings: Writer | None
 ) -> None:
-    """Write all files of a run that is in this folder except the store and the log."""
+    """Write all files of the run in this folder, except the store and the log."""
     from arena.reports.run_report import report_writers
     from arena.store.csv_files import write_games
     from arena.store.parquet import parquet_writers
@@ -111,11 +111,11 @@ def open_store(
     *,
     replace: bool = False,
 ) -> Iterator[tuple[Store, Tournament]]:
-    """Yield the folder's store, locked until the end, and the tournament that it then belongs to.
+    """Yield the folder's store, locked until the end, and the tournament that it now stores.
 
-    This is the one that is passed, which may be an extension of the store's. A store that is passed
-    is used in place of the folder's, and stays open. Without a folder the store is deleted when it
-    is closed.
+    The tournament is the one passed, perhaps marked as an extension of the stored one. A store that
+    is passed is used in place of the folder's, and stays open. Without a folder the store is
+    deleted when it is closed.
     """
     with folder.locked() if folder else nullcontext():
         owned = store is None
@@ -132,7 +132,7 @@ def open_store(
 
 
 def _take_back(folder: RunFolder, tournament: Tournament) -> None:
-    """Go on from the games of before, where the bots are those of before again."""
+    """Restore the games that were replaced, if the bots are the earlier ones again."""
     manifest = tournament.manifest()
     with closing(Store(folder.replaced, copied=True)) as before:
         if before.find_changed(manifest):
@@ -148,7 +148,7 @@ def _take_back(folder: RunFolder, tournament: Tournament) -> None:
 def _adapt(
     store: Store, tournament: Tournament, folder: RunFolder | None, *, replace: bool
 ) -> Tournament:
-    """Make it the store of this tournament, which is returned, with the games that it has of it."""
+    """Make a store that of this tournament, with its games; return the tournament."""
     manifest = tournament.manifest()
     stored = store.manifest
     if stored is None:
@@ -166,7 +166,7 @@ def _adapt(
     if changed and folder and not folder.replaced.exists():
         copy_store(store, folder.replaced)
     if changed and folder:
-        (folder.path / AGREED).unlink(missing_ok=True)  # of the bots of before
+        (folder.path / AGREED).unlink(missing_ok=True)  # about the earlier bots
     is_same = _schedule(before) == _schedule(tournament)
     if before.extended or (not is_same and store.count_games()):
         tournament = dataclasses.replace(tournament, extended=True)
@@ -181,13 +181,13 @@ def _adapt(
 
 
 def _schedule(tournament: Tournament) -> tuple[object, ...]:
-    """Return what decides which games a run has."""
+    """Return the values that decide which games a run has."""
     size = tournament.pairs, tournament.rounds, tournament.stop
     return tournament.pairings, *size
 
 
 def _log_bots(before: Sequence[str], after: Sequence[str], replaced: Iterable[str]) -> None:
-    """Log which bots the store's new run has, and the one before did not, and so on."""
+    """Log which bots are new, replaced or left out, compared with the stored run."""
     for what, labels in (
         ("a new bot", [label for label in after if label not in before]),
         ("replaced: its games are played again", replaced),

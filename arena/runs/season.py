@@ -1,9 +1,9 @@
-"""Keep the ledger of a season: its comparisons, which together spend one budget of errors.
+"""Keep the ledger of a season: comparisons that share one budget of errors.
 
-The ledger has a line of JSON for each comparison, in the order in which they began. A comparison
-takes the next place when it begins, and with it an error level and deals of its own. The same bots
-with the same settings in the same folder are the same comparison, which keeps its place. The
-season's folder is locked while the ledger is read and written, and the file is replaced as a whole.
+The ledger has a line of JSON for each comparison, in the order in which they began. When a
+comparison begins, it gets the next place, which determines its error level and its deals. The same
+bots with the same settings in the same folder are the same comparison and keep their place. The
+season's folder is locked while the ledger is read and written, and the file is replaced atomically.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from engine.seeds import stream
 
 LEDGER: Final = "ledger.jsonl"
 _MOST_BYTES = 1 << 24
-_TRIES, _PAUSE = 200, 0.05  # to lock the folder, which others do for milliseconds
+_TRIES, _PAUSE = 200, 0.05  # to lock the folder, which others hold for milliseconds
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
-    """A comparison of a ledger; its `result` is its sentence, empty until it is known."""
+    """A comparison in a ledger; `result` is its finding as a sentence, "" until it is known."""
 
     season: str
     place: int
@@ -55,10 +55,10 @@ class Placed(NamedTuple):
 
 
 def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Placed:
-    """Return a comparison as that of a season: at the level of its place, on deals of its own.
+    """Return a comparison as part of a season: with the error level and the deals of its place.
 
-    Without `out` its games are kept beside the ledger. Raises InputError for what is no name of a
-    season, for error rates of the comparison's own, and for a ledger that is damaged.
+    Without `out` its games are kept beside the ledger. Raises InputError for an invalid name of a
+    season, for a comparison with its own error rates, and for a damaged ledger.
     """
     stop = tournament.comparison
     if stop is None or (stop.alpha, stop.beta) != (ERROR_RATE, ERROR_RATE):
@@ -84,7 +84,7 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
 def _write_line(
     name: str, place: int, tournament: Tournament, out: Path | None, folder: Path
 ) -> _Line:
-    """Return the line of a comparison that has this place, as it is read again."""
+    """Return the ledger's line for a comparison at this place, as after writing and reading it."""
     asked = tournament.manifest()
     del asked["versions"], asked["stop"]["alpha"], asked["stop"]["beta"]
     new, old, *asked["against"] = asked.pop("bots")
@@ -94,9 +94,9 @@ def _write_line(
 
 
 def keep_result(placed: Placed, sentence: str) -> None:
-    """Write what a comparison of a season came to into its ledger.
+    """Write the result of a comparison into the ledger of its season.
 
-    Raises InputError for a ledger that is damaged.
+    Raises InputError for a damaged ledger.
     """
     season = placed.tournament.comparison and placed.tournament.comparison.season
     assert season
@@ -108,7 +108,7 @@ def keep_result(placed: Placed, sentence: str) -> None:
 
 @contextmanager
 def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
-    """Yield the folder of a season and the lines of its ledger, which are then written."""
+    """Yield the folder of a season and the lines of its ledger; at the end write the lines."""
     try:
         msgspec.convert({"name": name, "place": 1}, Season)
     except msgspec.ValidationError:
@@ -125,7 +125,7 @@ def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which ends with the process; others are waited for."""
+    """Hold the lock of a folder, waiting for other holders; it is freed when the process ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for _ in range(_TRIES):
@@ -145,7 +145,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _read(path: Path, name: str) -> list[_Line]:
-    """Return the lines of a ledger; raises InputError, which names the line that is damaged."""
+    """Return the lines of a ledger; raises InputError, which names the damaged line."""
     check_names(path.parent, [path.name])
     with naming(path):
         content = read_file(path, _MOST_BYTES)

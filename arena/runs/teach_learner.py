@@ -1,4 +1,4 @@
-"""Teach a network to beat a bot that does not learn, and keep it after every lesson."""
+"""Train a network to beat a fixed bot, and save it after every lesson."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from arena.batch.ppo import Rival
 
 LESSON: Final = 512
-"""Pairs of games that are played before the network learns from them."""
+"""Pairs of games of one lesson: they are played, then the network is updated from them."""
 
-_FIRST = 2  # lessons of the critic alone, which begins without knowledge
+_FIRST = 2  # lessons in which only the critic learns, as it starts untrained
 _RATE, _ENTROPY = 1e-3, 0.01
-_UNITS = (256, 128)  # of the critic
+_UNITS = (256, 128)  # hidden units of the critic
 
 
 class Amount(NamedTuple):
-    """How much is learned: from so many pairs of games, or for so many seconds."""
+    """The amount of training: a number of pairs of games, or a number of seconds."""
 
     pairs: int | None
     seconds: float
 
     @property
     def name(self) -> str:
-        """What the file of a learner is called: with another amount its rate falls otherwise."""
+        """The name of a learner's file: the learning rate depends on the number of pairs."""
         return f"learner-{self.pairs}.npz" if self.pairs else "learner.npz"
 
     def progress(self, pairs: int, seconds: float) -> float:
-        """Return which part has been done."""
+        """Return the share that has been done."""
         return pairs / self.pairs if self.pairs else seconds / self.seconds
 
 
 class Learner:
-    """A network that learns, its critic, and the generator of its luck; `pairs` it has played.
+    """A network in training, its critic and its random generator; it has played `pairs` pairs.
 
-    As bytes it is all of that, so that it goes on as if it had never been away.
+    Its bytes hold all of its state, so that training continues as if never interrupted.
     """
 
     def __init__(self, actor: Network, critic: Network, rng: Any, pairs: int, lessons: int) -> None:
@@ -60,7 +60,7 @@ class Learner:
 
     @classmethod
     def new(cls, seed: int) -> Learner:
-        """Return one that has learned nothing, whose network is that of the teacher."""
+        """Return an untrained learner, which starts with the teacher's network."""
         import numpy as np
 
         from arena.batch.learner import Network, from_bytes
@@ -71,7 +71,7 @@ class Learner:
         return cls(actor, Network.random([SEEN, *_UNITS, 1], rng, last=0.1), rng, 0, 0)
 
     def learn(self, victim: Rival, pairs: int, progress: float) -> None:
-        """Play so many pairs of games against a bot, and learn from them."""
+        """Play pairs of games against a bot, and learn from them."""
         from arena.batch.learner import Network
         from arena.batch.ppo import Options, learn, play
 
@@ -83,7 +83,7 @@ class Learner:
         self.lessons += 1
 
     def to_bytes(self) -> bytes:
-        """Return all that the learner is, as an npz file."""
+        """Return the whole state of the learner, as an npz file."""
         import numpy as np
 
         arrays = {
@@ -104,7 +104,7 @@ class Learner:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Learner:
-        """Return the learner of such a file; raises ValueError or KeyError for another one."""
+        """Return the learner in such a file; raises ValueError or KeyError for any other file."""
         import numpy as np
 
         learner = cls.new(0)
@@ -124,10 +124,11 @@ class Learner:
 def teach(
     victim: Entry, folder: Path, amount: Amount, seed: int, *, shown: bool = True
 ) -> tuple[bytes, int] | None:
-    """Return the weights of a network that has learned to beat a bot, and from how many pairs.
+    """Return the weights of a network trained to beat a bot, and its number of pairs.
 
-    It is kept in the folder after each lesson, and goes on from there. Returns None for a bot that
-    cannot be asked in many games. Raises InputError for one that fails, and Interrupted at Ctrl-C.
+    The learner is saved in the folder after each lesson, and a later call continues from there.
+    Returns None for a bot that cannot play many games at once. Raises InputError for one that
+    fails, and Interrupted at Ctrl-C.
     """
     from arena.batch.learner import to_bytes
     from arena.runs.victim_process import NoScores, meet_victim
@@ -158,7 +159,7 @@ def teach(
 
 
 def _read(path: Path) -> Learner | None:
-    """Return the learner that is kept in a file, None without a file."""
+    """Return the learner that is saved in a file, None if the file does not exist."""
     try:
         return Learner.from_bytes(path.read_bytes())
     except FileNotFoundError:
@@ -168,7 +169,7 @@ def _read(path: Path) -> Learner | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it is never there in part."""
+    """Write a file atomically."""
     part = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

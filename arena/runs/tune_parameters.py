@@ -1,8 +1,8 @@
-"""Search good parameters of a bot round by round, and prove what was found on fresh deals.
+"""Search for good parameters of a bot round by round, then test the best on fresh deals.
 
-Each round is a run in a folder of its own, and so is the comparison at the end. What each of them
-tries is read from its store once it has begun, so that a search that was stopped goes on as it was,
-also on a machine whose arithmetic differs in the last bit.
+Each round is a run in a folder of its own, and so is the comparison at the end. Once a round has
+begun, its candidates are read from its store, so that an interrupted search continues unchanged
+even on a machine whose arithmetic differs in the last bit.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from arena.insight.tuned import Tuned
 
 FILE: Final = "tune.json"
-"""What was asked for, and what marks a folder as one of a tuning."""
+"""The file with the settings of a tuning, which marks its folder."""
 
 ROUNDS, PROOF = "rounds", "proof"
 
 
 class Progress(NamedTuple):
-    """How far a search is: the number of its last round, and the best setting so far."""
+    """The progress of a search: the number of its last round, and the best setting so far."""
 
     number: int
     candidates: int
@@ -52,7 +52,7 @@ class Progress(NamedTuple):
 
 
 Announce: TypeAlias = Callable[[Progress], None]
-"""Is called after each round."""
+"""A function that is called after each round."""
 
 
 def tune(
@@ -62,11 +62,11 @@ def tune(
     announce: Announce,
     shown: int = NORMAL,
 ) -> Tuned:
-    """Play what is left of a tuning, and write its tables and reports to the folder.
+    """Play the missing games of a tuning, and write its tables and reports to the folder.
 
     Raises what `run` raises; Interrupted counts all games of the folder. Raises InputError for a
-    folder of something else, and ArenaError where a round tells nothing, because all of its
-    candidates failed, or an opponent did.
+    folder of something else, and ArenaError if a round has no result, as all candidates or an
+    opponent failed.
     """
     from arena.insight.tuned import make_tuned, write_tables
     from arena.reports.html import write_reports
@@ -94,7 +94,7 @@ def tune(
 
 
 class _Hunt:
-    """A search in a folder: plays its rounds, and keeps what each candidate came to."""
+    """A search in a folder: plays its rounds, and keeps the results of each candidate."""
 
     def __init__(self, tuning: Tuning, search: Search, path: Path) -> None:
         self.tuning = tuning
@@ -104,7 +104,7 @@ class _Hunt:
         self.candidates: dict[Point, Candidate] = {}
 
     def play(self, executor: Executor, shown: int) -> bool:
-        """Play one round, or what is left of it; return False when the search is at its end."""
+        """Play one round, or the rest of it; return False if the search has ended."""
         place = self.path / ROUNDS / f"{self.number + 1:03}"
         batch = self.read(place) or self.search.next()
         if batch is None:
@@ -150,14 +150,14 @@ class _Hunt:
         return self.candidates[point]
 
     def read(self, place: Path) -> Batch | None:
-        """Return what a round tries that has begun, or the proof; None for one that has not."""
+        """Return the candidates of a stored round or of the proof, None if it has not begun."""
         try:
             tournament, store = read_run(place)
-        except InputError:  # what it may be is said where the round is played
+        except InputError:  # reported when the round is played
             return None
         store.close()
         space, candidates = self.tuning.space, tournament.entries[: -tournament.panel]
-        tried = candidates[:-1] if tournament.stop else candidates  # the last is the bot as it is
+        tried = candidates[:-1] if tournament.stop else candidates  # the last is the unchanged bot
         try:
             points = [space.point(entry.params) for entry in tried]
         except (TypeError, ValueError):
@@ -165,7 +165,7 @@ class _Hunt:
         return Batch(points, tournament.pairs)
 
     def progress(self) -> Progress:
-        """Return how far it is."""
+        """Return the progress of the search."""
         pairs = self.search.spent * self.tuning.base.panel
         best = self.tuning.space.setting(self.search.best())
         return Progress(self.number, len(self.candidates), pairs, best)
@@ -183,7 +183,7 @@ def _describe(fault: FirstFault) -> str:
 def read_scores(store: Store, tournament: Tournament) -> Floats:
     """Return the score of each pair, 0 to 1, by candidate, opponent and deal.
 
-    It is nan where a pair is not complete, or an opponent had a fault in it.
+    It is nan for a pair that is incomplete or has a fault of the opponent.
     """
     panel = tournament.panel
     scores = np.zeros((len(tournament.pairings) // panel, panel, tournament.pairs))
@@ -198,11 +198,11 @@ def read_scores(store: Store, tournament: Tournament) -> Floats:
 
 
 def check_folder(path: Path, tuning: Tuning) -> None:
-    """Make sure that a folder holds this tuning or nothing; raises InputError."""
+    """Raise InputError unless a folder is empty or holds this tuning."""
     try:
         names = {entry.name for entry in path.iterdir()} if path.exists() else set()
         if FILE not in names:
-            if names - {ROUNDS, PROOF}:  # those stay, with their logs, after --fresh
+            if names - {ROUNDS, PROOF}:  # --fresh leaves these, with their logs
                 raise InputError(f"{path}: holds other files and no tuning; choose a new folder")
             return
         stored = read_manifest((path / FILE).read_bytes())
@@ -233,7 +233,7 @@ def clear(path: Path) -> None:
 
 
 def prepare_tuning(tuning: Tuning) -> None:
-    """Raise InputError if a bot does not load, or does not take the parameters that are tried."""
+    """Raise InputError if a bot does not load, or does not take the parameters to tune."""
     batch = tuning.search().next()
     assert batch is not None
     settings = {f"candidate-{n}": tuning.space.setting(p) for n, p in enumerate(batch.points, 1)}

@@ -1,6 +1,6 @@
-"""Verify the folder of a finished run: replay its games, and make all its files again.
+"""Verify the folder of a finished run: replay its games, and generate all its files again.
 
-The files that are there have to be equal to these byte by byte.
+The existing files must be equal to these byte by byte.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _UNFINISHED = "the run has not finished; start it again to go on"
 _HINT = "(do its moves depend on the games that its process played before?)"
 
 Place = tuple[int, int, int]
-"""The number of a pairing, the pair and the seat of a game."""
+"""The place of a game: the number of its pairing, its pair and its seat."""
 
 
 def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
-    """Check the run in a folder, and yield a line for each thing that has been checked.
+    """Check the run in a folder, and yield a line for each check that has passed.
 
-    `sample` games of each pairing are played again by the bots whose source is still the
-    same. Raises Difference for the first thing that differs, InputError where there is no run
-    or one of another version of the arena.
+    `sample` games of each pairing are played again by the bots whose source is unchanged. Raises
+    Difference for the first difference, and InputError for a folder without a run, or with one of
+    another version of the arena.
     """
     if not (path / NAME).is_file():
         why = why_no_run(path) if path.exists() else f"no run: there is no {NAME}"
@@ -75,11 +75,11 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
 
 
 def _check_versions(manifest: Path) -> None:
-    """Raise InputError for a run of an arena that plays other games, or writes other files."""
+    """Raise InputError for a run of a version of the arena with other games or other files."""
     try:
         data = read_manifest(read_file(manifest, MOST_BYTES))
     except InputError:
-        return  # the file is compared with the store's
+        return  # the file is later compared with the store's
     if differs := other_versions(data, python=False):
         why = f"{maker_of(data)}, which can verify it"
         raise InputError(f"{manifest.parent}: {why}: {'; '.join(differs)}")
@@ -94,14 +94,14 @@ def _tournament(store: Store) -> Tournament:
 
 
 def _is_being_extended(path: Path, tournament: Tournament, store: Store) -> bool:
-    """Return whether a run was stopped that goes on from a smaller one, with that one's files."""
+    """Return whether a run is an interrupted extension, with the files of the smaller run."""
     missing = store.count_games() < tournament.games
     written = (path / MANIFEST).read_text(encoding="utf-8", errors="replace")
     return missing and written != store.manifest
 
 
 def _check_games(tournament: Tournament, store: Store) -> dict[int, int]:
-    """Replay every game, and return how many pairs each pairing has."""
+    """Replay every game, and return the number of pairs of each pairing."""
     strikes = Strikes(tournament.pairings, 0, tournament.max_faults)
     progress = follow(tournament, store, strikes)
     by_rule: dict[int, list[Forfeits]] = {}
@@ -131,7 +131,7 @@ def _find_problem(
     result: GameResult | None,
     by_rule: Iterable[Forfeits],
 ) -> str:
-    """Return what is wrong with the stored result of a game, nothing if it is right."""
+    """Return what is wrong with the stored result of a game, "" if it is right."""
     if result is None:
         return "is missing"
     for due in by_rule:
@@ -145,10 +145,10 @@ def _find_problem(
 
 
 def _replay(tournament: Tournament, fixture: Fixture, result: GameResult) -> GameResult | None:
-    """Return the result that a game's record leads to, None if it stops in the middle.
+    """Return the result computed from a game's record, None if it stops in the middle.
 
-    A fault ends the game at the turn of the guilty bot, which may not have been asked yet
-    before the first action.
+    A fault ends the game at the turn of the guilty bot, except before the first action, when either
+    bot may have failed to start.
     """
     rules = tournament.rules
     state = State(tournament.draw(fixture).deal, rules)
@@ -177,7 +177,7 @@ def _check_bots(
     sample: int,
     executor: Executor,
 ) -> Iterator[str]:
-    """Let the bots play a sample of their games again."""
+    """Let the bots play a sample of their games again, and yield lines about it."""
     same = {}
     for entry in tournament.entries:
         try:
@@ -195,11 +195,10 @@ def _check_bots(
 def _replay_sample(
     tournament: Tournament, store: Store, pairs: list[list[range]], executor: Executor
 ) -> Iterator[str]:
-    """Play some pairs of each pairing again; where they differ, once more to be sure.
+    """Play some pairs of each pairing again; those that differ are played once more, to be sure.
 
-    The first time the order is the reverse of the run's, so that moves which depend on earlier
-    games differ. A bot that does not play the same game twice is reported, and is no
-    difference.
+    The first time the order is the reverse of the run's, to expose moves that depend on earlier
+    games. A bot that does not repeat its games is reported, but does not count as a Difference.
     """
     backwards = [ranges[::-1] for ranges in pairs]
     first = _play_pairs(tournament, backwards, executor, seats=(1, 0))
@@ -219,7 +218,7 @@ def _replay_sample(
 
 
 def spread(pairs: int, games: int) -> list[range]:
-    """Return single pairs of so many games, evenly spread over all pairs.
+    """Return single pairs with this number of games in all, evenly spread over all pairs.
 
     >>> spread(10, 5)
     [range(0, 1), range(3, 4), range(6, 7)]
@@ -253,7 +252,7 @@ def _play_pairs(
 
 
 def _places(results: Iterator[tuple[int, GameResult]]) -> Iterator[tuple[Place, GameResult]]:
-    """Yield results with their places; of a fault only the kind, as evidence may vary."""
+    """Yield results with their places; faults are reduced to their kind, as evidence may vary."""
     for number, game in results:
         if game.fault:
             game = game._replace(fault=Fault(game.fault.kind, ""))
@@ -261,6 +260,6 @@ def _places(results: Iterator[tuple[int, GameResult]]) -> Iterator[tuple[Place, 
 
 
 def _is_odd(stored: GameResult, again: GameResult) -> bool:
-    """Return whether a replayed game differs where it can be expected to be the same."""
+    """Return whether a replayed game differs, and has no fault of a kind that may vary."""
     kinds = {game.fault.kind for game in (stored, again) if game.fault}
     return stored != again and not kinds & {*_UNREPEATABLE}

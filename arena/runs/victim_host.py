@@ -1,8 +1,8 @@
-"""Let a bot play many games at once in its own process, by its method `scores`.
+"""Let a bot play many games at once in its own process, through its method `scores`.
 
-It is the host of `arena.lanes` with two more messages. `meet` begins games with their deals, and
-`reply` says what the other seat has done in them, one text for each of its plies, and asks for the
-bot's actions. So the bot's code runs where the bot does, and the learner elsewhere.
+It is the host of `arena.lanes` with two more messages. `meet` begins games on given deals. `reply`
+passes on the actions of the other seat, one text for each of its plies, and requests the bot's
+actions. So the bot's code runs in its own process, apart from the learner.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 _ROOT = str(Path(__file__).resolve().parents[2])
 _OWN = os.path.dirname(os.__file__)
 _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
-sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
+sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, which may have another arena
 
 from arena.entries.archive import checked_strategy  # noqa: E402
 from arena.lanes.host import Host, Message, main  # noqa: E402
@@ -26,7 +26,7 @@ from engine.strategy import Setup  # noqa: E402
 
 
 class VictimHost(Host):
-    """Answers the arena's messages for one bot, which plays the games `together`."""
+    """Answers the arena's messages for one bot, which plays all games of `together` at once."""
 
     together: Any
 
@@ -59,7 +59,7 @@ class VictimHost(Host):
         self.together.begin(np.arange(len(deals)), deals)
 
     def _reply(self, message: Message) -> str:
-        """Carry out what the other seat has done, then the bot's own actions, and return these."""
+        """Apply the other seat's actions, then the bot's own actions, and return these."""
         import numpy as np
 
         from arena.batch.rollouts import pick

@@ -1,4 +1,4 @@
-"""Meet a bot in many games at once: it plays in its own process, by its method `scores`."""
+"""Play against a bot in many games at once; it plays in its own process, by its `scores`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NoScores(InputError):
 
 
 class Meet(Message, kw_only=True):
-    """Games begin on these deals; the bot plays this seat."""
+    """The message that begins games on these deals, in which the bot has this seat."""
 
     type: str = "meet"
     deals: list[str]
@@ -36,14 +36,14 @@ class Meet(Message, kw_only=True):
 
 
 class Reply(Message, kw_only=True):
-    """The other seat has played this since the bot's last turn; what does the bot play now?"""
+    """The message with the other seat's actions since the bot's last turn; asks for the bot's."""
 
     type: str = "reply"
     actions: list[str]
 
 
 class Victim:
-    """A rival (`arena.batch.ppo`) in a process of its own; what that says is checked."""
+    """A Rival (`arena.batch.ppo`) in a process of its own, whose answers are checked."""
 
     def __init__(self, label: str, process: BotProcess) -> None:
         self.label = label
@@ -51,16 +51,16 @@ class Victim:
         self.seen: list[str] = []
 
     def begin(self, deals: Cards, seat: Seat, /) -> None:
-        """Games begin on these deals, in which it plays this seat."""
+        """Begin games on these deals, in which the bot has this seat."""
         self.seen = []
         self._ask(Meet(deals=[to_text(deal.tobytes()) for deal in deals], seat=seat))
 
     def follow(self, _games: Lockstep, actions: Indices, /) -> None:
-        """In each of these games the seat that learns is about to play this action."""
+        """Record the actions that the learning seat is about to play, one for each game."""
         self.seen.append(to_text(actions.astype(np.uint8).tobytes()))
 
     def choose(self, games: Lockstep, /) -> Indices:
-        """Return the action that it plays in each game; raises InputError for an illegal one."""
+        """Return the bot's action in each game; raises InputError for an illegal one."""
         said = self._ask(Reply(actions=self.seen))
         self.seen = []
         try:
@@ -88,7 +88,7 @@ class Victim:
 
 @contextmanager
 def meet_victim(entry: Entry) -> Iterator[Victim]:
-    """Yield a bot as a rival, and end its process afterwards.
+    """Yield a bot as a Rival, and end its process afterwards.
 
     Raises InputError for a bot that does not load.
     """

@@ -1,4 +1,4 @@
-"""Play a recorded game on from a ply at which another action is played."""
+"""Replace one action of a recorded game, and let bots play on from there."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from engine.seeds import address, digest
 from engine.view import view
 
 Player: TypeAlias = tuple[Entry, int]
-"""The bot that goes on in a seat, and the seed of its generator."""
+"""The bot that plays on in a seat, and the seed of its generator."""
 
 
 def draw_players(entry: Entry, seed: int = 0) -> tuple[Player, Player]:
-    """Return one bot for both seats; equal seeds give equal games."""
+    """Return players for both seats with the same bot; equal seeds give equal games."""
     lucks = [digest(address(seed, "what if", seat)) for seat in (0, 1)]
     return (entry, lucks[0]), (entry, lucks[1])
 
@@ -34,13 +34,12 @@ def what_if(
     players: Sequence[Player],
     limits: Limits | None = None,
 ) -> Record:
-    """Return the game in which at a ply this action is played, and both seats go on by bots.
+    """Return the game with another action at a ply, from which bots play on in both seats.
 
-    Each bot knows the views of its seat and nothing else. It is asked at the earlier decisions of
-    its seat, too, as if it had sat there, and what it says to those does not count. Cards that are
-    dealt later are those of the game. Raises InputError for a ply without an action, an action
-    that is illegal there or is the game's own, a record that cannot be played, and a bot that
-    fails.
+    Each bot gets only the views of its seat. It also chooses at its seat's earlier decisions, as if
+    it had played from the start, but these choices are ignored. Cards dealt later are those of the
+    game. Raises InputError for a ply outside the game, an action that is illegal there or was
+    played there, an invalid record, and a bot that fails.
 
     >>> import arena
     >>> from arena.entries.resolve import resolve
@@ -69,7 +68,7 @@ def what_if(
 
 
 def _change(record: Record, ply: int, action: str) -> str:
-    """Return the actions up to the one that is changed; raises InputError."""
+    """Return the actions up to and including the changed one; raises InputError."""
     try:
         record.replay()
     except EngineError as error:

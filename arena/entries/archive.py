@@ -21,13 +21,13 @@ from types import CodeType, ModuleType
 from typing import Any
 
 MAGIC = b"PK\x03\x04"
-"""The first bytes of an archive, which no Python source begins with."""
+"""The first bytes of an archive; no Python source begins with them."""
 
 MOST_DATA = 45 << 20
-"""Bytes of all files of a bot together; in a packed file they take a third more."""
+"""The most bytes of all files of a bot together; a packed file is a third larger."""
 
 MOST_FILES = 1000
-"""Files and folders of a bot."""
+"""The most files and folders of a bot."""
 
 _MOST_LISTED = 1 << 22  # bytes of an archive's directory of files
 _LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # signatures of the records with its place

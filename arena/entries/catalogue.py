@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib import metadata
 
 LADDER = "ladder"
-"""In place of the bots of the ladder."""
+"""Stands for all bots of the ladder in a list of opponents."""
 
 _MEASURED = {
     "uniform": 1044,
@@ -61,7 +61,7 @@ STRENGTHS = (
     Strength(7, "Champion", "champion"),
     Strength(8, "Grandmaster", "grandmaster"),
 )
-"""Opponents for a person, the weakest first, with steps as even as the bots of the ladder allow."""
+"""Opponents for a person, the weakest first, in steps of Elo as even as the ladder allows."""
 
 
 class Known(NamedTuple):

@@ -13,18 +13,18 @@ from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.errors import InputError
 
 MOST_SOURCE = 1 << 20
-"""Bytes of a bot's file."""
+"""The most bytes of a bot's file."""
 
 MOST_PROGRAM = 1 << 30
-"""Bytes of a file that a command names, and of a module that is not one file."""
+"""The most bytes of a file that a command names, and of a package."""
 
 _PIECE = 1 << 20
 
 MOST_INSTALLED = 50_000
-"""Files and folders of an installed package."""
+"""The most files and folders of an installed package."""
 
 MAINS = ("bot.py", "__init__.py")
-"""The file of a folder that binds `bot`: the first of these that is there."""
+"""The file of a folder that defines `bot`: the first of these that exists."""
 
 _CACHE = "__pycache__"
 _CACHES = {_CACHE, ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".venv"}

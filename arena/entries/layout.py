@@ -17,7 +17,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
-"""The environment variable by which a process that a bot started is known as the bot's."""
+"""The environment variable that marks a process as started for a bot."""
 
 _NAME = "files-"  # prefix of the name of a folder with a bot's files
 _CACHE = "__pycache__"

@@ -26,7 +26,7 @@ _RUN_BY: Final = {
     ".jar": "java -jar",
     ".jl": "julia",
 }
-"""What runs a file with this ending."""
+"""The interpreter of a file, by the suffix of its name."""
 
 _ELF = b"\x7fELF"
 _SCRIPT = b"#!"

@@ -16,7 +16,7 @@ from arena.entries.syntax import find_syntax_errors
 from arena.errors import InputError, escape
 
 MOST_PACKED = 64 << 20
-"""Bytes of a file that `arena pack` writes."""
+"""The most bytes of a file that `arena pack` writes."""
 
 _MARK = b"# A bot with its files, written by `arena pack`.\n"
 _ANY_MARK = _MARK.rstrip(b".\n")  # the common prefix of the marks of all formats

@@ -16,10 +16,10 @@ from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
 
 MOST_COPIED: Final = (2000, 64 << 20)
-"""Files of a command that are copied, and their bytes together."""
+"""The most files of a command that are copied, and their most bytes in all."""
 
 COPY: Final = "\0"
-"""Begins a word of a command that names a copied file: no word that is typed can hold it."""
+"""The first character of a word that names a copied file; a typed command cannot contain it."""
 
 _INTERPRETERS = re.compile(
     r"node|deno|bun|ruby|lua[\d.]*|perl|php|java|julia|guile|(?:python|pypy)[\d.]*|bash"

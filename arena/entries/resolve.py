@@ -46,7 +46,7 @@ from arena.entries.syntax import check_archive, read_outline
 from arena.errors import InputError
 
 BOTS = Path(bots.__path__[0])
-"""The folder of the bots that are known by their names."""
+"""The folder of the bots that a spec can give by name only."""
 
 GROUP = "arena.bots"
 

@@ -19,7 +19,7 @@ from engine.state import checked
 from engine.strategy import close
 
 Narrow: TypeAlias = Callable[[View], View]
-"""Makes the view that a restricted bot gets of the one that its seat has."""
+"""A function from the full view of a seat to the view of a restricted bot."""
 
 _EARLY: Final = 2  # actions of a round
 _HIDDEN: Final = 255  # no kind and no action

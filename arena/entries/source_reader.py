@@ -15,10 +15,10 @@ import warnings
 from collections.abc import Iterator
 
 FULL = 3
-"""The exit status where the memory does not suffice, or the parser's stack."""
+"""The exit status if the memory or the parser's stack does not suffice."""
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError)
-"""What Python raises for a source that it cannot compile; and MemoryError, see `FULL`."""
+"""The errors of Python for a source that it cannot compile, besides MemoryError (see `FULL`)."""
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LONGEST = 1000  # characters of a summary

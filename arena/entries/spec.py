@@ -19,7 +19,7 @@ from engine.errors import show
 
 COMMAND = "cmd:"
 OBJECT = "python:"
-"""Before the name of a class or function of a program."""
+"""The prefix of the spec of a class or function of a calling program."""
 
 PERSON = "human"
 

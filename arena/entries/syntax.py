@@ -23,12 +23,12 @@ from arena.entries.source_reader import FULL, make_outline
 from arena.errors import ArenaError, InputError
 
 SECONDS: Final = 5
-"""Seconds of a processor in which a source is read, and `SECONDS_OF_MB` more for each MB."""
+"""Limit of processor time for reading sources, in s; `SECONDS_OF_MB` more for each MB."""
 
 SECONDS_OF_MB: Final = 2
 
 MEGABYTES: Final = 512
-"""MB of memory in which a source is read."""
+"""Limit of memory for reading sources, in MB."""
 
 _MOST_KEPT = 512  # sources
 _MOST_ANSWER = 4 << 20  # bytes

@@ -20,7 +20,7 @@ OWN_PROCESSES: Final = ("--dev-bind", "/", "/", "--unshare-pid", "--proc", "/pro
 
 _RIGHTS = ("CAP_SYS_ADMIN", *(("CAP_SETUID", "CAP_SETGID") if IS_ROOT else ()))
 RIGHTS: Final = ("--cap-drop", "ALL", *(word for name in _RIGHTS for word in ("--cap-add", name)))
-"""The arguments that leave a jail's process 1 the rights that it gives up before the bot starts."""
+"""The arguments for the rights of a jail's process 1, which drops them before the bot starts."""
 
 TRIAL: Final = (
     *(() if IS_ROOT else ("--unshare-user",)),
@@ -28,10 +28,10 @@ TRIAL: Final = (
     *RIGHTS,
     *("--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
 )
-"""The arguments with which bubblewrap shows that it can make a jail here."""
+"""The arguments for a trial whether bubblewrap can make a jail here."""
 
 OLDEST_JAIL: Final = (5, 8)
-"""The oldest Linux whose /proc can show processes only."""
+"""The oldest Linux version whose /proc can be limited to processes."""
 
 _PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 RUN: Final = "run-"
-"""The names of the folders of runs begin so."""
+"""The prefix of the names of runs' folders."""
 
 _PREFIX = "noir-arena-"  # the name of a run's group is this and the name of its folder
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'

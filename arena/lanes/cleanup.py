@@ -21,7 +21,7 @@ from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
 from arena.lanes.cgroup import remove_groups
 
 TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SIGHUP"))
-"""Signals that end what is under way, as Ctrl-C does; Windows lacks the second."""
+"""Signals that end the program, as Ctrl-C does; Windows lacks the second."""
 
 _SWEEPS = 50
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36

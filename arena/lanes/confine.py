@@ -9,13 +9,13 @@ import signal
 import sys
 
 MOST_OPEN = 128
-"""Files of a process; each may be half a pipe, for which the kernel keeps up to 64 KB."""
+"""Open files of a process; a pipe, of two files, takes up to 64 KB of the kernel's memory."""
 
 DISK = 64 << 20
-"""The size of a jail's private folder in bytes; it is in memory."""
+"""The size in bytes of a jail's private folder, which is in memory."""
 
 INODES = 10_000
-"""The number of files and folders in it, each of which takes 1 KB of the kernel's memory."""
+"""The most files and folders in it; each takes 1 KB of the kernel's memory."""
 
 _MB = 1 << 20
 _MOST_FILE = 64 * _MB

@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Any
 
 MOST_OUTPUT = 20_000
-"""How many characters of output are kept for a fault, which shows the end of them."""
+"""Characters of output that are kept; a fault shows the end of them."""
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-"""The folder of the arena. `pathlib` would cost the start of a bot's process 6 ms."""
+"""The folder of the arena; importing `pathlib` would delay a bot's start by 6 ms."""
 
 _ARCHIVE = f"{ROOT}/arena/entries/archive.py"
 _IMPORTLIB = "<frozen importlib"

@@ -48,13 +48,13 @@ KINDS = {
 """All kinds of faults."""
 
 BY_RULE = "max_faults"
-"""In place of a kind: the game was not played, because the bot had too many faults."""
+"""Stands for a kind if the game was not played because the bot had too many faults."""
 
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output
 _OURS = (f"{ROOT}/arena/", f"{ROOT}/engine/", "<frozen importlib")
 _ERROR = re.compile(r"^(\w+(\.\w+)*)?(Error|Exception)\b.*:|^error:|panicked at", re.ASCII)
-"""A line in which a program says why it ends."""
+"""Matches a line in which a program explains why it ends."""
 
 
 class Fault(NamedTuple):
@@ -162,7 +162,7 @@ def idle_forfeit(seconds: float, output: str) -> Forfeit:
 
 
 KILLED = (-9, -15)  # SIGKILL, SIGTERM; `signal` lacks SIGKILL on Windows
-"""Exit statuses of a process that the kernel or a person may have killed."""
+"""Exit statuses of a process that may have been killed by the kernel or a person."""
 
 
 def describe_exit(status: int) -> str:

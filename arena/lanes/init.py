@@ -19,7 +19,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath
 from arena.lanes.confine import DISK, INODES, execute, limit
 
 SOCKETS = 32
-"""How many sockets a jail can have; the kernel keeps up to 0.3 MB for each."""
+"""The most sockets of a jail; each takes up to 0.3 MB of the kernel's memory."""
 
 _PRIVATE = "/tmp"
 _REMOUNT, _SAFE, _NOEXEC = 0x20, 0x2 | 0x4, 0x8  # MS_REMOUNT, MS_NOSUID | MS_NODEV, MS_NOEXEC

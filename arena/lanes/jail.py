@@ -43,10 +43,10 @@ from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
 from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
-"""The private folder, as the bot sees it: the only one that can be written."""
+"""The private folder as the bot sees it: the only one that it can write to."""
 
 USER = 1000
-"""The user's number inside, where a user namespace makes it the starter's own outside."""
+"""The user id inside a jail with a user namespace; outside it is the caller's own."""
 
 _PACKAGES = Path(__file__).resolve().parents[2]
 _SHELL = "/bin/sh"

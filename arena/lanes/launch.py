@@ -37,7 +37,7 @@ from arena.lanes.scratch import hiding
 from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that keep numpy's libraries to one thread: the arena gives every core a game."""
+"""Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
 
 
 class Launch(NamedTuple):
@@ -148,7 +148,7 @@ def _environment(home: str) -> dict[str, str]:
 
 
 MOST: Final = 4 << 30
-"""Bytes of one path that are read, a folder or a file: what `needs:` names may be larger."""
+"""Bytes read of one file or folder: a path under `needs:` may be larger."""
 
 _AHEAD = 64  # files requested from the kernel before the first of them is awaited
 

@@ -25,12 +25,12 @@ TOOLS: Final = (
     *("grep", "head", "ls", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "seq", "sh"),
     *("sleep", "sort", "tail", "tee", "test", "touch", "tr", "true", "uniq", "wc", "xargs"),
 )
-"""The programs that are in every jail."""
+"""The programs in every jail."""
 
 _SHELLS = ("sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "env")
 _FOLDERS = ("/usr/lib", "/usr/share", "/usr/lib64", "/usr/local/lib", "/usr/local/share")
 OF_SYSTEM: Final = ("/usr", "/opt", "/bin", "/sbin")
-"""Where the programs of a system are."""
+"""The folders of the system's programs."""
 
 _OWN = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/bin", "/sbin", "/usr/local/sbin")
 _SHORTEST = 3  # letters of a name by which a program's folders are recognised
@@ -111,7 +111,7 @@ def site_folders() -> list[Path]:
 
 
 OPENED: Final = ("libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libz.so.1", "libatomic.so.1")
-"""Libraries that programs open while they run, or that wheels take for granted (manylinux)."""
+"""Libraries that programs open at run time, or that wheels assume to exist (manylinux)."""
 
 _OLD = ("libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresolv.so.2")
 _LIBRARY_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")

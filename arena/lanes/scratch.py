@@ -39,10 +39,10 @@ def lock_file(path: Path) -> int:
 
 
 MARKER: Final = "made-by-district-noir-arena"
-"""The file by which the arena knows its folders; a run locks that in its own."""
+"""The file that marks a folder as the arena's; a run locks the one in its folder."""
 
 BOT: Final = "bot"
-"""The folder of a process in a run's folder that has only one: it is emptied, the marker stays."""
+"""The folder of a run's only process, inside the run's folder, which holds the marker."""
 
 _PRIVATE = 0o700
 _ACCESS = 0o777  # the permission bits of a folder's mode

@@ -78,7 +78,7 @@ _CALLS = {
         uname 63 160, getrandom 318 278
     """,
 }
-"""By what they do: the names of the calls, each with its numbers on x86_64 and aarch64."""
+"""The names of the calls by purpose, each with its numbers on x86_64 and aarch64."""
 
 
 def _read(calls: str) -> dict[str, tuple[int | None, int | None]]:
@@ -96,7 +96,7 @@ def _number(text: str) -> int | None:
 
 
 ALLOWED: Final = {name: row for calls in _CALLS.values() for name, row in _read(calls).items()}
-"""The numbers of each call on x86_64 and aarch64, None where it does not exist."""
+"""The numbers of each call on x86_64 and aarch64, None if it does not exist there."""
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*
 _O_DIRECT = {"x86_64": 0o40000, "aarch64": 0o200000}
@@ -119,7 +119,7 @@ DECIDED: Final = {
     "prlimit64": (302, 261),
     "personality": (135, 92),
 }
-"""The calls whose arguments decide."""
+"""The calls that are allowed or refused by their arguments."""
 
 _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020000  # the flags CLONE_NEW* of clone
@@ -130,9 +130,9 @@ _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _DUPFD_CLOEXEC, _GETPIPE_SZ = 0, 1, 2, 3
 _OF_TERMINALS_AND_FILES = (0x5401, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX."""
 _ADVICE = (0, 1, 2, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19)
-"""Of memory, from MADV_NORMAL to MADV_KEEPONFORK; not WILLNEED, REMOVE, COLD or PAGEOUT."""
+"""Advice for madvise, MADV_NORMAL to MADV_KEEPONFORK; not WILLNEED, REMOVE, COLD or PAGEOUT."""
 _OPTIONS = (1, 2, 3, 15, 16, 23, 29, 30, 36, 37, 38, 39, 41, 42, 54, 55, 56, 0x53564D41)
-"""Of prctl: names of threads, signals at the parent's end and so on; not PR_SET_DUMPABLE."""
+"""Options of prctl, such as thread names and the parent's death signal; not PR_SET_DUMPABLE."""
 _PERSONALITIES = (0, 0xFFFFFFFF)  # the usual one, and the query for the current one
 
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data

@@ -33,7 +33,7 @@ def _mapped_users() -> tuple[int, int]:
 
 _USERS = _mapped_users()
 IS_ROOT: Final = hasattr(os, "geteuid") and os.geteuid() == 0 and _USERS[1] > 1
-"""Whether this is root, who needs no user namespace and can become another user."""
+"""Whether this user is root, which needs no user namespace and can change to another user."""
 
 
 class User:

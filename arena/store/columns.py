@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _ROWS = 1 << 14  # rows of a row group
 _GAPS = ("winner", "fault")  # columns that may have empty cells
 GUARDED = "^'('*[ \t\r\n=+\\-@\uff1d\uff0b\uff0d\uff20])"
-"""A text of a file that has an apostrophe more than what was written (arena.store.csv_files)."""
+"""Matches a text with an added apostrophe, which reading removes (arena.store.csv_files)."""
 
 FAILURES = (OSError, ValueError, MemoryError)
-"""What writing may raise; pyarrow's errors are ValueErrors too."""
+"""The exceptions that writing may raise; pyarrow's are subclasses of ValueError."""
 
 
 def write_parquet(games: Path, path: Path) -> None:

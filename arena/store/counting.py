@@ -54,22 +54,22 @@ SELECT part, pairing, ending, ending_2, forfeit, forfeit_2, count(*), sum(margin
     sum(margin * margin), sum(margin_2 * margin_2), sum(margin * margin_2), seat
 FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """
-"""Pairs by part of the run, of ?1 pairs in ?2 parts, pairing and how their games ended.
+"""Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
 
-Of a pair that has one game, that game is the first here: `seat` says which it is.
+If a pair has only one game, that game is the first here, and `seat` is its seat.
 """
 
 FAULTS: Final = """
 SELECT pairing, 1 - winner, fault, count(*) FROM games
 WHERE fault <> '' AND winner IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
-"""Forfeits by pairing, loser and kind of fault."""
+"""Query: forfeits by pairing, loser and kind of fault."""
 
 MARGINS: Final = """
 SELECT pairing, points - opponent_points, count(*) FROM games
 WHERE win_type IN ('points', 'tiebreak', 'draw') GROUP BY 1, 2 ORDER BY 1, 2
 """
-"""Games that points decided, by pairing and the first bot's lead."""
+"""Query: games decided by points, by pairing and lead of the first bot."""
 
 
 class Tallies(NamedTuple):

@@ -81,7 +81,7 @@ def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Callable[[TextIO]
 
 
 NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
-"""The numbers of a game in games.csv by their column, as SQL makes them of a row of the store."""
+"""The numeric columns of games.csv, each with the SQL expression on a row of the store."""
 
 GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", "win_type", *NUMBERS, "fault"]
 FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
@@ -180,7 +180,7 @@ def _cell(text: str) -> str:
 
 
 Timings: TypeAlias = Mapping[str, Timing]
-"""How long the decisions of each bot took, by its label."""
+"""Time taken by the decisions of each bot, by label."""
 
 _MOST = 1 << 20  # bytes; the timings of a thousand bots have 150 KB
 

@@ -20,10 +20,10 @@ from engine.view import view
 Chances: TypeAlias = list[float | None]
 
 BOT: Final = "champion"
-"""The bot whose chances have errors that were measured."""
+"""The bot for whose chances the standard errors were measured."""
 
 SEARCHED: Final = 8
-"""So many plies before the end of the last round the search begins, as that of the judge does."""
+"""Plies before the end of the last round at which the search begins, as the judge's does."""
 
 _LEAST_SHARE = 0.5  # weight of the search at its first ply; each further ply adds the next number
 _MORE = 0.1
@@ -36,7 +36,7 @@ _OFF = (
     (13, 10, 11, 7, 3),
     (6, 14, 10, 5, 2),
 )
-"""Points of 100 by part of the game and by how clear the chance is, of `bench.studies chances`."""
+"""Standard errors in percentage points, by part of the game and zone (`bench.studies chances`)."""
 
 
 class Curve(NamedTuple):
@@ -103,7 +103,7 @@ def _search_end(record: Record, seat: Seat, belief: Chances) -> Chances:
 
 
 PARTS: Final = ("round 1", "round 2", "round 3", "round 4", f"last {SEARCHED} plies")
-"""The parts of a game in which the curve is off by different amounts."""
+"""The parts of a game for which the errors of the curve differ."""
 
 
 def part_of(ply: int) -> int:
@@ -118,7 +118,7 @@ def part_of(ply: int) -> int:
 
 
 def zone_of(chance: float) -> int:
-    """Return how clear a chance is: 0 from 40 to 60 %, up to 4 above 90 % or below 10 %.
+    """Return how clear a chance is: 0 between 40 and 60 %, 4 from 90 % up or from 10 % down.
 
     >>> [zone_of(chance) for chance in (0.5, 0.41, 0.35, 1.0)]
     [0, 0, 1, 4]

@@ -71,14 +71,14 @@ NAME: Final = "run.sqlite"
 """The name of a store's file in the folder of its run."""
 
 FORMAT: Final = 4
-"""Of run.sqlite; another one where its tables change, or the deals of a seed do."""
+"""The format of run.sqlite, which changes with its tables and with the deals of a seed."""
 
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _PAGE = 4096
 _FETCHED = 1000
 
 FRESH: Final = "; a run with --fresh starts over"
-"""What can be done about a store that cannot be used."""
+"""Advice for a store that cannot be used."""
 
 
 class Database:

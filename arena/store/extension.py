@@ -27,7 +27,7 @@ _TURNED = """
     CASE flipped WHEN 0 THEN points ELSE opponent_points END,
     CASE flipped WHEN 0 THEN opponent_points ELSE points END, plies, fault, actions
 """
-"""A game seen from the other bot's side where its slot is flipped."""
+"""SQL columns of a game, with both bots exchanged if its slot is flipped."""
 
 _TO_LEFT_OUT = f"""
 INSERT INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output, NULL

@@ -26,7 +26,7 @@ DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
 GAMES = "games.csv"
 GAMES_PARQUET = "games.parquet"
-"""The rows of games.csv, where pyarrow is installed."""
+"""The rows of games.csv as Parquet, if pyarrow is installed."""
 WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.insight.win_tables.WinTables."""
 TABLES = (
@@ -42,11 +42,11 @@ JUDGED = "analysis.sqlite"
 REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
-"""What a person reads, made of the tables."""
+"""The reports for people, made from the tables."""
 _OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
-"""What not every installation can write."""
+"""The files that not every installation can write."""
 REPLACED = "replaced.sqlite"
-"""The store of before, while games of bots that have changed are played again."""
+"""The old store while games of changed bots are replayed."""
 _STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 JUDGED_FILES = tuple(f"{JUDGED}{ending}" for ending in ("", "-journal"))
 _IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
@@ -60,7 +60,7 @@ _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
 Writer: TypeAlias = Callable[[TextIO], object]
-"""Writes a file."""
+"""A function that writes a file's content."""
 
 
 def check_names(path: Path, names: Iterable[str]) -> None:

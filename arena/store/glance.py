@@ -20,7 +20,7 @@ from arena.tournament.versions import engine_sha256
 State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
 
 _LOCKS: Final = Path("/proc/locks")  # only on Linux
-_RECENT = 60.0  # seconds since its last commit in which a run without visible lock counts as running
+_RECENT = 60.0  # seconds since its last commit in which an unlocked run counts as running
 _MOST_STEPS = 100_000  # of SQLite's machine for one value: the file may be a stranger's
 
 

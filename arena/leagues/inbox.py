@@ -98,7 +98,7 @@ def _is_settled(item: Path, seconds: float) -> bool:
                 with os.scandir(place) as items:
                     waiting += [below.path for below in islice(items, _MOST_LOOKED_AT)]
     now = time.time()
-    return newest > now + 1 or now - newest >= seconds  # a future time is accepted: it would never settle
+    return newest > now + 1 or now - newest >= seconds  # a future time counts as settled
 
 
 def name_of(item: Path) -> str:

@@ -229,7 +229,7 @@ class Guard:
         return HTMLResponse(LOST, 403, _CLOSE) if is_read else _refusal()
 
     def _welcome(self) -> Response:
-        """Return a page that sets the cookie and reloads: a redirect would not send a strict one."""
+        """Return a page that sets the cookie and reloads; a redirect would not send the cookie."""
         response = HTMLResponse(lead_to("./"))
         response.set_cookie(
             self._cookie, self._secret, path=f"{self.root}/", httponly=True, samesite="strict"

@@ -57,7 +57,7 @@ class BotGame(OpenGame):
         return "{} against {}".format(*self.fixture.labels)
 
     def play(self) -> dict[str, Any]:
-        """Play the game, and return how it ended."""
+        """Play the game, and return the final document."""
         self.news.publish(self.document("playing"))
         first, second = self.entries
         folders = [self.folder / str(seat) for seat in (0, 1)]

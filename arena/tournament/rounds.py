@@ -1,7 +1,7 @@
 """Define the base class `Rounds`, which decides what a run plays next, and the single round.
 
-After each round it chooses the next pairs by the games so far; a pair is one deal played twice, with
-the seats swapped. A round robin is one single round.
+After each round it chooses the next pairs by the games so far; a pair is one deal played twice,
+with the seats swapped. A round robin is one single round.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def gauntlet(challengers: Sequence[str], panel: Sequence[str]) -> list[Pairing]:
 
 
 class PairRange(NamedTuple):
-    """A range of pairs of the pairing with this number: from `first` up to, not including, `end`."""
+    """A range of pairs of the pairing with this number: from `first` up to, but without, `end`."""
 
     pairing: int
     first: int

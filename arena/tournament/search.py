@@ -1,10 +1,10 @@
 """Decide which settings of a bot `arena tune` tries next, and on how many deals.
 
 All candidates of a round meet the same panel on the same deals with the same luck (common random
-numbers), so that their scores differ mainly by their strength. The first round tries a space-filling
-design. Each later round tries the best point so far, and the points with the largest expected gain
-in the score of the best one, a knowledge gradient (`arena.statistics.surrogate`). The method was
-chosen by measurement: bench/STUDIES.md, tune.
+numbers), so that their scores differ mainly by their strength. The first round tries a
+space-filling design. Each later round tries the best point so far, and the points from which the
+largest gain in the score of the best one is expected (`arena.statistics.surrogate`). The method
+was chosen by measurement: bench/STUDIES.md, tune.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST_STEPS = 401  # of one parameter
 _MOST_LISTED = 1_000  # settings; up to this many, all are considered
 _RANDOM = 200  # random points that are considered if there are more settings
 _NEAR = 25  # points at each distance from the best one
-_FILL, _FILL_EACH = 4, 3  # points of the first round: a constant, and further ones for each parameter
+_FILL, _FILL_EACH = 4, 3  # points of the first round: in any case, and for each parameter
 _SHRINKS = (0.2, 0.1, 0.05, 0.02)
 
 
@@ -161,7 +161,7 @@ class Search:
         return self._distinct(zip(*columns, strict=True))
 
     def _draw(self, wanted: int, share: int) -> list[Point]:
-        """Return the points with the most information about the best one, for `share` deals in all."""
+        """Return the most informative points about the best one, for `share` deals in all."""
         random = stream(self.seed, "tune", self.number)
         points = self._look(random)
         encoded = self.encode(points)

@@ -101,7 +101,7 @@ def _offered(taken: Collection[str]) -> Iterator[Known]:
 
 
 def _describe(module: str) -> str:
-    """Return the first line of the docstring of an entry point's module, from its file."""
+    """Return the first docstring line of an entry point's module, read from its file."""
     location = find_module(module, [*sys.path, str(Path.cwd())])
     if location is None:
         return f"(cannot be read: no module {module!r})"

@@ -38,7 +38,7 @@ def hash_files(files: Mapping[str, bytes], folder: Path) -> str:
 
 
 def hash_command(words: Iterable[str], files: Mapping[str, bytes], stays: Iterable[str]) -> str:
-    """Return the sha256 of a command: its words, its copied files, and those used in place.
+    """Return the sha256 of a command: its words, its copied files, and the files used in place.
 
     Raises InputError for a file of `stays`, used in place, that cannot be read.
     """

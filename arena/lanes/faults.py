@@ -104,7 +104,7 @@ class Forfeit(Exception):
 def forfeit_from(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
     """Return the forfeit of a bot whose code raised an exception.
 
-    `kind` is the kind of fault, unless the exception is the referee's IllegalAction or MemoryError.
+    `kind` is the kind of fault, except for the referee's IllegalAction and for MemoryError.
     """
     if type(error) is Forfeit:
         return error

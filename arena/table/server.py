@@ -33,7 +33,7 @@ WHOLE = 10.0  # seconds in which a request must be complete
 
 
 class Connection(H11Protocol):
-    """A connection, which is closed at once for another user, and soon if it sends nothing."""
+    """A connection; closed at once if it is another user's, and soon if it sends nothing."""
 
     deadline: asyncio.TimerHandle | None = None
 

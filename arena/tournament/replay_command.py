@@ -16,7 +16,7 @@ Command: TypeAlias = Callable[[Fixture], str]
 
 
 def replay_commands(tournament: Tournament) -> Command:
-    """Return a function that writes the command to replay a game.
+    """Return a function that returns the command to replay a game.
 
     The command works in the folder where the run was started. It contains everything that
     determines the game, and does not need the run's folder. For a game with a class or function of

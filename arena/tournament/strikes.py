@@ -54,7 +54,7 @@ class Forfeits(NamedTuple):
 
 
 class Strikes:
-    """Counts faults; `out` has the labels of bots that had too many, in the order of going out.
+    """Counts faults; `out` has the labels of bots with too many, in the order of their exclusion.
 
     The schedule begins with `pairs` pairs of every pairing; it is empty if `pairs` is 0.
     """

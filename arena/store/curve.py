@@ -78,7 +78,7 @@ def how_far_off(ply: int, chance: float) -> float:
 
 
 def share_of_search(left: int) -> float:
-    """Return the weight of the search, 0 to 1, if `left` plies are left; the bot's estimate has the rest.
+    """Return the weight of the search, 0 to 1, if `left` plies are left; the bot gets the rest.
 
     >>> [share_of_search(left) for left in (9, 8, 4, 1)]
     [0.0, 0.5, 0.9, 1.0]

@@ -1,1 +1,1 @@
-"""Find bots: parse the text that names one, read its source, and hash it. Plays no game."""
+"""Find bots: parse the text that names a bot, read its source, and hash it. Plays no game."""

@@ -1,7 +1,8 @@
-"""Load what a bot's module binds to `bot`, from the folder in which its files are laid out.
+"""Load a bot: import its module from the folder of its files, and return the module's `bot`.
 
-An archive is a zip without compression of a bot's modules and data files, whose first file
-binds `bot`: so a bot travels. The process of a bot imports this module: standard library only.
+A bot is sent to other processes as an archive: an uncompressed zip file of its modules and data
+files, whose first file defines `bot`. A bot's process imports this module, so it uses the standard
+library only.
 """
 
 from __future__ import annotations
@@ -20,37 +21,37 @@ from types import CodeType, ModuleType
 from typing import Any
 
 MAGIC = b"PK\x03\x04"
-"""The first bytes of an archive, which no Python source begins with."""
+"""The first bytes of an archive; no Python source begins with them."""
 
 MOST_DATA = 45 << 20
-"""Bytes of all files of a bot together; in a packed file they take a third more."""
+"""The most bytes of all files of a bot together; a packed file is a third larger."""
 
 MOST_FILES = 1000
-"""Files and folders of a bot."""
+"""The most files and folders of a bot."""
 
-_MOST_LISTED = 1 << 22  # bytes of an archive's list of files
-_LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # begin what says where the list is
+_MOST_LISTED = 1 << 22  # bytes of an archive's directory of files
+_LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # signatures of the records with its place
 _MAIN = re.compile(r"[^./]+")
 _CODE = (".py", *EXTENSION_SUFFIXES)
 _import = builtins.__import__
 
 
 class _Loader(SourceFileLoader):
-    """Runs the source of a module with the import of its bot; nothing compiled is read or kept."""
+    """Runs a module's source with its bot's own `__import__`; reads and writes no .pyc files."""
 
     def __init__(self, fullname: str, path: str, builtins: Mapping[str, Any]) -> None:
         super().__init__(fullname, path)
         self.builtins = builtins
 
     def get_code(self, _fullname: str) -> CodeType:
-        """Return the code of the module."""
+        """Return the compiled code of the module."""
         source = self.get_data(self.path)
         keep_lines(self.path, source)
         code: CodeType = compile(source, self.path, "exec", dont_inherit=True)
         return code
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the source of a module; a folder without `__init__.py` has none."""
+        """Run the source of a module; a folder without `__init__.py` has no source to run."""
         if module.__spec__ and module.__spec__.has_location:
             module.__dict__["__builtins__"] = self.builtins
             super().exec_module(module)
@@ -59,8 +60,8 @@ class _Loader(SourceFileLoader):
 class Importer:
     """Imports modules from a bot's folder, as submodules of the package `name`.
 
-    In these modules `import other` finds a module of the bot before any other of that
-    name; no code outside does.
+    In these modules `import other` finds the bot's own module before any other of that name.
+    Imports by other code are not affected.
     """
 
     def __init__(self, name: str, folder: str) -> None:
@@ -98,7 +99,7 @@ class Importer:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        """Import a module for a module of the bot: what `__import__` is there."""
+        """Import a module for one of the bot's modules, in place of `__import__`."""
         top = name.partition(".")[0]
         if level or top not in self.tops:
             return _import(name, globals, locals, fromlist or (), level)
@@ -107,7 +108,7 @@ class Importer:
 
 
 def _find_code(folder: str) -> Iterator[str]:
-    """Yield the modules below a folder, by their names in it."""
+    """Yield the modules below a folder, by their paths relative to it."""
     for place, _, files in os.walk(folder):
         for file in files:
             if file.endswith(_CODE):
@@ -115,12 +116,12 @@ def _find_code(folder: str) -> Iterator[str]:
 
 
 def load(name: str, place: str, archive: bytes) -> ModuleType:
-    """Return the module of an archive that binds `bot`, imported below the package `name`.
+    """Return the module of an archive that defines `bot`, imported below the package `name`.
 
-    The files are laid out in a folder that goes with this process. Raises ImportError for an
-    archive that `arena pack` would not write, and whatever the modules raise.
+    The files are extracted into a folder that is removed when this process ends. Raises ImportError
+    for an archive that `arena pack` would not write, and whatever the modules raise.
     """
-    import hashlib  # as below, what other bots need not wait for
+    import hashlib  # here, as zipfile below, because few bots need it
 
     from arena.entries.layout import lay_out_here
 
@@ -131,7 +132,7 @@ def load(name: str, place: str, archive: bytes) -> ModuleType:
 
 
 def _load(name: str, folder: str, file: str) -> ModuleType:
-    """Return the module that a file in a bot's folder is."""
+    """Import a file of a bot's folder, and return the module."""
     main = file.removesuffix(".py")
     if not _MAIN.fullmatch(main):
         raise ImportError(f"a packed bot whose first file {main!r} is not beside the others")
@@ -140,7 +141,7 @@ def _load(name: str, folder: str, file: str) -> ModuleType:
 
 
 def name_of_first(archive: bytes) -> str:
-    """Return the name of the first file of an archive: the one that binds `bot`."""
+    """Return the name of the first file of an archive, which defines `bot`."""
     size = int.from_bytes(archive[26:28], "little")
     return archive[30 : 30 + size].decode(errors="replace")
 
@@ -150,11 +151,11 @@ def read_archive(
 ) -> dict[str, bytes]:
     """Return the files of an archive by name, in its order.
 
-    Raises ImportError where it is damaged, too large or compressed.
+    Raises ImportError if it is damaged, too large or compressed.
     """
-    import zipfile  # 10 ms, which other bots need not wait
+    import zipfile  # here, because it takes 10 ms and few bots need it
 
-    end = archive[-22:]  # without a comment
+    end = archive[-22:]  # the end record, which has no comment
     listed = int.from_bytes(end[12:16], "little")
     if not end.startswith(_LIST) or archive[-42:].startswith(_LIST_64) or listed > _MOST_LISTED:
         raise ImportError("a packed bot that is damaged: its list of files cannot be read")
@@ -173,13 +174,13 @@ def read_archive(
 
 
 def keep_lines(filename: str, source: bytes) -> None:
-    """Keep the lines of a source for tracebacks, whatever file of that name there is."""
+    """Register the lines of a source for tracebacks, even if a file of that name exists."""
     lines = source.decode("utf-8", "replace").splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
 
 
 def _advise_binding(loaded: ModuleType) -> str:
-    """Return what to write, where one class of a module can be meant."""
+    """Suggest the missing line `bot = ...` if the module defines exactly one suitable class."""
     own = (
         one.__name__
         for one in vars(loaded).values()
@@ -191,11 +192,11 @@ def _advise_binding(loaded: ModuleType) -> str:
 
 @cache
 def load_bot(module: str, filename: str, file: str | None, folder: str = "") -> Any:
-    """Return what a module binds to `bot`; without a file the module is imported by name.
+    """Return the `bot` of a module; without a file the module is imported by name.
 
-    The file stands alone unless it is one of those in a `folder`, which can be imported. A process
-    loads each module once. Raises whatever the module raises, and ImportError where it binds no
-    bot.
+    With a `folder`, the file can import the other modules in it; else it is a single file. A
+    process loads each module once. Raises whatever the module raises, and ImportError if it does
+    not define `bot`.
     """
     if file is None:
         loaded = importlib.import_module(module)
@@ -208,7 +209,7 @@ def load_bot(module: str, filename: str, file: str | None, folder: str = "") -> 
 
 @cache
 def load_source(module: str, filename: str, source: bytes) -> Any:
-    """Return what a source in memory binds to `bot`, as `load_bot` does."""
+    """Return the `bot` of a source in memory, as `load_bot` does for a file."""
     return _bound(_execute(module, filename, source), filename)
 
 
@@ -223,14 +224,14 @@ def _bound(loaded: ModuleType, filename: str) -> Any:
 
 
 def checked_strategy(strategy: Any) -> Any:
-    """Return what a bot returned for a game; raise TypeError if it forgot to return anything."""
+    """Return a bot's strategy for a game; raise TypeError if the bot returned None."""
     if strategy is None:
         raise TypeError("bot(setup) returned None, and not a strategy")
     return strategy
 
 
 def _execute(name: str, file: str, source: bytes | None = None) -> ModuleType:
-    """Return the module of a file that stands alone, registered by its name as an import would."""
+    """Run a single file as a module, register it in `sys.modules`, and return it."""
     loader = _Loader(name, file, vars(builtins))
     module = ModuleType(name)
     module.__file__ = file

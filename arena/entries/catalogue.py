@@ -1,4 +1,4 @@
-"""List the bots that can be named, those in `bots/` and of installed packages, with their Elo."""
+"""List the bots that have a name: those in `bots/`, with their Elo, and of installed packages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib import metadata
 
 LADDER = "ladder"
-"""In place of the bots of the ladder."""
+"""Stands for all bots of the ladder in a list of opponents."""
 
 _MEASURED = {
     "uniform": 1044,
@@ -39,7 +39,7 @@ ELO = {name: elo for name, elo in _MEASURED.items() if name not in ("flat_mc", "
 
 
 class Strength(NamedTuple):
-    """A bot for people who know no bot: how strong it is in words, and its Elo by the ladder."""
+    """A level of play for newcomers: a bot, its strength in words, and its Elo in the ladder."""
 
     number: int
     words: str
@@ -61,11 +61,11 @@ STRENGTHS = (
     Strength(7, "Champion", "champion"),
     Strength(8, "Grandmaster", "grandmaster"),
 )
-"""Opponents for a person, the weakest first, with steps as even as the bots of the ladder allow."""
+"""Opponents for a person, the weakest first, in steps of Elo as even as the ladder allows."""
 
 
 class Known(NamedTuple):
-    """A bot with a name; `package` is the installed package that offers it, empty for ours."""
+    """A bot with a name; `package` is the installed package that offers it, "" for `bots/`."""
 
     name: str
     description: str
@@ -73,27 +73,27 @@ class Known(NamedTuple):
 
 
 def catalogue() -> list[Known]:
-    """Return the bots of `bots/`, and then those of entry points, in order of names.
+    """Return the bots of `bots/`, then those of entry points, each sorted by name.
 
-    None of their code is run. A name in `bots/` wins over an entry point.
+    Their code is not run. A name in `bots/` takes precedence over an entry point.
     """
     ours = [Known(name, description) for name, description in installed()]
     return ours + sorted(_offered({bot.name for bot in ours}))
 
 
 def names() -> list[str]:
-    """Return the names of all these bots, in order."""
+    """Return the names of all these bots, sorted."""
     return sorted({name for name, _ in installed()} | {point.name for point in _points()})
 
 
 def _points() -> metadata.EntryPoints:
-    from importlib import metadata  # 15 ms, needed for few bots
+    from importlib import metadata  # here, because it takes 15 ms and few bots need it
 
     return metadata.entry_points(group=GROUP)
 
 
 def _offered(taken: Collection[str]) -> Iterator[Known]:
-    """Yield the bots of the entry points whose names are not taken."""
+    """Yield the bots of the entry points whose names are not in `taken`."""
     for point in _points():
         if point.name not in taken:
             package = point.dist.name if point.dist else "?"
@@ -101,7 +101,7 @@ def _offered(taken: Collection[str]) -> Iterator[Known]:
 
 
 def _describe(module: str) -> str:
-    """Return the first line of the docstring of an entry point's module, from its file."""
+    """Return the first docstring line of an entry point's module, read from its file."""
     location = find_module(module, [*sys.path, str(Path.cwd())])
     if location is None:
         return f"(cannot be read: no module {module!r})"
@@ -112,7 +112,7 @@ def _describe(module: str) -> str:
 
 
 def place(elo: float) -> str:
-    """Return between which two bots of the ladder a rating lies.
+    """Describe between which two bots of the ladder a rating lies.
 
     >>> place(1600), place(1000), place(2000)
     ('between timing and ismcts', 'below uniform', 'above grandmaster')
@@ -125,7 +125,7 @@ def place(elo: float) -> str:
 
 
 def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]:
-    """Return opponents with the ladder's bots in place of its name, less those compared.
+    """Replace the word `ladder` among opponents by the ladder's bots except those in `without`.
 
     >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
     ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts', 'apprentice', 'grandmaster']

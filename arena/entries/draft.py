@@ -21,8 +21,8 @@ _MOST_NAME = 40
 def write_draft(name: str, folder: Path) -> tuple[Path, Path]:
     """Write `name.py` and `test_name.py` into a folder, and return their paths.
 
-    Raises InputError, with nothing written, for a name that no bot can have, and where one of
-    the files exists.
+    Raises InputError, before anything is written, for an invalid name, and if one of the files
+    exists.
     """
     _check(name)
     if not folder.is_dir():
@@ -48,7 +48,7 @@ def write_draft(name: str, folder: Path) -> tuple[Path, Path]:
 
 
 def class_name(name: str) -> str:
-    """Return the name of a bot's class.
+    """Return the class name for a bot's name.
 
     >>> class_name("my_first_bot"), class_name("view")
     ('MyFirstBot', 'ViewBot')
@@ -89,7 +89,7 @@ def _is_identifier(name: str) -> bool:
 
 
 def _is_installed(name: str) -> bool:
-    """Return whether an import of this name finds a module outside the current folder."""
+    """Return whether importing this name finds a module outside the current folder."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         return False

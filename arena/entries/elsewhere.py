@@ -1,4 +1,4 @@
-"""Check that a bot from another machine is the same bot here, with what it imports."""
+"""Check that a bot sent from another machine is the same on this one, with all that it imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 12  # characters of a hash
 
 
 def hash_imports(entry: Entry) -> str:
-    """Return the hash of the bots in bots/ that a bot which travels imports; they do not travel."""
+    """Hash the bots in bots/ that a bot imports: these are not sent along with its source."""
     if entry.source is None or entry.command:
         return ""
     digest = hashlib.sha256()
@@ -34,15 +34,16 @@ def _files(source: bytes) -> dict[str, bytes]:
         return {"bot.py": source}
     try:
         return read_archive(source)
-    except ImportError:  # its games will say so
+    except ImportError:  # its games will report it
         return {}
 
 
 def find_here(entry: Entry, imports: str) -> Entry:
-    """Return a bot as it is played here, where `imports` is its hash_imports on its machine.
+    """Return a received bot as it is played here; `imports` is its `hash_imports` at the sender.
 
-    A bot that is a module has to be here, and the program of a command. Raises InputError, which
-    says what is missing or differs; its reader is at that machine, so "there" is here.
+    The module of a bot, or the program of a command, must be installed here. Raises InputError,
+    which names what is missing or differs. Its reader is the sender, so "there" in the message is
+    this machine.
     """
     check_needs(entry.target, entry.needs)
     if entry.source is None:
@@ -56,7 +57,7 @@ def find_here(entry: Entry, imports: str) -> Entry:
 
 
 def _find_program(entry: Entry) -> Entry:
-    """Return a command whose files travel, with the program of this machine that runs them."""
+    """Return a command that was sent with its files, with this machine's program to run them."""
     name = shlex.split(entry.target.removeprefix(COMMAND))[0]
     program, *words = entry.command
     if not program.startswith(COPY):

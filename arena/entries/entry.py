@@ -30,20 +30,20 @@ from engine import Setup, Strategy, View
 Identity: TypeAlias = tuple[str, str]
 """The sha256 of a bot's source, and its parameters."""
 
-_here: dict[str, Layout] = {}  # of the bots that this process has loaded, by module
+_here: dict[str, Layout] = {}  # files of the bots that this process has loaded, by module
 HELD = b"# a class or function of the process that called the library\n"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One bot: a unique label, where its source is, its parameters and its lane.
+    """One bot: its unique label, the place of its source, its parameters and its lane.
 
-    A bot that is a file, a folder or a command travels with its `source`, a text or an archive of
-    files, so that every worker plays what was hashed; it runs from a copy of that (`layout`).
-    `path` holds folders from which the bot's module is imported. `needs` are further files and
-    folders that it may read in the lane jail. The files of a command are those of the folder
-    `home`; its `program` is the version of what interprets it, and `note` why the folder is not
-    copied whole.
+    A bot that is a file, a folder or a command carries its `source`, a text or an archive of
+    files, so that every worker plays exactly what was hashed; it runs from a copy of the source
+    (`layout`). `path` lists the folders from which the bot's module is imported. `needs` are
+    further files and folders that it may read in the lane jail. The files of a command come from
+    the folder `home`; `program` is the version of its interpreter, and `note` is the reason if not
+    the whole folder is copied.
     """
 
     label: str
@@ -69,17 +69,17 @@ class Entry:
 
     @property
     def is_code(self) -> bool:
-        """Whether it is a class or function of a program."""
+        """Whether it is a class or function of a program that calls the library."""
         return self.target.startswith(OBJECT)
 
     @property
     def is_held(self) -> bool:
-        """Whether only the process that called the library can play it: its source is lost."""
+        """Whether only the calling process can play it, because its source is not available."""
         return self.source is not None and self.source.startswith(HELD)
 
     @property
     def identity(self) -> Identity:
-        """What makes it the same bot as another one, whatever their labels and lanes are."""
+        """The identity: two entries with equal ones are the same bot under any label and lane."""
         return self.sha256, json.dumps(self.params, sort_keys=True)
 
     @property
@@ -93,7 +93,7 @@ class Entry:
         return self.source is not None and self.source.startswith(MAGIC)
 
     def layout(self, folder: Path) -> Layout | None:
-        """Return the bot's files as they are laid out in a folder, once; None if none travel."""
+        """Return the layout that copies the bot's files into a folder; None if it carries none."""
         if self.source is None:
             return None
         is_program = bool(self.command)
@@ -101,7 +101,7 @@ class Entry:
         return shared(made, (self.sha256, self.filename, self.needs))
 
     def files(self) -> dict[str, bytes]:
-        """Return the files that travel with the bot, by their names where they are laid out.
+        """Return the files that the bot carries, by their paths in the copy.
 
         Raises ImportError for an archive that cannot be read.
         """
@@ -115,11 +115,11 @@ class Entry:
 
     @property
     def _top(self) -> str:
-        """The name of the bot's file or folder where it is laid out, as tracebacks show it."""
+        """The name of the bot's file or folder in the copy, as tracebacks show it."""
         return self.filename if self.is_ours else os.path.basename(self.filename)
 
     def _links(self) -> dict[str, Path]:
-        """Return what a command needs of its folder and was too large to be copied, by name."""
+        """Return the paths that a command needs but that were too large to copy, by name."""
         home = Path(self.home)
         below = [path for path in map(locate, self.needs) if self.home and home in path.parents]
         if not below:
@@ -133,10 +133,10 @@ class Entry:
         }
 
     def main(self, folder: Path | str) -> tuple[str | None, str]:
-        """Return the file that binds `bot`, and the folder of the files that it may import.
+        """Return the file that defines `bot`, and the folder of the modules that it may import.
 
-        `folder` is where they are laid out. There is no file if the bot is imported by name, and no
-        folder if its file stands alone.
+        `folder` holds the copy of its files. The file is None if the bot is imported by name, and
+        the folder is empty for a bot of one file.
         """
         if self.source is None:
             return None, ""
@@ -146,14 +146,14 @@ class Entry:
         )
 
     def at(self, folder: Path | str) -> Entry:
-        """Return the bot with the words of its command for the place of its files."""
+        """Return the bot with its command's paths adapted to this folder of its files."""
         words = (word.replace(COPY, f"{folder}/", 1) for word in self.command)
         return replace(self, command=tuple(words))
 
     def load(self) -> Any:
-        """Return what the bot's module binds to `bot`.
+        """Load the bot's module, and return its `bot`.
 
-        Runs the bot's code, once a process, and raises whatever that raises.
+        Runs the bot's code, once in each process, and raises whatever that raises.
         """
         sys.path += [folder for folder in self.path if folder not in sys.path]
         if self.source is not None and self.is_ours:
@@ -166,12 +166,12 @@ class Entry:
 
     def create(self, setup: Setup) -> Strategy:
         """Return a new strategy for one game; raises whatever the bot raises."""
-        params = deepcopy(self.params) if self.params else {}  # a bot may change a list
+        params = deepcopy(self.params) if self.params else {}  # a bot may change a list in them
         strategy: Strategy = checked_strategy(self.load()(setup, **params))
         return Restricted(strategy, self.narrow) if self.restriction else strategy
 
     def narrow(self, view: View) -> View:
-        """Return the view that the bot gets of a view of its seat."""
+        """Return the bot's restricted view, made from the view of its seat."""
         return RESTRICTIONS[self.restriction].narrow(view) if self.restriction else view
 
     def describe(self) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Entry:
 
 
 def check_labels(entries: Iterable[Entry]) -> None:
-    """Raise InputError if two bots have one label; bots are counted from 1."""
+    """Raise InputError if two bots have the same label; messages number the bots from 1."""
     numbers: dict[str, int] = {}
     for number, entry in enumerate(entries, 1):
         first = numbers.setdefault(entry.label, number)

@@ -1,4 +1,4 @@
-"""Read files that somebody else wrote, of a bounded kind, size and number."""
+"""Read files from untrusted sources: regular files only, with limits on size and number."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.errors import InputError
 
 MOST_SOURCE = 1 << 20
-"""Bytes of a bot's file."""
+"""The most bytes of a bot's file."""
 
 MOST_PROGRAM = 1 << 30
-"""Bytes of a file that a command names, and of a module that is not one file."""
+"""The most bytes of a file that a command names, and of a package."""
 
 _PIECE = 1 << 20
 
 MOST_INSTALLED = 50_000
-"""Files and folders of an installed package."""
+"""The most files and folders of an installed package."""
 
 MAINS = ("bot.py", "__init__.py")
-"""The file of a folder that binds `bot`: the first of these that is there."""
+"""The file of a folder that defines `bot`: the first of these that exists."""
 
 _CACHE = "__pycache__"
 _CACHES = {_CACHE, ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".venv"}
@@ -33,7 +33,7 @@ _STORE = "run.sqlite"
 
 
 def _flags(*names: str) -> int:
-    """Return those of these flags of `os.open` that this system has."""
+    """Combine the named flags of `os.open`, without those that this system lacks."""
     return sum(getattr(os, name, 0) for name in names)
 
 
@@ -41,18 +41,18 @@ _READ = _flags("O_RDONLY", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 
 
 def open_file(path: Path | str, folder: int | None = None, *, links: bool = True) -> BinaryIO:
-    """Open a regular file for reading, by its path from an open folder where one is given.
+    """Open a regular file for reading; with `folder`, the path is relative to that descriptor.
 
-    Raises InputError, without the path, for a file that cannot be opened, and for a folder, a
-    pipe or a device, for which nothing is waited and of which nothing is read. Without `links`
-    the path's last part is no link.
+    Raises InputError, whose message omits the path, if the file cannot be opened, and for a folder,
+    a pipe or a device; opening does not wait for a pipe or read from it. Without `links`, also
+    for a path whose last part is a link.
     """
     flags = _READ if links else _READ | _flags("O_NOFOLLOW")
     try:
         descriptor = os.open(path, flags, dir_fd=folder)
     except OSError as error:
         raise InputError(error.strerror or str(error)) from None
-    except ValueError as error:  # a NUL, or what no file's name can hold
+    except ValueError as error:  # a NUL, or a character that file names cannot contain
         raise InputError(f"not the name of a file: {error}") from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
@@ -62,9 +62,9 @@ def open_file(path: Path | str, folder: int | None = None, *, links: bool = True
 
 
 def _open_below(folder: Path, name: str) -> BinaryIO:
-    """Open a regular file below a folder.
+    """Open a regular file below a folder without following links.
 
-    No part of its name is a link, though somebody else may change the folder at any time.
+    This is safe against other processes that change the folder meanwhile.
     """
     if os.open not in os.supports_dir_fd:  # Windows
         return open_file(folder / name, links=False)
@@ -81,9 +81,9 @@ def _open_below(folder: Path, name: str) -> BinaryIO:
 
 
 def read_file(path: Path, most: int, *, links: bool = True) -> bytes:
-    """Return the content of a regular file of at most so many bytes; without `links` of no link.
+    """Return the content of a regular file of at most `most` bytes; with `links`, also of a link.
 
-    Raises InputError, without the path, for any other.
+    Raises InputError, whose message omits the path, for any other file.
     """
     with open_file(path, links=links) as file:
         try:
@@ -96,7 +96,7 @@ def read_file(path: Path, most: int, *, links: bool = True) -> bytes:
 
 
 def add_file(digest: hashlib._Hash, path: str) -> None:
-    """Add the content of a program's file to a hash, piece by piece.
+    """Add the content of a program's file to a hash, block by block.
 
     Raises InputError, which names the file.
     """
@@ -106,7 +106,7 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
             large = os.fstat(file.fileno()).st_size > MOST_PROGRAM
             while not large and (piece := file.read(_PIECE)):
                 left -= len(piece)
-                large = left < 0  # it grows
+                large = left < 0  # the file grew
                 digest.update(piece)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
@@ -117,10 +117,10 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
 
 
 def find_files(folder: Path) -> dict[str, Path]:
-    """Return the files of a bot's folder by their names below it, in order of names.
+    """Return the files of a bot's folder by relative path, sorted.
 
-    What begins with a dot and what Python keeps in `__pycache__` is left out. Raises
-    InputError, without the folder, for a link, for a run and for more than `MOST_FILES`.
+    Names that begin with a dot, and `__pycache__`, are skipped. Raises InputError, whose message
+    omits the folder, for a link, for the folder of a run, and for more than `MOST_FILES` files.
     """
     found = {}
     for name, item in _walk(folder, MOST_FILES, links=False):
@@ -131,10 +131,11 @@ def find_files(folder: Path) -> dict[str, Path]:
 
 
 def find_program_files(folder: Path, most: int) -> dict[str, Path]:
-    """Return the files of a command's folder by their names below it, in order of names.
+    """Return the files of a command's folder by relative path, sorted.
 
-    Caches and what versions are kept in are left out, and links that do not lead to a file in the
-    folder. Raises InputError, without the folder, for a run and for more than `most`.
+    Skipped are caches, the folders of version control, and links that do not lead to a file in the
+    folder. Raises InputError, whose message omits the folder, for the folder of a run and for more
+    than `most` files.
     """
     found = {}
     real = Path(os.path.realpath(folder))
@@ -146,20 +147,20 @@ def find_program_files(folder: Path, most: int) -> dict[str, Path]:
 
 
 def find_installed(folder: Path) -> dict[str, Path]:
-    """Return all files of a package by their names below its folder, in order of names.
+    """Return all files of a package by relative path, sorted.
 
-    Links are followed. Only `__pycache__` is left out. Raises InputError, without the folder,
-    for a run and for more than `MOST_INSTALLED`.
+    Links are followed. Only `__pycache__` is skipped. Raises InputError, whose message omits the
+    folder, for the folder of a run and for more than `MOST_INSTALLED` files.
     """
     found = _walk(folder, MOST_INSTALLED, links=True)
     return dict(sorted((name, Path(item)) for name, item in found))
 
 
 def read_files(paths: Mapping[str, Path], folder: Path, most: int = MOST_DATA) -> dict[str, bytes]:
-    """Return the content of a bot's files; no link leads to those that are below its folder.
+    """Return the content of a bot's files; links are not followed below its folder.
 
-    Raises InputError for one that is not a regular file, for a name that is not UTF-8, and for
-    more than `most` bytes together.
+    Raises InputError for a file that is not regular, for a name that is not UTF-8, and for more
+    than `most` bytes in all.
     """
     contents = {}
     left = most
@@ -182,7 +183,7 @@ def read_files(paths: Mapping[str, Path], folder: Path, most: int = MOST_DATA) -
 
 
 def find_main(names: Iterable[str]) -> str:
-    """Return the file of a bot's folder that binds `bot`; raise InputError if there is none."""
+    """Return the file of a bot's folder that defines `bot`; raise InputError without one."""
     there = {*names}
     for name in MAINS:
         if name in there:
@@ -193,10 +194,10 @@ def find_main(names: Iterable[str]) -> str:
 def _walk(
     folder: Path, most: int, *, links: bool, left_out: Container[str] | None = None
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is no folder below a folder, by name, but for the names `left_out`.
+    """Yield everything below a folder except folders, by relative path.
 
-    With `links`, linked folders count as folders. Without a list caches are left out and, without
-    `links`, hidden files.
+    With `links`, linked folders are entered, too. Names in `left_out` are skipped; without such a
+    list, caches are skipped and, without `links`, hidden files.
     """
     waiting, seen, number = [("", str(folder))], {os.path.realpath(folder)}, 0
     while waiting:
@@ -213,7 +214,7 @@ def _walk(
                 continue
             if not _is_folder(item, name, links=links):
                 yield name, item
-            elif not links:  # without links no folder is met twice
+            elif not links:  # without links no folder can occur twice
                 waiting.append((f"{name}/", item.path))
             elif (real := os.path.realpath(item)) not in seen:
                 seen.add(real)
@@ -221,7 +222,7 @@ def _walk(
 
 
 def _scan(place: str, prefix: str) -> Iterator[os.DirEntry[str]]:
-    """Yield what is in a folder, in no order."""
+    """Yield the items of a folder, unsorted."""
     try:
         with os.scandir(place) as items:
             yield from items
@@ -232,5 +233,5 @@ def _scan(place: str, prefix: str) -> Iterator[os.DirEntry[str]]:
 def _is_folder(item: os.DirEntry[str], name: str, *, links: bool) -> bool:
     try:
         return item.is_dir(follow_symlinks=links)
-    except OSError as error:  # links in a circle
+    except OSError as error:  # a cycle of links
         raise InputError(f"{name}: {error.strerror or error}") from None

@@ -11,7 +11,7 @@ from arena.entries.file import MOST_PROGRAM, MOST_SOURCE, add_file, find_install
 from arena.entries.syntax import read_outline, read_outlines
 from arena.errors import InputError
 
-_BOTS = b"bots"  # most sources have no such word, and are not parsed
+_BOTS = b"bots"  # sources without this word are not parsed
 
 
 def hash_source(
@@ -19,9 +19,9 @@ def hash_source(
 ) -> str:
     """Return the sha256 of a source together with the bots of this folder that it imports.
 
-    So an edit to a bot also changes the identity of every bot that imports it. An import by
-    a name that is made at run time is not seen. `code` is the part of the source in which
-    imports are looked for, where it is not the whole. It is read apart unless it is `ours`.
+    So an edit to a bot also changes the identity of every bot that imports it. An import whose
+    name is computed at run time is not detected. `code` is the part of the source that is searched
+    for imports; None means all of it. It is parsed in another process unless it is `ours`.
     """
     digest = hashlib.sha256(source)
     sources = {"": source if code is None else code}
@@ -30,7 +30,7 @@ def hash_source(
 
 
 def hash_files(files: Mapping[str, bytes], folder: Path) -> str:
-    """Return the sha256 of files and their names, with the bots of the folder they import."""
+    """Return the sha256 of files, their names, and the bots of the folder that they import."""
     digest = hashlib.sha256()
     _add_files(digest, files)
     _add_bots(digest, _find_imported(_code(files), folder))
@@ -38,9 +38,9 @@ def hash_files(files: Mapping[str, bytes], folder: Path) -> str:
 
 
 def hash_command(words: Iterable[str], files: Mapping[str, bytes], stays: Iterable[str]) -> str:
-    """Return the sha256 of a command's words, the files that it names and those that are copied.
+    """Return the sha256 of a command: its words, its copied files, and the files used in place.
 
-    Raises InputError for one of those that stay where they are that cannot be read.
+    Raises InputError for a file of `stays`, used in place, that cannot be read.
     """
     digest = hashlib.sha256("\0".join(words).encode())
     for path in stays:
@@ -50,10 +50,10 @@ def hash_command(words: Iterable[str], files: Mapping[str, bytes], stays: Iterab
 
 
 def hash_package(package: Path, folder: Path) -> str:
-    """Return the sha256 of every file below a package's folder, with the bots they import.
+    """Return the sha256 of all files below a package's folder, and of the bots that they import.
 
-    Raises InputError, which names the file, for one that cannot be read, and for a package
-    of more than `MOST_PROGRAM` bytes.
+    Raises InputError, which names the file, if one cannot be read, and for a package of more than
+    `MOST_PROGRAM` bytes.
     """
     digest = hashlib.sha256()
     sources = {}
@@ -72,9 +72,9 @@ def hash_package(package: Path, folder: Path) -> str:
 
 
 def imported_bots(files: Mapping[str, bytes], folder: Path, *, ours: bool = False) -> list[str]:
-    """Return the names of the bots of a folder that the modules among some files import.
+    """Return the names of the bots in a folder that the modules among `files` import.
 
-    They are read apart unless they are `ours`.
+    The modules are parsed in another process unless they are `ours`.
     """
     return sorted(_find_imported(_code(files), folder, ours=ours))
 
@@ -86,7 +86,7 @@ def _code(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def _find_imported(
     sources: Mapping[str, bytes], folder: Path, *, ours: bool = False
 ) -> dict[str, bytes]:
-    """Return the bots of a folder that sources import, with those that these import, by name."""
+    """Return the bots of a folder that sources import, directly or indirectly, by name."""
     some = {name: one for name, one in sources.items() if _BOTS in one and len(one) <= MOST_SOURCE}
     outlines = map(read_outline, some.values()) if ours else read_outlines(some)
     imported: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""Names of the ways in which a bot can be executed; the command line reads this: no imports."""
+"""Names of the lanes: the ways to execute a bot. No imports: the command line starts with this."""
 
 from __future__ import annotations
 

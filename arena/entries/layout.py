@@ -1,4 +1,4 @@
-"""Lay out the files of a bot in a folder, from which it is run, and notice what changes there."""
+"""Copy the files of a bot into a folder from which it runs, and detect changes there."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
-"""The environment variable by which a process that a bot started is known as the bot's."""
+"""The environment variable that marks a process as started for a bot."""
 
-_NAME = "files-"  # begins the name of a folder in which the files of a bot are
+_NAME = "files-"  # prefix of the name of a folder with a bot's files
 _CACHE = "__pycache__"
 _READ, _EXECUTE = 0o444, 0o555
-_MOST_TOLD = 3  # names of files that have changed
+_MOST_TOLD = 3  # names of changed files in a message
 
 
 class Layout:
-    """The files of a bot in a folder that nobody should change.
+    """A copy of a bot's files in a folder that nobody should change.
 
-    `read` returns them by name. With `programs` each can be executed. `links` lead to what is too
-    large to be copied.
+    `read` returns the files by name. With `programs`, each is executable. `links` are links to
+    paths that are too large to copy.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class Layout:
         self._renewing = threading.Lock()
 
     def renew(self) -> None:
-        """Lay the files out, unless they are there as they were laid out; log what has changed.
+        """Copy the files, unless the copy exists and is unchanged; log the changes.
 
-        Raises ImportError for a name that leads out of the folder, and where there is no room.
+        Raises ImportError for a name that leads out of the folder, and if the disk is full.
         """
         with self._renewing:
             if self._states and not self._has_changed():
@@ -81,7 +81,7 @@ class Layout:
             os.chmod(place, _EXECUTE)
 
     def _has_changed(self) -> bool:
-        """Return whether the files are not as they were laid out, and log it."""
+        """Return whether the copy was changed, and log the changes."""
         now = dict(_look(self.folder))
         both = self._states | now
         changed = sorted(name for name in both if self._states.get(name) != now.get(name))
@@ -97,9 +97,9 @@ _layouts: WeakValueDictionary[Path, Layout] = WeakValueDictionary()
 
 
 def shared(layout: Layout, identity: object) -> Layout:
-    """Return the layout of these files that this process has in this folder, this one if none.
+    """Return this process's existing layout of the same files in this folder, else `layout`.
 
-    Files of one `identity` are the same.
+    Files with equal `identity` are the same.
     """
     digest = hashlib.sha256(repr(identity).encode()).hexdigest()
     layout.folder = layout.folder.absolute() / f"{_NAME}{digest[:16]}"
@@ -107,17 +107,17 @@ def shared(layout: Layout, identity: object) -> Layout:
 
 
 def renew_all() -> None:
-    """Look at all files that this process has laid out, and lay those out again that changed."""
+    """Check all copies of this process, and restore those that were changed."""
     for layout in [*_layouts.values()]:
-        with suppress(ImportError):  # its next process says so
+        with suppress(ImportError):  # its next process reports it
             layout.renew()
 
 
 @cache
 def own_folder() -> Path:
-    """Return where this process lays out the bots that it loads itself.
+    """Return the folder for the files of bots that this process loads itself.
 
-    It is the folder of a worker, and in another program one that is removed at its end.
+    That is the worker's folder; in any other program, a folder that is removed when it ends.
     """
     if os.environ.get(FOLDER_VARIABLE) == tempfile.gettempdir():
         return Path(tempfile.gettempdir())
@@ -127,19 +127,19 @@ def own_folder() -> Path:
 
 
 def _remove_own(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # and not a fork of it
+    if os.getpid() == process:  # not in a fork
         _remove(folder)
 
 
 def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:
-    """Lay out the files of a packed bot that a program imports, and return their folder."""
+    """Copy the files of a packed bot that a program imports, and return their folder."""
     layout = shared(Layout(own_folder(), label, lambda: files), identity)
     layout.renew()
     return layout.folder
 
 
 def check_name(name: str) -> None:
-    """Raise ImportError for the name of a file that is not below its folder.
+    """Raise ImportError for a file name that leads out of its folder.
 
     >>> check_name("nets/deep.npz")
     """
@@ -148,7 +148,7 @@ def check_name(name: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder in which nothing may be written."""
+    """Remove a folder that is write-protected."""
     for place, _, _ in os.walk(folder):
         with suppress(OSError):
             os.chmod(place, stat.S_IRWXU)
@@ -156,7 +156,7 @@ def _remove(folder: Path) -> None:
 
 
 def _look(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield files and folders by name, with what differs when they have been changed."""
+    """Yield files and folders by name, with the metadata by which changes are detected."""
     waiting = [""]
     while waiting:
         place = waiting.pop()

@@ -1,4 +1,4 @@
-"""Find the installed module or the program that a bot is, without running it."""
+"""Locate the installed module or the program of a bot, without running it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _RUN_BY: Final = {
     ".jar": "java -jar",
     ".jl": "julia",
 }
-"""What runs a file with this ending."""
+"""The interpreter of a file, by the suffix of its name."""
 
 _ELF = b"\x7fELF"
 _SCRIPT = b"#!"
 
 
 class Location(NamedTuple):
-    """Where a module is: its name and file, and the folder from which it is imported."""
+    """The place of a module: its name, its file, and the folder from which it is imported."""
 
     module: str
     origin: Path
@@ -41,10 +41,10 @@ class Location(NamedTuple):
 
     @property
     def package(self) -> Path | None:
-        """The folder of all that ships with the module, None for a module of no package.
+        """The folder of the package that contains the module, None for a top-level module.
 
-        It is that of the outermost package with an `__init__.py`. Where no package has one, it
-        is the folder of the module: around it others may have put theirs.
+        It is the folder of the outermost package with an `__init__.py`. If no package has one, it
+        is the module's own folder: namespace packages may contain other people's modules.
         """
         around = self.origin.relative_to(self.folder).parents  # the innermost first
         folders = [self.folder / folder for folder in around][:-1]
@@ -53,18 +53,18 @@ class Location(NamedTuple):
 
 
 def find_module(module: str, folders: Sequence[str]) -> Location | None:
-    """Return where a module is, None where there is none; no package around it is run."""
+    """Locate a module without running the packages around it; None if it is not found."""
     first, *rest = module.split(".")
     if not all((first, *rest)):
         return None
     spec = importlib.machinery.PathFinder.find_spec(first, folders)
-    for finder in sys.meta_path:  # finds a package that is installed for editing
+    for finder in sys.meta_path:  # also for packages of editable installs
         spec = spec or finder.find_spec(first, None)
     for name in rest:
         if spec is None or spec.submodule_search_locations is None:
             return None
         below = list(spec.submodule_search_locations)
-        # without the names before it, which a namespace would look for among imported ones
+        # only the last name: for a dotted one, a namespace looks up its parent in sys.modules
         spec = importlib.machinery.PathFinder.find_spec(name, below)
     if spec is None or not spec.origin or not spec.has_location:
         return None
@@ -73,7 +73,7 @@ def find_module(module: str, folders: Sequence[str]) -> Location | None:
 
 
 def command_of(path: str) -> str | None:
-    """Return the spec of the program in a file, None where the file may be Python.
+    """Return the spec for a file that is a program, None if the file may be Python.
 
     >>> command_of("bots/hasty.js"), command_of("bots/hasty.py")
     ('cmd:node bots/hasty.js', None)
@@ -87,7 +87,7 @@ def command_of(path: str) -> str | None:
 
 
 def why_no_program(words: Sequence[str]) -> str:
-    """Return why the first word of a command is no program, and what to write where that is known.
+    """Explain why the first word of a command cannot be run, with a suggestion if there is one.
 
     >>> why_no_program(["nodejs18", "hasty.js"])
     'no such program'
@@ -105,7 +105,7 @@ def why_no_program(words: Sequence[str]) -> str:
 
 
 def _is_program(path: str) -> bool:
-    """Return whether a file is a program for this system, or a script of another language."""
+    """Return whether a file is an executable of this system, or a script in another language."""
     with suppress(InputError, OSError), open_file(path) as file:
         line = file.readline(200)
         return line.startswith(_ELF) or (line.startswith(_SCRIPT) and b"python" not in line)

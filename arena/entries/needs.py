@@ -1,4 +1,4 @@
-"""Check which files a bot may read, and explain why it does not find one."""
+"""Check which files a bot may read, and explain why it did not find a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from arena.entries.spec import COMMAND, is_file, looks_like_a_file
 from arena.errors import InputError, arena_command
 
 _STORE = "run.sqlite"
-_DEPTH = 3  # of the folders in which a run is looked for
+_DEPTH = 3  # of the folders searched for runs
 _MOST_FOLDERS = 2000
-_LEAST_PERSON = 1000  # the number of a system's first user who is a person
+_LEAST_PERSON = 1000  # the lowest user id of a person on usual systems
 
 _working_folder: Path | None = None
 
@@ -26,13 +26,13 @@ _ALONE = "; a bot's file stands alone"
 
 
 def look_from(folder: Path) -> None:
-    """Take a folder for the working folder, in a process that has left it."""
+    """Set the folder for relative paths, in a process that has left the user's working folder."""
     global _working_folder
     _working_folder = folder
 
 
 def check_needs(spec: str, needs: Iterable[str]) -> tuple[str, ...]:
-    """Return what a bot needs; raise InputError for a path it may not have."""
+    """Return the paths that a bot needs; raise InputError for one that it may not read."""
     for need in needs:
         path = locate(need)
         if "\0" in need or not path.exists():
@@ -43,7 +43,7 @@ def check_needs(spec: str, needs: Iterable[str]) -> tuple[str, ...]:
 
 
 def locate(need: str) -> Path:
-    """Return the absolute path of what a bot needs, seen from the working folder."""
+    """Return the absolute path of a file that a bot needs, relative to the working folder."""
     return Path(os.path.normpath(_here() / Path(need).expanduser()))
 
 
@@ -52,7 +52,7 @@ def _here() -> Path:
 
 
 def why_hidden(path: Path) -> str:
-    """Return why no jailed bot is shown a folder or file, empty if it may be shown.
+    """Return why a path must be hidden from jailed bots, empty if it may be shown.
 
     >>> why_hidden(Path("/"))
     'it holds the working folder'
@@ -74,7 +74,7 @@ def why_hidden(path: Path) -> str:
 
 
 def _homes() -> list[Path]:
-    """Return the homes of this user, of root and of all persons."""
+    """Return the home folders of this user, of root and of all persons."""
     import pwd
 
     users = [user for user in pwd.getpwall() if user.pw_uid in (0, os.getuid())]
@@ -84,7 +84,7 @@ def _homes() -> list[Path]:
 
 
 def _holds_runs(folder: Path) -> bool:
-    """Return whether there is a run in a folder, or in one of those in it."""
+    """Return whether a folder or one of its subfolders contains a run."""
     folders = [folder] if folder.is_dir() else []
     looked = 0
     for _ in range(_DEPTH):
@@ -97,16 +97,16 @@ def _holds_runs(folder: Path) -> bool:
                 if (place / _STORE).exists():
                     return True
                 below += [Path(item) for item in os.scandir(place) if item.is_dir()]
-            except OSError:  # no bot can read it either
+            except OSError:  # unreadable for bots as well
                 continue
         folders = below
     return False
 
 
 def explain_missing(target: str, message: str) -> str:
-    """Return what to do about a file that a bot has not found, nothing where that is not known.
+    """Return advice about a file that a bot did not find, empty if there is no advice.
 
-    `message` is that of the fault.
+    `message` is the message of the fault.
     """
     if target.startswith(COMMAND):
         return _explain_command(target)
@@ -127,7 +127,7 @@ def explain_missing(target: str, message: str) -> str:
 
 
 def _explain_command(target: str) -> str:
-    """Return which file of a command is not there, nothing if all are."""
+    """Return which file of a command is missing, empty if none is."""
     for word in shlex.split(target.removeprefix(COMMAND))[1:]:
         if looks_like_a_file(word) and not os.path.exists(word):
             return f"; there is no file {word!r} here"
@@ -135,17 +135,17 @@ def _explain_command(target: str) -> str:
 
 
 def _explain_file(target: str, path: Path, name: str) -> str:
-    """Return how a bot reads a file that lies beside it, nothing if there is none of this name.
+    """Explain how a bot can read a file beside its own, empty if no file has this name.
 
-    The name is the bot's word: one that leads elsewhere is not looked at, and nobody is told to
-    pack what is there.
+    The bot chose the name: a name that leads out of the folder is ignored, so that a bot cannot
+    make its user pack a private file.
     """
     is_folder = path.is_dir()
     folder = path if is_folder else path.parent
     beside = folder / name
     if ".." in beside.parts[len(folder.parts) :] or not beside.is_relative_to(folder):
         return ""
-    if not os.path.isfile(beside):  # also where the name is too long, or may not be looked at
+    if not os.path.isfile(beside):  # also if the name is too long or unreadable
         return ""
     read = f'read it with Path(__file__).parent / "{name}"'
     if is_folder:

@@ -16,14 +16,14 @@ from arena.entries.syntax import find_syntax_errors
 from arena.errors import InputError, escape
 
 MOST_PACKED = 64 << 20
-"""Bytes of a file that `arena pack` writes."""
+"""The most bytes of a file that `arena pack` writes."""
 
 _MARK = b"# A bot with its files, written by `arena pack`.\n"
-_ANY_MARK = _MARK.rstrip(b".\n")  # of another format, too: it goes on in another way
+_ANY_MARK = _MARK.rstrip(b".\n")  # the common prefix of the marks of all formats
 _BEGIN = b'FILES = """\n'
 _END = b'"""\n'
 _PERMISSIONS = 0o644 << 16
-_SYSTEM = 3  # Unix, on every system
+_SYSTEM = 3  # Unix, whatever the system: the same bytes everywhere
 
 _TEXT = """\
 {mark}{files}
@@ -37,10 +37,10 @@ bot = load(f"_{{__name__}}", __file__, base64.b64decode(FILES)).bot
 
 
 def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
-    """Return the files of a bot that is to be packed, and which of them binds `bot`.
+    """Return the files of a bot to pack, by name, and the name of the file that defines `bot`.
 
-    The bot is a Python file or a folder. What lies below the bot's folder keeps its name there,
-    and what lies elsewhere comes beside the bot. Raises InputError for what cannot be packed.
+    The bot is a Python file or a folder. Files below the bot's folder keep their relative paths;
+    others are placed beside the bot. Raises InputError for files that cannot be packed.
     """
     if os.path.isdir(bot):
         paths = _paths(bot, "")
@@ -81,7 +81,7 @@ def _check_syntax(files: Mapping[str, bytes], paths: Mapping[str, Path]) -> None
 
 
 def _paths(place: Path, name: str) -> dict[str, Path]:
-    """Return a file by its name, or the files of a folder of this name."""
+    """Return a file under this name, or the files of a folder with the name as prefix."""
     if not os.path.isdir(place):
         return {name: place}
     try:
@@ -91,7 +91,7 @@ def _paths(place: Path, name: str) -> dict[str, Path]:
 
 
 def _name_beside(place: Path, home: Path) -> str:
-    """Return the name of a file or folder below the bot's folder, or beside the bot."""
+    """Return a path's name in the archive: relative to the bot's folder, or else its last part."""
     name = os.path.relpath(place, home)
     return os.path.basename(os.path.abspath(place)) if name.startswith(os.pardir) else name
 
@@ -101,7 +101,7 @@ def make_archive(files: Mapping[str, bytes], main: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in (main, *sorted(files.keys() - {main})):
-            item = zipfile.ZipInfo(name)  # of 1980: no clock
+            item = zipfile.ZipInfo(name)  # dated 1980: independent of the clock
             item.create_system = _SYSTEM
             item.external_attr = _PERMISSIONS
             archive.writestr(item, files[name])
@@ -109,10 +109,10 @@ def make_archive(files: Mapping[str, bytes], main: str) -> bytes:
 
 
 def write_packed(files: Mapping[str, bytes], main: str, imported: list[str]) -> bytes:
-    """Return the Python file of a bot and its files, which names the bots that it imports.
+    """Return the packed bot: one Python file with all its files, and the bots that it imports.
 
-    It is a bot to the arena, and a module to Python where the arena is installed. Raises
-    InputError if it is larger than `MOST_PACKED`.
+    The arena plays it as a bot, and Python can import it if the arena is installed. Raises
+    InputError if it is larger than `MOST_PACKED` bytes.
     """
     archive = make_archive(files, main)
     listed = [f"#   {escape(name)}  {len(files[name]):,} bytes\n" for name in sorted(files)]
@@ -130,10 +130,10 @@ def write_packed(files: Mapping[str, bytes], main: str, imported: list[str]) -> 
 
 
 def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: bool) -> bool:
-    """Write a file that was packed, and return whether it replaced another one.
+    """Write a packed file, and return whether it replaced another one.
 
-    Raises InputError for a file that is there without `force`, for one that is among the
-    inputs or in a folder among them, and for a path at which no file can be.
+    Raises InputError if the file exists and `force` is false, if it is one of the inputs or in a
+    folder among them, and if no file can be written at this path.
     """
     real = os.path.realpath(path)
     for one in inputs:
@@ -153,7 +153,7 @@ def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: boo
 
 
 def _replace(path: str, content: bytes) -> None:
-    """Write a file beside its place first, so that it is never there in part."""
+    """Write a file atomically: first under another name beside it, then by renaming it."""
     part = Path(f"{path}.{os.getpid()}.part")
     try:
         with part.open("xb") as file:
@@ -165,10 +165,10 @@ def _replace(path: str, content: bytes) -> None:
 
 
 def read_packed(source: bytes) -> tuple[bytes, bytes] | None:
-    """Return the text before the files and the archive of a packed bot, None for another source.
+    """Return the text before the files, and the archive, of a packed bot; None for other sources.
 
-    What the archive holds is not looked at here. Raises InputError for a file that begins as a
-    packed one, and is none.
+    The content of the archive is not checked here. Raises InputError for a file that begins like
+    a packed bot but is damaged.
     """
     if not source.startswith(_ANY_MARK):
         return None

@@ -1,4 +1,4 @@
-"""Find the files of a command: which are copied, which stay where they are, what runs them."""
+"""Find the files of a command: those to copy, those to use in place, and their interpreter."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
 
 MOST_COPIED: Final = (2000, 64 << 20)
-"""Files of a command that are copied, and their bytes together."""
+"""The most files of a command that are copied, and their most bytes in all."""
 
 COPY: Final = "\0"
-"""Begins a word of a command that names a copied file: no word that is typed can hold it."""
+"""The first character of a word that names a copied file; a typed command cannot contain it."""
 
 _INTERPRETERS = re.compile(
     r"node|deno|bun|ruby|lua[\d.]*|perl|php|java|julia|guile|(?:python|pypy)[\d.]*|bash"
 )
 _PATIENCE = 10.0  # seconds
 _MOST_VERSION = 100  # characters
-_INSTALLED = ("bin", "sbin")  # names of folders of programs that are no bots
+_INSTALLED = ("bin", "sbin")  # names of folders of installed programs, which are not bots
 
 
 class Copied(NamedTuple):
-    """The files of a command by their names in the folder `home`, and its words for the copy.
+    """The files of a command by relative path in the folder `home`, and its words for the copy.
 
-    `stays` are files that are hashed where they are; `note` is why not the whole folder is copied.
+    `stays` are files that are hashed and used in place; `note` is the reason if not the whole
+    folder is copied.
     """
 
     words: tuple[str, ...]
@@ -43,9 +44,10 @@ class Copied(NamedTuple):
 
 
 def copy_command(words: Sequence[str], needs: Iterable[str]) -> Copied:
-    """Return what of a command's files is copied: the folder of the first one that it names.
+    """Return the files of a command to copy: the folder of the first file that it names.
 
-    Where this cannot be, these are the files and folders in it that the command names or needs.
+    If the folder cannot be copied whole, only its files and folders that the command names or
+    needs are.
     """
     named = [os.path.abspath(word) for word in words[1:] if os.path.exists(word)]
     if _is_own(words[0], named):
@@ -69,7 +71,7 @@ def copy_command(words: Sequence[str], needs: Iterable[str]) -> Copied:
 
 
 def _is_own(program: str, named: Sequence[str]) -> bool:
-    """Return whether a program is the bot, and not what runs the files that the command names."""
+    """Return whether a program is the bot itself, and not an interpreter of the files named."""
     path = Path(os.path.abspath(program))
     if not ("/" in program and path.is_file()) or path.parent.name in _INSTALLED:
         return False
@@ -81,7 +83,10 @@ def _is_own(program: str, named: Sequence[str]) -> bool:
 def read_parts(
     home: Path, parts: Iterable[Path], most_files: int, most_bytes: int
 ) -> dict[str, bytes]:
-    """Return the files of these files and folders that are in a folder, as far as there is room."""
+    """Return the files among `parts` and in folders among them that are below `home`.
+
+    A part that cannot be read, or with which the files exceed one of the limits, is skipped.
+    """
     found: dict[str, Path] = {}
     files: dict[str, bytes] = {}
     for part in parts:
@@ -99,7 +104,7 @@ def read_parts(
 
 
 def _place(word: str, home: Path | None, files: Mapping[str, bytes], *, whole: bool) -> str:
-    """Return a word for the copy; a path that is not in it is absolute."""
+    """Return a word of the command for the copy; a path outside the copy becomes absolute."""
     if not os.path.exists(word):
         return word
     path = Path(os.path.abspath(word))
@@ -113,9 +118,9 @@ def _place(word: str, home: Path | None, files: Mapping[str, bytes], *, whole: b
 
 
 def find_version(words: Sequence[str], files: Mapping[str, bytes]) -> str:
-    """Return the version of what interprets a command, as it says itself; empty if not known.
+    """Return the version that a command's interpreter prints; empty if unknown.
 
-    Only an interpreter that is installed is asked, also one that a copied script names after #!.
+    Only an installed interpreter is run, including one that a copied script names after #!.
     """
     program = [words[0]]
     if words[0].startswith(COPY):

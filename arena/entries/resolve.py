@@ -46,7 +46,7 @@ from arena.entries.syntax import check_archive, read_outline
 from arena.errors import InputError
 
 BOTS = Path(bots.__path__[0])
-"""The folder of the bots that are known by their names."""
+"""The folder of the bots that a spec can give by name only."""
 
 GROUP = "arena.bots"
 
@@ -63,11 +63,10 @@ def resolve(
 
     A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, a
     `package.module`, or `cmd:` and a command; each can be followed by `(name=value)` and
-    preceded by `label=`. A label and parameters that are passed here win over those of the
-    text. The lane is the one passed here, or else the default for the kind of bot. `needs`
-    are files and folders that it may read in the lane jail. A `code` is the bot's own, and the
-    text then only stands for it. Raises InputError for a bot that does not exist and for
-    whatever the spec gets wrong.
+    preceded by `label=`. The arguments `label` and `params` take precedence over those in the
+    text. Without `lane` it is the default for the kind of bot. `needs` are files and folders that
+    the bot may read in the lane jail. With `code` the bot is that class or function, and the text
+    only names it. Raises InputError for a bot that does not exist and for an invalid spec.
     """
     spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
     text = spec.target if code else text
@@ -98,12 +97,12 @@ def resolve(
 
 
 def installed() -> list[tuple[str, str]]:
-    """Return name and first docstring line of every bot in `bots/`, in order of names."""
+    """Return name and first docstring line of every bot in `bots/`, sorted by name."""
     return [(name, _first_line(name)) for name in _names()]
 
 
 def default_lane(target: str) -> Lane:
-    """Return the lane of a bot for which nobody asks for one; it is read from the spec alone.
+    """Return the default lane of a bot, which depends only on the target in its spec.
 
     >>> default_lane("greedy"), default_lane("./greedy.py")
     ('inproc', 'process')
@@ -112,7 +111,7 @@ def default_lane(target: str) -> Lane:
 
 
 class Code(NamedTuple):
-    """The source of a class or function of a program: a bot's file that was never written."""
+    """The source of a class or function of a calling program, in place of a bot's file."""
 
     name: str
     source: bytes
@@ -133,7 +132,7 @@ def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[s
 
 
 def _explain_label(target: str) -> str:
-    """Return that a label before a spec has signs that it cannot have there, "" without such."""
+    """Advise on a label that a spec cannot hold, with ( ) / or :, "" if there is no such label."""
     label, equals, _ = target.partition("=")
     if not equals or label[0] in "./~" or os.path.exists(target):
         return ""
@@ -141,13 +140,13 @@ def _explain_label(target: str) -> str:
 
 
 def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
-    """Return the entry of a bot that is a file or a folder, which travels whole."""
+    """Return the entry of a bot that is a file or a folder, with its whole source."""
     path = Path(os.path.expanduser(target))  # Path.expanduser raises for an unknown user
     is_folder = os.path.isdir(path)
     source, sha256 = _read_folder(path) if is_folder else _read_source(path, needs)
     name = os.path.basename(os.path.abspath(path))
     stem = re.sub(r"\W", "_", Path(name).stem)
-    in_memory = source.startswith(MAGIC)  # its files have no place on a disk
+    in_memory = source.startswith(MAGIC)  # the files of an archive have no path on disk
     return Entry(
         label=default_label(f"{name}/" if is_folder else target, params),
         target=target,
@@ -167,9 +166,9 @@ def _read_folder(folder: Path) -> tuple[bytes, str]:
 
 
 def _read_source(path: Path, needs: Sequence[str]) -> tuple[bytes, str]:
-    """Return the source of a bot's file or the archive that it carries, and its hash.
+    """Return the source of a bot's file, or the archive of a packed one, and its hash.
 
-    What it needs of its folder is then a part of it.
+    Files of its own folder that it needs become part of the source.
     """
     text = read_file(path, MOST_PACKED)
     packed = read_packed(text)
@@ -201,7 +200,7 @@ def _of_name(name: str, params: dict[str, Any]) -> Entry:
 
 
 def _of_module(location: Location, target: str, params: dict[str, Any]) -> Entry:
-    """Return the entry of a module, which stays where it is installed."""
+    """Return the entry of an installed module, which is used in place."""
     package = location.package
     if package is None:
         sha256 = hash_source(read_file(location.origin, MOST_PROGRAM), BOTS)
@@ -279,7 +278,7 @@ def _first_line(name: str) -> str:
 
 
 def _locate(target: str) -> Location:
-    """Return where the module of a `package.module` or of an entry point is."""
+    """Return the location of a `package.module`, or of an entry point's module."""
     if target.startswith(OBJECT):
         raise InputError(
             "a class or function of a Python program, which only a program can pass to the arena"
@@ -303,7 +302,7 @@ def _locate(target: str) -> Location:
 
 def _entry_points() -> dict[str, str]:
     """Return the modules of the bots that installed packages offer, by name."""
-    from importlib import metadata  # 15 ms, needed for few bots
+    from importlib import metadata  # here, because it takes 15 ms and few bots need it
 
     points = metadata.entry_points(group=GROUP)
     return {point.name: point.value.partition(":")[0] for point in points}

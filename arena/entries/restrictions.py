@@ -1,9 +1,9 @@
-"""Restrict a bot: say what of its choice it may not use, or hide what it sees.
+"""Restricted play: forbid a bot some of its legal actions, or hide part of its view.
 
-A restriction makes another view of a bot's own, and the bot chooses by that one. Its actions are
-legal, and it has some wherever the bot has some: a decision at which nothing would be left is not
-restricted. Source: Jaffe and others, "Evaluating Competitive Game Balance with Restricted Play",
-2012.
+A restriction replaces the bot's view by a narrower one, from which the bot chooses. Every action
+of the narrower view is legal, and at least one remains: a decision at which the restriction would
+leave no action is not restricted. Source: Jaffe and others, "Evaluating Competitive Game Balance
+with Restricted Play", 2012.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.state import checked
 from engine.strategy import close
 
 Narrow: TypeAlias = Callable[[View], View]
-"""Makes the view that a restricted bot gets of the one that its seat has."""
+"""A function from the full view of a seat to the view of a restricted bot."""
 
 _EARLY: Final = 2  # actions of a round
 _HIDDEN: Final = 255  # no kind and no action
@@ -27,21 +27,21 @@ _BETRAYALS: Final = [kind for kind in KINDS if VALUES[kind] < 0]
 
 
 class Restriction(NamedTuple):
-    """What a bot does or does not do, after "it", and the views that hold it to that."""
+    """A restriction: its description, to follow the word "it", and the function on views."""
 
     text: str
     narrow: Narrow
 
 
 class Restricted:
-    """A strategy under a restriction; raises IllegalAction where it does not keep to it."""
+    """A strategy under a restriction; raises IllegalAction if its action violates it."""
 
     def __init__(self, strategy: Strategy, narrow: Narrow) -> None:
         self.strategy = strategy
         self.narrow = narrow
 
     def choose(self, view: View, /) -> Action:
-        """Return the action that the strategy chooses by the narrower view."""
+        """Return the action that the strategy chooses in the narrower view."""
         seen = self.narrow(view)
         return checked(self.strategy.choose(seen), seen.legal, len(seen.history))
 
@@ -51,7 +51,7 @@ class Restricted:
 
 
 def _keep(allows: Callable[[View, Action], bool]) -> Narrow:
-    """Return what keeps those of the legal actions that are allowed, or all where none is."""
+    """Return a function on views that keeps the allowed actions, or all if none is allowed."""
 
     def narrow(view: View) -> View:
         legal = tuple([action for action in view.legal if allows(view, action)])
@@ -74,7 +74,7 @@ def _spares_cities(view: View, action: Action) -> bool:
 
 
 def _plays_last(kinds: Collection[Action]) -> Narrow:
-    """Return what keeps cards of these kinds in the hand while there is another card in it."""
+    """Return a function on views that plays cards of these kinds only if no others are left."""
 
     def allows(view: View, action: Action) -> bool:
         return action not in kinds or all(kind in kinds for kind in cards_of(view.hand))
@@ -83,12 +83,12 @@ def _plays_last(kinds: Collection[Action]) -> Narrow:
 
 
 def _hide_pile(view: View) -> View:
-    """Return a view in which the opponent has taken other cards, drawn by chance.
+    """Return a view in which the cards that the opponent has taken are replaced at random.
 
-    They are drawn from all that the seat then does not see: the cards that the opponent has taken,
-    its hand, the deck and the removed ones. They stand in the pile, in the opening row and in the
-    history, so that the view is one of a game, which is not over. It depends on nothing that is
-    hidden: two views that differ in hidden cards become the same.
+    The new cards are drawn from all cards that are then hidden from the seat: the opponent's pile
+    and hand, the deck, and the removed cards. They replace the old ones in the pile, the opening
+    row and the history, so that the result is the view of a possible unfinished game. It reveals
+    nothing hidden: two views that differ only in hidden cards give the same result.
     """
     places = [*_places_taken(view)]
     cards = bytearray(view.opening + view.history)
@@ -112,7 +112,7 @@ def _hide_pile(view: View) -> View:
 
 
 def _places_taken(view: View) -> Iterator[int]:
-    """Yield where the cards that the opponent has taken stand in the opening row and history."""
+    """Yield the places, in the opening row and the history, of cards that the opponent took."""
     row = [*range(len(view.opening))]
     for ply, action in enumerate(view.history):
         if action != TAKE:

@@ -1,4 +1,4 @@
-"""Check whether a bot takes the parameters that its spec gives."""
+"""Check whether a bot accepts the parameters in its spec."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _POSITIONAL = (
 
 
 def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
-    """Return what is wrong with a bot's parameters as one line, None if nothing is.
+    """Return the error in a bot's parameters as one line, None if they are valid.
 
-    The bot's signature says which parameters it takes, its annotations of which types.
+    They are checked against the names and the type annotations of the bot's signature.
     """
     try:
         signature = inspect.signature(bot)
     except (TypeError, ValueError):
-        return None  # a callable without a signature: the first game will tell
+        return None  # a callable without a signature: its first game shows an error
     if error := _find_missing_setup(bot, signature):
         return error
     takes = list(signature.parameters)[1:]
@@ -36,7 +36,7 @@ def find_parameter_error(bot: Any, params: dict[str, Any]) -> str | None:
 
 
 def _find_missing_setup(bot: Any, signature: inspect.Signature) -> str | None:
-    """Return what to write where a bot takes no setup, None where it does."""
+    """Return a suggestion if a bot has no parameter for the setup, else None."""
     positional = [value for value in signature.parameters.values() if value.kind in _POSITIONAL]
     if positional:
         return None

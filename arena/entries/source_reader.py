@@ -1,9 +1,9 @@
-"""Answer a question about sources of strangers, as a program with limits of its own.
+"""Analyse strangers' sources in a program with its own limits on time and memory.
 
-`python source_reader.py QUESTION SECONDS MEGABYTES`. Standard input has a line with the size of
-each source in bytes, then the sources. The answer has a line for each: words without tabs and line
-breaks, with tabs between them. No source is run. `arena.entries.syntax` starts this program, and
-believes what has the right form. It imports only what its question needs: an outline takes 20 ms.
+Usage: `python source_reader.py QUESTION SECONDS MEGABYTES`. The first line of standard input holds
+the size of each source in bytes; the sources follow. The answer has a line for each source, of
+words separated by tabs. No source is run. `arena.entries.syntax` starts this program, and accepts
+only answers of the right form. It imports only what its question needs: an outline takes 20 ms.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import warnings
 from collections.abc import Iterator
 
 FULL = 3
-"""The exit status where the memory does not suffice, or the parser's stack."""
+"""The exit status if the memory or the parser's stack does not suffice."""
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError)
-"""What Python raises for a source that it cannot compile; and MemoryError, see `FULL`."""
+"""The errors of Python for a source that it cannot compile, besides MemoryError (see `FULL`)."""
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LONGEST = 1000  # characters of a summary
@@ -28,7 +28,7 @@ _BOTS = "bots."
 def make_outline(source: bytes) -> list[str]:
     """Return the first line of a source's docstring, and the names of the bots that it imports.
 
-    A source that does not compile imports nothing, and its summary is why it does not.
+    For a source that does not compile, the summary is the error, and no names follow.
 
     >>> make_outline(b"'Plays well.'; from bots import greedy; import bots.denier")
     ['Plays well.', 'denier', 'greedy']
@@ -49,7 +49,7 @@ def _summary(tree: _ast.AST) -> str:
 
 
 def _imports(tree: _ast.AST) -> Iterator[str]:
-    """Yield the modules that the imports of a tree name; `from a import b` may name a.b."""
+    """Yield the modules that a syntax tree imports; `from a import b` may import a.b."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -63,7 +63,7 @@ def _imports(tree: _ast.AST) -> Iterator[str]:
 
 
 def find_error(source: bytes) -> list[str]:
-    """Return what is wrong with a source that cannot be compiled, nothing for any other.
+    """Return the error of a source that does not compile, as a list; empty if it compiles.
 
     >>> find_error(b"def (")
     ['line 1: SyntaxError: invalid syntax']
@@ -78,9 +78,9 @@ def find_error(source: bytes) -> list[str]:
 
 
 def make_shape(source: bytes) -> list[str]:
-    """Return the hash of a program without comments, docstrings and layout.
+    """Return the hash of a program without comments, docstrings and layout, in a list.
 
-    That of a source that does not compile is empty. That of a packed bot has its files.
+    The hash is empty if the source does not compile. The hash of a packed bot covers its files.
 
     >>> make_shape(b"x = 1  # one\\n") == make_shape(b'"A text."\\nx = 1')
     True
@@ -100,13 +100,13 @@ def make_shape(source: bytes) -> list[str]:
 
 
 def _is_text(part: object) -> bool:
-    """Return whether a statement is only a text, as a docstring is."""
+    """Return whether a statement is only a string, as a docstring is."""
     value = part.value if isinstance(part, _ast.Expr) else None
     return isinstance(value, _ast.Constant) and isinstance(value.value, str)
 
 
 def find_damage(archive: bytes) -> list[str]:
-    """Return why `read_archive` refuses an archive, nothing for one that it reads."""
+    """Return why `read_archive` refuses an archive, as a list; empty if it accepts it."""
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
     from arena.entries.archive import read_archive
 
@@ -126,7 +126,7 @@ QUESTIONS = {
 
 
 def limit(seconds: int, megabytes: int) -> None:
-    """Limit the processor time and the writable memory of this process, and what it may write."""
+    """Limit this process's processor time and writable memory, and forbid it to write files."""
     try:
         import resource
     except ImportError:  # Windows
@@ -140,7 +140,7 @@ def limit(seconds: int, megabytes: int) -> None:
 
 
 def main() -> None:
-    """Answer, source by source; exit with status `FULL` where the memory does not suffice."""
+    """Answer for each source; exit with status `FULL` if the memory does not suffice."""
     question = QUESTIONS[sys.argv[1]]
     limit(*map(int, sys.argv[2:]))
     warnings.simplefilter("ignore")

@@ -19,19 +19,19 @@ from engine.errors import show
 
 COMMAND = "cmd:"
 OBJECT = "python:"
-"""Before the name of a class or function of a program."""
+"""The prefix of the spec of a class or function of a calling program."""
 
 PERSON = "human"
 
 _SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _MOST_LABEL = 60
 _MOST_SHOWN = 80
-_MOST_BRACKETS = 20  # of a file's name with parameters
+_MOST_BRACKETS = 20  # opening brackets in a target that are tried as the start of the parameters
 _MOST_SPEC = 4000  # longer parameters belong into a config
 
 
 class Spec(NamedTuple):
-    """The parts of a spec; `label` is None where it gives none."""
+    """The parts of a spec; `label` is None if the text has no label."""
 
     label: str | None
     target: str
@@ -41,8 +41,8 @@ class Spec(NamedTuple):
 def parse(text: str) -> Spec:
     """Return the parts of a spec.
 
-    Raises InputError for a text that is empty, too long or that no file's name can hold, and
-    for parameters that cannot be read.
+    Raises InputError for a text that is empty or too long, that contains characters impossible in
+    file names, or whose parameters cannot be parsed.
 
     >>> parse("deep=./search.py(depth=3)")
     Spec(label='deep', target='./search.py', params={'depth': 3})
@@ -61,7 +61,7 @@ def parse(text: str) -> Spec:
 
 
 def _split(text: str, target: str, inner: str) -> tuple[str, dict[str, Any]]:
-    """Return the target of a spec and its parameters; a file's name may have a bracket, too."""
+    """Return the target of a spec and its parameters; a file name may contain brackets, too."""
     first: InputError | None = None
     for _ in range(_MOST_BRACKETS):
         try:
@@ -86,7 +86,7 @@ def write(target: str, params: dict[str, Any]) -> str:
 
 
 def person_label(text: str) -> str | None:
-    """Return the label of the person that a spec names, None where it names a bot.
+    """Return the label of the person that a spec names, None if it names a bot.
 
     Raises InputError for a person with parameters, and for a label that is not allowed.
 
@@ -105,12 +105,12 @@ def person_label(text: str) -> str | None:
 
 
 def is_file(target: str) -> bool:
-    """Return whether a target is a file, by the way it is written."""
+    """Return whether a target has the form of a file's path."""
     return target.endswith(".py") or "/" in target
 
 
 def default_label(target: str, params: dict[str, Any]) -> str:
-    """Return the label of a bot whose spec gives none.
+    """Return the label of a bot whose spec has no label.
 
     >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
     'hasty(depth=3)'
@@ -128,17 +128,17 @@ def default_label(target: str, params: dict[str, Any]) -> str:
 
 
 def looks_like_a_file(word: str) -> bool:
-    """Return whether a word of a command may name a file, by the way it is written."""
+    """Return whether a word of a command has the form of a file's path."""
     return word[0] not in "-0123456789" and ("/" in word or "." in word) if word else False
 
 
 def is_label(text: str) -> bool:
-    """Return whether a text fits a table as a label."""
+    """Return whether a text is a valid label, which fits into a table."""
     return text.isprintable() and text == text.strip() and 0 < len(text) <= _MOST_LABEL
 
 
 def check_label(spec: str, label: str) -> None:
-    """Raise InputError for a label that does not fit a table."""
+    """Raise InputError for an invalid label."""
     if not is_label(label):
         raise InputError(
             f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
@@ -147,9 +147,9 @@ def check_label(spec: str, label: str) -> None:
 
 
 def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as a manifest keeps them: tuples become lists.
+    """Return parameters in the form of a manifest: tuples become lists.
 
-    Raises InputError for a value that JSON cannot keep.
+    Raises InputError for a value that JSON cannot represent.
     """
     for name, value in params.items():
         try:
@@ -171,7 +171,7 @@ def _parse_params(spec: str, text: str) -> dict[str, Any]:
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         params = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # these two: nested too deep
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: too deep
         raise InputError(
             f"bot {spec!r}: parameters are written name=value, with plain values: "
             f"({text[:_MOST_SHOWN]})"
@@ -184,13 +184,13 @@ def _parse_params(spec: str, text: str) -> dict[str, Any]:
 
 
 def _is_open(target: str) -> bool:
-    """Return whether a bracket is opened in a target and not closed; a file may be called so."""
+    """Return whether a target has an unclosed bracket and is not the name of a file."""
     is_command = target.startswith(COMMAND)
     return not is_command and target.count("(") > target.count(")") and not os.path.exists(target)
 
 
 def _check_text(text: str) -> None:
-    """Raise InputError for a spec that is too long, or that a file's name or a line cannot hold."""
+    """Raise InputError for a spec that is too long or contains forbidden characters."""
     if len(text) > _MOST_SPEC:
         raise InputError(f"bot {text[:_MOST_SHOWN]!r}...: longer than {_MOST_SPEC:,} characters")
     if "\0" in text:
@@ -207,7 +207,7 @@ def _write_params(params: dict[str, Any]) -> str:
 
 
 def _has_text_keys(value: Any) -> bool:
-    """Return whether all keys of all mappings in a value are texts."""
+    """Return whether all keys of all mappings in a value are strings."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _has_text_keys(value[key]) for key in value)
     return not isinstance(value, list | tuple) or all(map(_has_text_keys, value))

@@ -1,7 +1,7 @@
 """Parse a Python source without running it: its docstring, its imports, its syntax error.
 
-Sources of this program and of `bots/` are parsed here. Those of strangers are read by a small
-program with limits (`source_reader.py`): a text of 1 MB can take a gigabyte, or minutes.
+Sources of the arena and of `bots/` are parsed in this process. Strangers' sources are parsed by a
+small program with limits (`source_reader.py`): parsing 1 MB can take a gigabyte, or minutes.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from arena.entries.source_reader import FULL, make_outline
 from arena.errors import ArenaError, InputError
 
 SECONDS: Final = 5
-"""Seconds of a processor in which a source is read, and `SECONDS_OF_MB` more for each MB."""
+"""Limit of processor time for reading sources, in s; `SECONDS_OF_MB` more for each MB."""
 
 SECONDS_OF_MB: Final = 2
 
 MEGABYTES: Final = 512
-"""MB of memory in which a source is read."""
+"""Limit of memory for reading sources, in MB."""
 
 _MOST_KEPT = 512  # sources
 _MOST_ANSWER = 4 << 20  # bytes
-_PATIENCE = 20  # seconds for each second of a processor
-_NOT_ITS_OWN: Final = (signal.SIGTERM, getattr(signal, "SIGKILL", 0))  # the system's, or a person's
+_PATIENCE = 20  # seconds of wall-clock time for each second of processor time
+_NOT_ITS_OWN: Final = (signal.SIGTERM, getattr(signal, "SIGKILL", 0))  # sent by others
 
 _lock = threading.RLock()
 _kept: dict[bytes, Outline] = {}
@@ -42,7 +42,7 @@ _kept: dict[bytes, Outline] = {}
 class Outline(NamedTuple):
     """The first line of a source's docstring, and the names of the bots that it imports.
 
-    A source that does not compile imports nothing, and its summary is why it does not.
+    For a source that does not compile, the summary is the error, and no names are given.
     """
 
     summary: str
@@ -52,9 +52,9 @@ class Outline(NamedTuple):
 def parse_source(source: str | bytes) -> ast.Module:
     """Return the syntax tree of a source of our own; raises what `ast.parse` raises.
 
-    One thread at a time: in Python 3.11 two that parse disturb each other, and one ends in a
-    SystemError. It warns of nothing, and the filters of warnings belong to all threads, too.
-    Source: github.com/python/cpython/pull/113035.
+    A lock admits one thread at a time: in Python 3.11 parsing in two threads can raise SystemError
+    (github.com/python/cpython/pull/113035). Warnings are suppressed, and their filters are shared
+    by all threads, too.
     """
     with _lock, warnings.catch_warnings(action="ignore"):
         return ast.parse(source)
@@ -71,7 +71,7 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def read_outline(source: bytes) -> Outline:
-    """Return the outline of a source of our own, which is parsed once in this process.
+    """Return the outline of a source of our own; each source is parsed once in this process.
 
     >>> read_outline(b"'Plays well.'; from bots.greedy import bot")
     Outline(summary='Plays well.', bots=('greedy',))
@@ -88,19 +88,19 @@ def read_outline(source: bytes) -> Outline:
 
 
 def read_outlines(sources: Mapping[str, bytes]) -> list[Outline]:
-    """Return the outlines of strangers' sources, which have names; raises what `ask` raises.
+    """Return the outlines of strangers' sources, given by name; raises what `ask` raises.
 
     >>> read_outlines({"mine.py": b"import bots.greedy"})
     [Outline(summary='', bots=('greedy',))]
     """
     outlines = [Outline(summary, tuple(names)) for summary, *names in ask("outline", sources)]
     if not all(name.isidentifier() for outline in outlines for name in outline.bots):
-        raise _broken()  # the names become those of files
+        raise _broken()  # the names are used as file names
     return outlines
 
 
 def find_syntax_errors(sources: Mapping[str, bytes]) -> dict[str, str]:
-    """Return what is wrong with each of the sources that cannot be compiled, by its name.
+    """Return the errors of the sources that do not compile, by name of the source.
 
     >>> find_syntax_errors({"mine.py": b"def (", "other.py": b"x = 1"})
     {'mine.py': 'line 1: SyntaxError: invalid syntax'}
@@ -112,7 +112,7 @@ def find_syntax_errors(sources: Mapping[str, bytes]) -> dict[str, str]:
 def find_shape(source: bytes) -> str:
     """Return the hash of a program without comments, docstrings and layout.
 
-    Nothing is returned for a source that does not compile. That of a packed bot has its files.
+    It is empty if the source does not compile. The hash of a packed bot covers its files.
 
     >>> find_shape(b"x = 1  # one\\n") == find_shape(b'"A text."\\nx = 1')
     True
@@ -124,7 +124,7 @@ def find_shape(source: bytes) -> str:
 
 
 def check_archive(archive: bytes) -> None:
-    """Raise InputError for an archive that `read_archive` refuses, or that takes too much."""
+    """Raise InputError if `read_archive` refuses an archive, or needs too much time or memory."""
     ((damage, *_),) = ask("damage", {"": archive})
     if damage:
         raise InputError(damage)
@@ -133,8 +133,8 @@ def check_archive(archive: bytes) -> None:
 def ask(question: str, sources: Mapping[str, bytes]) -> list[list[str]]:
     """Return the answers to a question about strangers' sources, from a process with limits.
 
-    Raises InputError, which names the source, where reading it takes too much, and ArenaError
-    where that is not the source's doing.
+    Raises InputError, which names the source, if reading it exceeds the limits, and ArenaError if
+    the process fails for another reason.
     """
     if not sources:
         return []
@@ -163,8 +163,8 @@ def _broken() -> ArenaError:
 
 
 def _run(words: list[str], sources: Mapping[str, bytes], patience: float) -> tuple[bytes, int]:
-    """Return what a reader answers, cut to a little more than the most, and its exit status."""
-    from subprocess import DEVNULL, PIPE, Popen  # 10 ms, needed for few bots
+    """Return the reader's answer, cut just above the longest valid size, and its exit status."""
+    from subprocess import DEVNULL, PIPE, Popen  # here: it takes 10 ms, and few bots need it
 
     command = [sys.executable, "-I", "-S", "-B", source_reader.__file__, *words]
     try:
@@ -177,13 +177,13 @@ def _run(words: list[str], sources: Mapping[str, bytes], patience: float) -> tup
     end.daemon = True
     end.start()
     try:
-        with suppress(BrokenPipeError), process.stdin as pipe:  # it may end before it has read all
+        with suppress(BrokenPipeError), process.stdin as pipe:  # it may end before reading all
             pipe.write(b"%b\n" % b" ".join(b"%d" % len(source) for source in sources.values()))
             for source in sources.values():
                 pipe.write(source)
         with process.stdout as pipe:
             answer = pipe.read(_MOST_ANSWER + 1)
-        return answer, process.wait()  # one that goes on has no pipe any more
+        return answer, process.wait()  # its pipe is closed: it ends if it writes more
     finally:
         end.cancel()
         process.kill()
@@ -191,7 +191,7 @@ def _run(words: list[str], sources: Mapping[str, bytes], patience: float) -> tup
 
 
 def _renew_lock() -> None:
-    """Have a lock in a forked process that no thread of its parent holds."""
+    """Replace the lock in a forked process: a thread of the parent may hold the old one."""
     global _lock
     _lock = threading.RLock()
 

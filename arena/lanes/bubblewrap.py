@@ -20,7 +20,7 @@ OWN_PROCESSES: Final = ("--dev-bind", "/", "/", "--unshare-pid", "--proc", "/pro
 
 _RIGHTS = ("CAP_SYS_ADMIN", *(("CAP_SETUID", "CAP_SETGID") if IS_ROOT else ()))
 RIGHTS: Final = ("--cap-drop", "ALL", *(word for name in _RIGHTS for word in ("--cap-add", name)))
-"""The arguments that leave a jail's process 1 the rights that it gives up before the bot starts."""
+"""The arguments for the rights of a jail's process 1, which drops them before the bot starts."""
 
 TRIAL: Final = (
     *(() if IS_ROOT else ("--unshare-user",)),
@@ -28,10 +28,10 @@ TRIAL: Final = (
     *RIGHTS,
     *("--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
 )
-"""The arguments with which bubblewrap shows that it can make a jail here."""
+"""The arguments for a trial whether bubblewrap can make a jail here."""
 
 OLDEST_JAIL: Final = (5, 8)
-"""The oldest Linux whose /proc can show processes only."""
+"""The oldest Linux version whose /proc can be limited to processes."""
 
 _PATIENCE = 10.0  # seconds
 _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
@@ -41,7 +41,7 @@ _OLDEST_COUNTING = (5, 14)  # Linux counts processes for each user namespace
 def find_bubblewrap() -> str:
     """Return the path of bubblewrap.
 
-    Raises InputError where it is missing, or cannot make a jail.
+    Raises InputError if it is not installed or cannot make a jail.
     """
     program = shutil.which("bwrap")
     if program is None:
@@ -59,14 +59,14 @@ def find_bubblewrap() -> str:
 
 @cache
 def find_pid_namespaces() -> str | None:
-    """Return the path of a bubblewrap that gives a command a pid namespace; None without one."""
+    """Return the path of bubblewrap if it can give a command a pid namespace, else None."""
     program = shutil.which("bwrap")
     words = (*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "true")
     return None if program is None or _complaint(program, words) is not None else program
 
 
 def _complaint(program: str, words: tuple[str, ...]) -> str | None:
-    """Return why bubblewrap does not run with these arguments, None if it does."""
+    """Return the error of bubblewrap run with these arguments, None if it succeeds."""
     try:
         done = subprocess.run(
             [program, *words], capture_output=True, text=True, timeout=_PATIENCE, check=False
@@ -78,14 +78,14 @@ def _complaint(program: str, words: tuple[str, ...]) -> str | None:
 
 
 def user_namespace() -> tuple[str, ...]:
-    """Return the arguments with which the user stays the same; root needs none."""
+    """Return the arguments that keep the user id in a new user namespace; empty for root."""
     if IS_ROOT:
         return ()
     return ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
 
 
 def counts_processes() -> bool:
-    """Return whether the kernel can hold the number of a jail's processes."""
+    """Return whether the kernel limits the number of processes of each jail separately."""
     return IS_ROOT or _release() >= _OLDEST_COUNTING
 
 
@@ -98,7 +98,7 @@ def _release() -> tuple[int, ...]:
 _TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")  # may be links into /usr
 _ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 _ALTERNATIVES = Path("/etc/alternatives")
-_DEVICES = ("null", "random", "urandom")  # /dev/zero would be memory that no limit counts
+_DEVICES = ("null", "random", "urandom")  # mapping /dev/zero would evade the memory limit
 _LINKS = {
     "/dev/fd": "/proc/self/fd",
     "/dev/stdin": "/proc/self/fd/0",
@@ -108,7 +108,7 @@ _LINKS = {
 
 
 def system() -> Iterator[str]:
-    """Yield the words for the links at the top, and for what finds libraries."""
+    """Yield the options for the links in the root folder and for the dynamic loader's files."""
     yield from ("--dir", "/usr")
     for path in _TOP:
         if Path(path).is_symlink():
@@ -119,7 +119,7 @@ def system() -> Iterator[str]:
 
 
 def devices(memory: str) -> Iterator[str]:
-    """Yield the words for /dev; its folder for shared memory is a link to `memory`."""
+    """Yield the options for /dev; its folder for shared memory is a link to `memory`."""
     yield from ("--tmpfs", "/dev")
     for name in _DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
@@ -128,10 +128,10 @@ def devices(memory: str) -> Iterator[str]:
 
 
 def links_to(programs: Iterable[Path], shown: Iterable[Path]) -> Iterator[str]:
-    """Yield the words for programs, with the links that lead to them.
+    """Yield the options that show programs, with the links that lead to them.
 
-    A program that is a link may look for its own files from where the link leads. What lies in a
-    folder that is shown is there already.
+    A program that is a link may look for its own files beside the link's target. Programs in a
+    folder of `shown` are visible already.
     """
     folders, made = {*shown, _ALTERNATIVES}, set[Path]()
     for program in programs:
@@ -148,7 +148,7 @@ def links_to(programs: Iterable[Path], shown: Iterable[Path]) -> Iterator[str]:
 
 
 def bound(paths: Iterable[Path], private: str) -> Iterator[str]:
-    """Yield the words that show paths, in folders through which everybody may go."""
+    """Yield the options that show paths, below folders that every user may enter."""
     places = {placed(path): path for path in paths}
     outer = {place for place in places if not places.keys() & {*place.parents}}
     folders = {folder for place in outer for folder in place.parents}
@@ -159,7 +159,7 @@ def bound(paths: Iterable[Path], private: str) -> Iterator[str]:
 
 
 def placed(path: Path) -> Path:
-    """Return a path without a link at the top: /usr/lib/x for /lib/x where that is a link."""
+    """Resolve a link in the root folder: return /usr/lib/x for /lib/x if /lib is a link."""
     top = Path(*path.parts[:2])
     if str(top) in _TOP and top.is_symlink():
         return Path("/", os.readlink(top), *path.parts[2:])

@@ -1,9 +1,9 @@
 """Measure and kill all processes of a bot together, with control groups of Linux (version 2).
 
-Each process of a bot has a group, below one for the run. A group knows the processor time of
-every process that was ever in it, and kills them all at once, also those that were detached from
-their parent.
-It limits nothing. Where no group can be made, no error is raised: a bot's processes are then
+Each process of a bot has a group, below the group of the run. A group counts the processor time of
+every process that was ever in it, and kills them all at once, including those that were detached
+from their parent.
+The groups set no limits. If no group can be made, no error is raised: a bot's processes are then
 measured and killed one by one.
 """
 
@@ -20,24 +20,24 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 RUN: Final = "run-"
-"""The names of the folders of runs begin so."""
+"""The prefix of the names of runs' folders."""
 
-_PREFIX = "noir-arena-"  # of the group of a run, before the name of its folder
+_PREFIX = "noir-arena-"  # the name of a run's group is this and the name of its folder
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
-_TRIES = 50  # to remove a group whose processes are ending
-_PAUSE = 0.01  # seconds from one to the next
+_TRIES = 50  # at removing a group whose processes are still ending
+_PAUSE = 0.01  # seconds between tries
 
 _numbers = itertools.count()
 
 
 class Group(NamedTuple):
-    """The group of one process of a bot; without a folder it does nothing."""
+    """The group of one process of a bot; if its folder is None, every method does nothing."""
 
     folder: Path | None = None
 
     @property
     def joining(self) -> tuple[str, ...]:
-        """The words before a command with which it runs in the group."""
+        """The words that, put before a command, start it in the group."""
         return ("/bin/sh", "-c", _JOIN, str(self.folder / "cgroup.procs")) if self.folder else ()
 
     def used(self) -> float:
@@ -54,13 +54,13 @@ class Group(NamedTuple):
             _kill(self.folder)
 
     def remove(self) -> None:
-        """Remove the group, and kill what is in it."""
+        """Kill the processes of the group, and remove it."""
         if self.folder:
             _remove_tree(self.folder)
 
 
 def make_group(folder: Path) -> Group:
-    """Return a new group for a process that gets this folder, which is one of a run."""
+    """Return a new group for the process whose temporary folder this is, below its run's group."""
     run = _run_of(folder)
     if run is None:
         return Group()
@@ -80,14 +80,14 @@ def _run_of(folder: Path) -> Path | None:
 
 
 def _group_of(name: str) -> Path | None:
-    """Return where the group is of a run whose folder has this name, None if there are none."""
+    """Return the path of the group of the run whose folder has this name, None without groups."""
     base = find_base()
     return base / f"{_PREFIX}{name}" if base else None
 
 
 @cache
 def find_base() -> Path | None:
-    """Return the group of this process, below which others may be made; None without one."""
+    """Return the group of this process, below which new groups are made; None without one."""
     with suppress(OSError):
         own, mounts = (Path("/proc/self", name).read_text() for name in ("cgroup", "mountinfo"))
         return locate(own, mounts)
@@ -95,7 +95,7 @@ def find_base() -> Path | None:
 
 
 def locate(own: str, mounts: str) -> Path | None:
-    """Return the folder of a process's group, by its files `cgroup` and `mountinfo`.
+    """Return the folder of a process's group, read from /proc/PID/cgroup and mountinfo.
 
     >>> locate("4:pids:/x\\n0::/a/b", "41 31 0:38 /a /sys/fs/cgroup rw - cgroup2 c rw").as_posix()
     '/sys/fs/cgroup/b'
@@ -113,7 +113,7 @@ def locate(own: str, mounts: str) -> Path | None:
 
 
 def has_groups() -> bool:
-    """Return whether groups can be made here, and measure."""
+    """Return whether groups can be made here and report processor time."""
     name = f"{RUN}trial-{os.getpid()}"
     with groups_of_run(name):
         group = make_group(Path(name))
@@ -124,9 +124,9 @@ def has_groups() -> bool:
 
 @contextmanager
 def groups_of_run(name: str) -> Iterator[None]:
-    """Have a group for the run whose folder has this name; at the end remove it.
+    """Make a group for the run whose folder has this name; remove it on exit.
 
-    Below it the run's bots get theirs. The group of a killed run is removed with its folder.
+    The groups of the run's bots are below it. The group of a killed run is removed with its folder.
     """
     if group := _group_of(name):
         with suppress(OSError):
@@ -138,21 +138,21 @@ def groups_of_run(name: str) -> Iterator[None]:
 
 
 def remove_groups(name: str) -> None:
-    """Remove the group of a run and those below it, and kill what is in them."""
+    """Kill the processes in the group of a run and in those below it, and remove the groups."""
     group = _group_of(name)
     if group and name.startswith(RUN):
         _remove_tree(group)
 
 
 def _kill(group: Path) -> None:
-    """Kill what is in a group, if it is there and this user may (Linux 5.14)."""
+    """Kill the processes of a group if it exists and this user is permitted to (Linux 5.14)."""
     path = group / "cgroup.kill"
     with suppress(OSError), open(os.open(path, os.O_WRONLY), "w") as file:
         file.write("1")
 
 
 def _remove_tree(group: Path) -> None:
-    """Remove a group and those below it, and kill what is in them."""
+    """Kill the processes in a group and in those below it, and remove the groups."""
     _kill(group)
     for _ in range(_TRIES):
         try:

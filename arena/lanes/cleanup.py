@@ -1,4 +1,4 @@
-"""Kill the processes and remove the files that a run or its bots leave, whatever ends the run."""
+"""Kill the processes and remove the files of a run and its bots, however the run ends."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
 from arena.lanes.cgroup import remove_groups
 
 TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SIGHUP"))
-"""Signals that end what is under way, as Ctrl-C does; Windows lacks the second."""
+"""Signals that end the program, as Ctrl-C does; Windows lacks the second."""
 
 _SWEEPS = 50
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
-_interrupts = False  # whether these signals raise what Ctrl-C raises
-_terminations: list[int] = []  # those that came
+_interrupts = False  # whether SIGTERM and SIGHUP raise KeyboardInterrupt
+_terminations: list[int] = []  # the signals received
 
 
 def remove_folder(folder: Path) -> None:
@@ -40,10 +40,9 @@ def remove_folder(folder: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a file, or a folder with all in it, however deep a bot has made it.
+    """Remove a file, or a folder with its contents, however deeply a bot has nested it.
 
-    A bot may have taken away its permissions. Of a link nothing behind it is touched, and a pipe is
-    not opened.
+    It works if a bot has removed the permissions. Links are not followed, and pipes are not opened.
     """
     with suppress(OSError):
         if not stat.S_ISDIR(os.lstat(path).st_mode):
@@ -58,15 +57,15 @@ def remove_tree(path: Path) -> None:
                 folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
     with suppress(RecursionError):
         shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):  # a file, or deeper than Python goes
+    with suppress(OSError):  # a file, or nested too deeply for Python
         if path.exists():
             subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
 
 
 def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
-    """Kill every process that was started for the bots of a folder, or by one of them.
+    """Kill every process that was started for the bots of a folder, or by one of the bots.
 
-    A process may have left its process group; it is known by the environment it began with.
+    A process that has left its process group is recognised by its initial environment.
     """
     for _ in range(_SWEEPS):
         waiting()
@@ -75,10 +74,10 @@ def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
 
 
 def _started_for(folder: str) -> Iterator[psutil.Process]:
-    """Yield the processes with this folder, or one in it, in their environment.
+    """Yield the processes whose environment names this folder or one inside it.
 
-    Where there is /proc, one that does not name the folder is passed over: with 240 processes
-    that takes 4 ms instead of 15.
+    If /proc exists, it is read first to rule out processes that do not name the folder: with 240
+    processes that takes 4 ms instead of 15.
     """
     for pid in psutil.pids():
         with suppress(psutil.Error, OSError):
@@ -96,9 +95,9 @@ def _environment_of(pid: int) -> bytes:
 
 
 def kill_all(processes: list[psutil.Process]) -> bool:
-    """Kill processes; all are stopped first, so that none starts more meanwhile.
+    """Kill processes, after stopping all of them so that none can start others.
 
-    Return whether there were any besides this one, which is spared.
+    This process is spared. Return whether there were any others.
     """
     others = [process for process in processes if process.pid != os.getpid()]
     for action in (signal.SIGSTOP, signal.SIGKILL):
@@ -109,24 +108,24 @@ def kill_all(processes: list[psutil.Process]) -> bool:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every process below this one whose own parent ends (Linux).
+    """Become a child subreaper: the parent of every descendant whose own parent ends (Linux).
 
-    A bot can hide a process from every search, but not from this (child subreaper). Only the
-    arena's own programs do it: in another one, processes of its user would be taken for those.
+    A bot can hide a process from every search, but not from this. Only the arena's own programs
+    do it: in a program of the library's user, that user's orphans would be taken for a bot's.
     """
     global _adopting
     _adopting = _set_process(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with(parent: int) -> None:
-    """Have this process killed when its parent ends (Linux); exit if that has ended already."""
+    """Have the kernel kill this process when its parent ends (Linux); exit if it has ended."""
     _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def _set_process(option: int, value: int) -> bool:
-    """Set an option of this process (prctl); return whether it has been set."""
+    """Set an option of this process with prctl; return whether that succeeded."""
     if sys.platform != "linux":
         return False
     import ctypes
@@ -140,9 +139,9 @@ def children() -> set[psutil.Process]:
 
 
 def kill_orphans(spared: Collection[psutil.Process] = ()) -> None:
-    """Kill the adopted processes and all below them, but not the spared ones and theirs.
+    """Kill the adopted processes and their descendants, except `spared` and their descendants.
 
-    Those may start processes meanwhile, which are not known here.
+    The spared processes may start others during the call; these are adopted but not in `spared`.
     """
     while _adopting and (orphans := children() - {*spared}):
         kill_all([*orphans, *(below for orphan in orphans for below in descendants(orphan))])
@@ -150,7 +149,7 @@ def kill_orphans(spared: Collection[psutil.Process] = ()) -> None:
 
 
 def descendants(process: psutil.Process) -> list[psutil.Process]:
-    """Return all processes below a process, none if it has ended."""
+    """Return all descendants of a process, an empty list if it has ended."""
     try:
         return list(process.children(recursive=True))
     except psutil.Error:
@@ -158,7 +157,7 @@ def descendants(process: psutil.Process) -> list[psutil.Process]:
 
 
 def count_descendants(pids: Collection[int]) -> Counter[int]:
-    """Return how many processes there are below each of these, with one look at all."""
+    """Count the descendants of each of these processes, in one pass over the process table."""
     parents = {process.pid: process.info["ppid"] for process in psutil.process_iter(["ppid"])}
     counts: Counter[int] = Counter()
     for pid in parents:
@@ -172,10 +171,10 @@ def count_descendants(pids: Collection[int]) -> Counter[int]:
 
 @contextmanager
 def exit_on_termination() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end what is under way as Ctrl-C does; under nohup that is ignored.
+    """Make SIGTERM and SIGHUP raise SystemExit, so that `finally` blocks run as after Ctrl-C.
 
-    Signals belong to the main thread; in another thread nothing is changed. They raise SystemExit,
-    or KeyboardInterrupt inside `interrupt_on_termination`.
+    Inside `interrupt_on_termination` they raise KeyboardInterrupt. SIGHUP stays ignored under
+    nohup. Only the main thread can handle signals: in another one nothing is changed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -198,9 +197,9 @@ def exit_on_termination() -> Iterator[None]:
 
 @contextmanager
 def interrupt_on_termination() -> Iterator[None]:
-    """Let `exit_on_termination` raise KeyboardInterrupt, so that a command says what is kept.
+    """Let `exit_on_termination` raise KeyboardInterrupt, so that a command can report its state.
 
-    `interrupted_by` then says which signal it was.
+    `interrupted_by` then returns the signal.
     """
     global _interrupts
     _terminations.clear()
@@ -212,25 +211,25 @@ def interrupt_on_termination() -> Iterator[None]:
 
 
 def interrupted_by() -> int:
-    """Return the signal that has interrupted a command: SIGINT if no other came."""
+    """Return the signal that interrupted a command, SIGINT if no other was received."""
     return _terminations[0] if _terminations else signal.SIGINT
 
 
 def hang_up() -> None:
-    """Do what SIGHUP does here, unless it has come: the terminal has gone."""
+    """Act as on SIGHUP, because the terminal was closed, unless SIGHUP was received already."""
     if signal.SIGHUP not in _terminations:
         os.kill(os.getpid(), signal.SIGHUP)
 
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Let no signal raise an exception here: the first one that comes is handled at the end.
+    """Defer signals: handle the first one that arrives when the block ends.
 
-    So what is made is known to whoever removes it, and its removal is not left half done. A
-    signal that Python does not handle is not held.
+    So a new folder or process is registered for its removal, and a removal is not interrupted. A
+    signal that Python does not handle is not deferred.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # none raises anything there
+        yield  # signals raise exceptions only in the main thread
         return
     came: list[tuple[int, FrameType | None]] = []
     before: dict[int, Callable[[int, FrameType | None], object]] = {}

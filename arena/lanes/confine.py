@@ -1,7 +1,7 @@
-"""Limit the resources of this process (rlimits), and become another program.
+"""Set the resource limits (rlimits) of this process, and execute another program in its place.
 
-`python confine.py MEGABYTES COMMAND...`. It imports nothing of the arena, and starts in 10 ms.
-Process 1 of a jail (`init.py`) limits itself and the bot with the same functions.
+Usage: `python confine.py MEGABYTES COMMAND...`. It imports nothing of the arena, and starts in
+10 ms. Process 1 of a jail (`init.py`) limits itself and the bot with the same functions.
 """
 
 import os
@@ -9,13 +9,13 @@ import signal
 import sys
 
 MOST_OPEN = 128
-"""Files of a process; each may be half a pipe, for which the kernel keeps up to 64 KB."""
+"""Open files of a process; a pipe, of two files, takes up to 64 KB of the kernel's memory."""
 
 DISK = 64 << 20
-"""The size of a jail's private folder in bytes; it is in memory."""
+"""The size in bytes of a jail's private folder, which is in memory."""
 
 INODES = 10_000
-"""The number of files and folders in it, each of which takes 1 KB of the kernel's memory."""
+"""The most files and folders in it; each takes 1 KB of the kernel's memory."""
 
 _MB = 1 << 20
 _MOST_FILE = 64 * _MB
@@ -26,7 +26,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def limit(megabytes: int, processes: int = 0) -> None:
-    """Limit memory, files and, unless it is 0, the number of processes and threads.
+    """Limit memory, files and, unless `processes` is 0, the number of processes and threads.
 
     The memory limit is on writable memory (RLIMIT_DATA), because runtimes such as Node's
     reserve address space that they never use.
@@ -35,7 +35,7 @@ def limit(megabytes: int, processes: int = 0) -> None:
 
     limits = {
         "DATA": megabytes * _MB,
-        "STACK": _MOST_STACK,  # RLIMIT_DATA does not count it
+        "STACK": _MOST_STACK,  # not counted by RLIMIT_DATA
         "FSIZE": _MOST_FILE,
         "MEMLOCK": _MOST_LOCKED,
         "MSGQUEUE": 0,
@@ -47,7 +47,7 @@ def limit(megabytes: int, processes: int = 0) -> None:
         limits["NPROC"] = processes
     for name, most in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
-        if kind is None:  # only Linux has all
+        if kind is None:  # not on this system; only Linux has all of them
             continue
         soft, hard = (
             most if limit == resource.RLIM_INFINITY else min(most, limit)
@@ -57,7 +57,7 @@ def limit(megabytes: int, processes: int = 0) -> None:
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent ends (Linux); exit if that has ended already."""
+    """Have the kernel kill this process when its parent ends (Linux); exit if it has ended."""
     parent = os.getppid()
     if sys.platform == "linux":
         import ctypes
@@ -68,7 +68,7 @@ def die_with_parent() -> None:
 
 
 def execute(command: list[str]) -> None:
-    """Become the command; exit with status 127 if it cannot be run."""
+    """Execute the command in place of this program; exit with status 127 if that fails."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     try:
         os.execvp(command[0], command)

@@ -1,7 +1,7 @@
-"""Keep the evidence of a fault: the end of what a bot printed, and its traceback.
+"""Keep the evidence of a fault: the end of the bot's output, and its traceback.
 
-What varies from run to run (addresses, folders, numbers) is replaced. The process of a bot imports
-this module: standard library only.
+Text that varies from run to run (addresses, folders, numbers) is replaced. A bot's process imports
+this module, so it uses the standard library only.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from types import TracebackType
 from typing import Any
 
 MOST_OUTPUT = 20_000
-"""How many characters of output are kept for a fault, which shows the end of them."""
+"""Characters of output that are kept; a fault shows the end of them."""
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-"""The folder of the arena. `pathlib` would cost the start of a bot's process 6 ms."""
+"""The folder of the arena; importing `pathlib` would delay a bot's start by 6 ms."""
 
 _ARCHIVE = f"{ROOT}/arena/entries/archive.py"
 _IMPORTLIB = "<frozen importlib"
-_DEEP = 50  # frames: a recursion that failed is deeper
+_DEEP = 50  # frames; a deeper traceback is that of a runaway recursion
 _COUNTED = "Thread|Dummy|Task|Process|ForkProcess|SpawnProcess|ThreadPoolExecutor"
 _RUN = r"(?:/[^/\s'\"]{1,99}){0,9}/noir-arena-\d+(?:\.\d+)?/run-\w{8}(?:/(?:worker|bot)-\w+)*"
 _VARYING = {
-    # where a bot's own files are laid out: what follows is their name
+    # the folder of a bot's own files; the rest of the path is their name
     rf"{_RUN}/files-[0-9a-f]{{16}}(?:/|\b)": "",
-    # addresses of objects: those of a repr, and those that are as long as an address
+    # addresses of objects: in a repr, and any number as long as an address
     r"(?<=\bat )0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{9,16}\b": "0x...",
-    # the folder of a run, of its worker and of a bot, which all are temporary
+    # the temporary folders of a run, of its worker and of a bot
     _RUN: "<folder>",
-    # names that `tempfile` makes up
+    # random names made by `tempfile`
     r"\btmp[a-z0-9_]{8}\b": "tmp...",
-    # numbers that a process gives out, to threads first and then to descriptors
+    # numbers of threads and of descriptors, which differ between processes
     rf"\b({_COUNTED})-\d+(?:_\d+)?": r"\1-...",
     r"\b(started|stopped|daemon) \d+": r"\1 ...",
     r"\bfd=\d+": "fd=...",
-    # how often a line is repeated, and where exactly the limit is met, depends on the lane
+    # the number of repeated lines and the exact recursion depth depend on the lane
     r"\[Previous line repeated \d+ more times?\]": "[Previous line repeated]",
     r"(maximum recursion depth exceeded) [^\n'\"]*": r"\1",
-    # what else is installed (from Python 3.15 on)
+    # suggestions of installed modules (from Python 3.15 on)
     r"(No module named '[^'\n]+')\. Did you mean: '[^'\n]+'\?": r"\1",
 }
 _PATTERNS = [(re.compile(pattern), word) for pattern, word in _VARYING.items()]
 
 
 class Output(io.TextIOBase):
-    """Takes the place of standard output: keeps the end, and passes all of it to a descriptor."""
+    """Replaces standard output: keeps the end of the text, and writes all to a descriptor."""
 
     def __init__(self, descriptor: int | None = None) -> None:
         self.descriptor = descriptor
@@ -57,16 +57,16 @@ class Output(io.TextIOBase):
         self._captures = False
 
     def capture(self) -> None:
-        """Take the place of standard output and standard error, and get every warning.
+        """Replace standard output and standard error, and show every warning each time.
 
-        Python itself shows a warning once in a process, which may play many games.
+        By default Python shows a warning once in a process, but a process may play many games.
         """
         self._captures = True
         self.stay()
         warnings.simplefilter("always", append=True)  # after the filters that ignore some
 
     def stay(self) -> None:
-        """Take the place again, where a bot has put something else there."""
+        """Replace standard output and standard error again if a bot has changed them."""
         if self._captures:
             sys.stdout = sys.stderr = self
             sys.__stdout__ = sys.__stderr__ = self  # type: ignore[assignment,misc]
@@ -79,7 +79,7 @@ class Output(io.TextIOBase):
         return len(text)
 
     def take(self) -> str:
-        """Return what was kept, and forget it."""
+        """Return the kept text, and discard it."""
         kept, self.kept = self.kept, ""
         return kept
 
@@ -91,7 +91,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def settle(text: str) -> str:
-    """Return a text without what is new in every run or in every process.
+    """Replace in a text the parts that differ between runs or processes.
 
     >>> settle("<Card at 0x7f3a5c0d1e50> in /tmp/noir-arena-7/run-q3x_81ab/worker-2/notes")
     '<Card at 0x...> in <folder>/notes'
@@ -103,17 +103,17 @@ def settle(text: str) -> str:
 
 
 class _Recursion(traceback.StackSummary):
-    """The frames of a recursion that failed, each place once."""
+    """The frames of a runaway recursion, each line of code once."""
 
     def format(self, **options: Any) -> list[str]:
         return [*super().format(**options), "  [and so on]\n"]
 
 
 def format_error(error: BaseException, frames: TracebackType | None) -> str:
-    """Return the traceback of an exception with these frames, and of those that led to it.
+    """Return the traceback of an exception with these frames, and of its causes.
 
-    Where a recursion went too deep, the depth at which it failed is not the same in every
-    game. So only the places that it went through are shown, in order.
+    The depth at which a runaway recursion fails is not the same in every game. So of a recursion
+    each line of code is shown once, in order.
     """
     report = traceback.TracebackException(type(error), error, frames)
     for part in _chain(report):
@@ -126,7 +126,7 @@ def format_error(error: BaseException, frames: TracebackType | None) -> str:
 
 
 def _without_machinery(stack: traceback.StackSummary) -> traceback.StackSummary:
-    """Return the frames without those through which one module of a bot imports another."""
+    """Return the frames without those of our import system, by which a bot's modules are loaded."""
     ours = [is_machinery(frame.filename) for frame in stack]
     if not any(ours):
         return stack
@@ -135,12 +135,12 @@ def _without_machinery(stack: traceback.StackSummary) -> traceback.StackSummary:
 
 
 def is_machinery(filename: str) -> bool:
-    """Return whether a frame of this file is of the import of a bot's own modules."""
+    """Return whether a file belongs to the machinery that imports a bot's own modules."""
     return filename == _ARCHIVE or filename.startswith(_IMPORTLIB)
 
 
 def _chain(last: Any) -> list[Any]:
-    """Return an exception and all that led to it, or the same of the report of one."""
+    """Return an exception and the chain of its causes; also for a TracebackException."""
     found: dict[int, Any] = {}
     left = [last]
     while left:
@@ -155,7 +155,7 @@ def _chain(last: Any) -> list[Any]:
 
 
 def _places(stack: traceback.StackSummary) -> traceback.StackSummary:
-    """Return the first frame of each place, except for places that only occur near the limit."""
+    """Return the first frame of each line of code, without lines that occur only near the limit."""
     places: dict[tuple[str, int | None, str], traceback.FrameSummary] = {}
     for frame in stack[: len(stack) // 2]:
         places.setdefault((frame.filename, frame.lineno, frame.name), frame)

@@ -1,6 +1,6 @@
-"""List the kinds of faults, and describe one with evidence that is the same in every lane.
+"""List the kinds of faults, and describe a fault with evidence that is the same in every lane.
 
-The process of a bot imports this module: standard library only.
+A bot's process imports this module, so it uses the standard library only.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from engine.strategy import Clock, Spent
 
 
 class Kind(NamedTuple):
-    """A kind of faults: what a person is told of it, and from where it may come.
+    """A kind of fault: its description for people, and which programs may report it.
 
-    `of_host` and `of_program` say whether our host around a Python bot, and a program that speaks
-    the protocol itself, may answer with it; all kinds may come from the lane that watches the
-    process. One that `is_sure` is the
-    same on every machine; one that `is_final` counts as all that a bot may have, and its game is
-    not played again.
+    `of_host` and `of_program` are whether our host around a Python bot, and a program that speaks
+    the protocol itself, may report this kind; the lane that watches the process may report all
+    kinds. `is_sure` means that the fault occurs on every machine alike. `is_final` means that one
+    such fault puts the bot out of the run, and its game is not played again.
     """
 
     text: str
@@ -39,7 +38,7 @@ KINDS = {
     "illegal": Kind("an illegal action", of_host=True, is_sure=True),
     "exception": Kind("an exception", of_host=True, of_program=True),
     "timeout": Kind("no answer in time", of_host=True),
-    "idle": Kind("it slept too long", is_final=True),  # it would sleep on
+    "idle": Kind("it slept too long", is_final=True),  # a repetition would sleep as long
     "crash": Kind("its process ended"),
     "protocol": Kind("an invalid answer"),
     "memory": Kind("too much memory", of_host=True, of_program=True),
@@ -49,19 +48,19 @@ KINDS = {
 """All kinds of faults."""
 
 BY_RULE = "max_faults"
-"""In place of a kind: the game was not played, because the bot had too many faults."""
+"""Stands for a kind if the game was not played because the bot had too many faults."""
 
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output
 _OURS = (f"{ROOT}/arena/", f"{ROOT}/engine/", "<frozen importlib")
 _ERROR = re.compile(r"^(\w+(\.\w+)*)?(Error|Exception)\b.*:|^error:|panicked at", re.ASCII)
-"""A line in which a program says why it ends."""
+"""Matches a line in which a program explains why it ends."""
 
 
 class Fault(NamedTuple):
-    """What a bot did wrong: the kind, one line that says it, and the evidence.
+    """A fault of a bot: its kind, a message of one line, and the evidence.
 
-    The guilty bot is the loser of the game, and the ply is the game's last one.
+    The guilty bot is the loser of the game, and the ply is the last of the game.
     """
 
     kind: str
@@ -71,12 +70,12 @@ class Fault(NamedTuple):
 
 
 def count_strikes(kind: str, most: int) -> int:
-    """Return for how many faults a fault of this kind counts, where a bot is out after `most`."""
+    """Return how many strikes a fault of this kind counts, if a bot is out after `most` strikes."""
     return most if kind in KINDS and KINDS[kind].is_final else 1
 
 
 class Forfeit(Exception):
-    """Raised where a fault is noticed; ends the game. `spent` is the time of a late answer."""
+    """A bot has committed a fault, which ends the game; `spent` is the time of a late answer."""
 
     def __init__(
         self,
@@ -97,7 +96,7 @@ class Forfeit(Exception):
         )
 
     def with_output(self, output: str) -> Forfeit:
-        """Return the same forfeit with what the bot has printed."""
+        """Return the same forfeit with the bot's output as evidence."""
         kind, message, traceback, _ = self.fault
         return Forfeit(kind, message, traceback, output, spent=self.spent)
 
@@ -105,13 +104,13 @@ class Forfeit(Exception):
 def forfeit_from(error: BaseException, output: str = "", kind: str = "exception") -> Forfeit:
     """Return the forfeit of a bot whose code raised an exception.
 
-    `kind` is for exceptions other than the referee's IllegalAction and MemoryError.
+    `kind` is the kind of fault, except for the referee's IllegalAction and for MemoryError.
     """
     if type(error) is Forfeit:
         return error
     try:
         frames = _frames_of_the_bot(error.__traceback__)
-        if isinstance(error, MemoryError):  # there may be no memory left for more evidence
+        if isinstance(error, MemoryError):  # there may be too little memory left for more evidence
             return Forfeit("memory", "MemoryError", "", output)
         if type(error) is IllegalAction and frames is None:
             return Forfeit("illegal", str(error), "", output)
@@ -119,13 +118,13 @@ def forfeit_from(error: BaseException, output: str = "", kind: str = "exception"
         if kind == "import":
             message += _place(error, frames)
         text = format_error(error, frames)
-    except BaseException:  # the exception's class is the bot's own, and may fail as well
+    except BaseException:  # the exception's class may be the bot's own, and fail as well
         message, text = "an exception that cannot be printed", ""
     return Forfeit(kind, message, text, output)
 
 
 def _place(error: BaseException, frames: TracebackType | None) -> str:
-    """Return where an import failed, as far as it is known."""
+    """Return the file and line at which an import failed, as far as known."""
     if isinstance(error, SyntaxError):
         return f" (line {error.lineno})"
     if frames is None:
@@ -136,14 +135,14 @@ def _place(error: BaseException, frames: TracebackType | None) -> str:
 
 
 def _frames_of_the_bot(frames: TracebackType | None) -> TracebackType | None:
-    """Return the frames from the first one of the bot's own code on, None if there is none."""
+    """Return the frames from the first one in the bot's own code, None if the bot has no frame."""
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OURS):
         frames = frames.tb_next
     return frames
 
 
 def late_forfeit(clock: Clock, spent: Spent, output: str, detail: str = "") -> Forfeit:
-    """Return the forfeit of a bot that has not answered within the limits of its clock."""
+    """Return the forfeit of a bot that exceeded the time limits of its clock."""
     limit = clock.limit()
     if limit is not None and spent.charged > limit:
         of_decision, of_game, where = clock.decision, clock.game, ""
@@ -157,17 +156,17 @@ def late_forfeit(clock: Clock, spent: Spent, output: str, detail: str = "") -> F
 
 
 def idle_forfeit(seconds: float, output: str) -> Forfeit:
-    """Return the forfeit of a bot that has been idle for longer than these seconds in a run."""
+    """Return the forfeit of a bot that was idle for more than these seconds in a run."""
     message = f"its turns took much longer than it worked: {seconds:g} s of a run may be idle"
     return Forfeit("idle", message, "", output)
 
 
-KILLED = (-9, -15)  # SIGKILL, SIGTERM; Windows has not both
-"""Exit statuses of a process that the kernel or a person may have killed."""
+KILLED = (-9, -15)  # SIGKILL, SIGTERM; `signal` lacks SIGKILL on Windows
+"""Exit statuses of a process that may have been killed by the kernel or a person."""
 
 
 def describe_exit(status: int) -> str:
-    """Return how a process ended, by its exit status; below 0 it is a signal's number.
+    """Describe how a process ended by its exit status; -N means that signal N ended it.
 
     >>> describe_exit(-9), describe_exit(3)
     ('ended by SIGKILL', 'ended with exit status 3')
@@ -179,7 +178,7 @@ def describe_exit(status: int) -> str:
 
 
 def last_words(output: str) -> str:
-    """Return the line in which a program has said why it ends: its error, or else its last line.
+    """Return the line in which a program explained why it ended: its error, else its last line.
 
     >>> last_words("Error: Cannot find module 'bot.js'\\n    at resolve (loader:9)\\nNode.js v18")
     ": Error: Cannot find module 'bot.js'"
@@ -190,10 +189,10 @@ def last_words(output: str) -> str:
 
 
 def _end(text: str) -> str:
-    """Return what is shown of a long text; it is cut last, because settling changes lengths."""
+    """Settle a text and return its end; cutting comes last, because settling changes lengths."""
     return escape_lines(settle(text[-MOST_OUTPUT:]))[-_MOST_SHOWN:]
 
 
 def one_line(text: str) -> str:
-    """Return a text as one short line of printable characters."""
+    """Return a text as one short line of printable characters only."""
     return escape(" ".join(text.split()))[:_MOST_MESSAGE].rstrip()

@@ -1,8 +1,8 @@
-"""Run a Python bot in a process of its own: the program around it.
+"""The program that runs a Python bot in a process of its own.
 
-It speaks the protocol of docs/protocol.md on standard input and output; `hello` says where the
-bot's files are laid out. It holds several games at once, so that one read brings many views.
-Standard library only.
+It speaks the protocol of docs/protocol.md on standard input and output; `hello` names the folder
+of the bot's files. It plays several games at once, so that one read brings many views. It uses the
+standard library only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _OWN = os.path.dirname(os.__file__)
 _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/lib-dynload"))
-sys.path.insert(_LAST + 1, _ROOT)  # before what is installed: there may be another arena
+sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, where another arena may be installed
 
 from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
 from arena.lanes.evidence import MOST_OUTPUT, Output, write_all  # noqa: E402
@@ -34,25 +34,25 @@ from engine.view import View  # noqa: E402
 
 GAMES = 64
 _READ = 1 << 16
-_OF_GAME = ("choose", "chance", "thoughts")  # messages that a game goes on with
+_OF_GAME = ("choose", "chance", "thoughts")  # messages of a game that has begun
 _HOLD_BACK = 0.001  # seconds that an answer may wait for the next one
 
 _pack = lru_cache(4096)(lambda text: pack_of(parse_cards(text)))
 _actions = lru_cache(4096)(lambda text: tuple(parse_actions(text)))
-_decode = json.JSONDecoder().raw_decode  # json.loads looks for an encoding and for space first
+_decode = json.JSONDecoder().raw_decode  # json.loads first detects the encoding and skips spaces
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 Message = dict[str, Any]
 
 
 class Game:
-    """One game of the bot: its strategy and clock, and what it has printed so far."""
+    """One game of the bot: its strategy, its clock and its output so far."""
 
     def __init__(self, message: Message) -> None:
         self.clock = Clock(message["seconds_per_decision"], message["seconds_per_game"])
         self.message = message
         self.strategy: Strategy | None = None
-        self.view: View | None = None  # that of the last choice
+        self.view: View | None = None  # the view of the last choice
         self.output = ""
 
 
@@ -72,7 +72,7 @@ class Host:
         game = self.games.get(message.get("game", -1))
         if kind not in _OF_GAME:
             self.games.pop(message.get("game", -1), None)
-            self.output.take()  # what is printed after a game is no other game's evidence
+            self.output.take()  # output after a game is not evidence for another one
         try:
             if kind == "end" and game is not None and game.strategy is not None:
                 close(game.strategy)
@@ -98,7 +98,7 @@ class Host:
 
             if error := find_parameter_error(self.bot, self.params):
                 return {"kind": "params", "error": error}
-        self.output.take()  # what an import prints is no game's evidence
+        self.output.take()  # the output of an import is not evidence for a game
         return {"ready": True, "games": GAMES}
 
     def _new(self, message: Message) -> Message:
@@ -143,7 +143,7 @@ class Host:
         )
 
     def report(self, error: BaseException, kind: str, game: Game | None = None) -> Message:
-        """Return the answer that reports what the bot's code has raised."""
+        """Return the answer that reports an exception of the bot's code."""
         output = (game.output if game else "") + self.output.take()
         fault = forfeit_from(error, output, kind).fault
         return {
@@ -155,7 +155,7 @@ class Host:
 
 
 def _parse_params(text: str) -> dict[str, Any]:
-    """Return parameters from their text; most bots have none, and start in 9 ms less."""
+    """Parse a bot's parameters; importing no parser for an empty text saves 9 ms of the start."""
     if text == "{}":
         return {}
     import ast
@@ -165,7 +165,7 @@ def _parse_params(text: str) -> dict[str, Any]:
 
 
 def _copy_params(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters for one game, which may change a list of them."""
+    """Copy the parameters for one game, because the bot may change a list among them."""
     if not params:
         return {}
     from copy import deepcopy
@@ -174,7 +174,7 @@ def _copy_params(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def serve(host: Host, read: int, write: int) -> None:
-    """Answer messages until there are no more; those that came together together."""
+    """Answer messages until the input ends; answer those read in one block in one write."""
     data = os.read(read, _READ)
     rest = b""
     while data:
@@ -194,7 +194,7 @@ def serve(host: Host, read: int, write: int) -> None:
 
 
 def main(host_type: type[Host] = Host) -> None:
-    """Keep the protocol's pipes for the host, and give the bot standard error for its output."""
+    """Reserve the protocol's pipes for the host; redirect the bot's output to standard error."""
     read, write = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

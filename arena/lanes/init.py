@@ -1,9 +1,8 @@
-"""Run as process 1 of a jail: confine this process, and start the bot below it.
+"""Run as process 1 of a jail: confine this process, and start the bot as its child.
 
-`python init.py MEGABYTES PROCESSES USER WATCH FILTER COMMAND...`. WATCH and FILTER are the sizes in
-bytes of two filters of system calls, with which standard input begins; the rest of it is the
-bot's. The bot can neither write to this process (it is not dumpable) nor signal it (it is
-process 1).
+Usage: `python init.py MEGABYTES PROCESSES USER WATCH FILTER COMMAND...`. Standard input begins with
+two filters of system calls, of WATCH and FILTER bytes; the rest is the bot's input. The bot can
+neither write to this process (it is not dumpable) nor signal it (it is process 1).
 """
 
 import ctypes
@@ -20,7 +19,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath
 from arena.lanes.confine import DISK, INODES, execute, limit
 
 SOCKETS = 32
-"""How many sockets a jail can have; the kernel keeps up to 0.3 MB for each."""
+"""The most sockets of a jail; each takes up to 0.3 MB of the kernel's memory."""
 
 _PRIVATE = "/tmp"
 _REMOUNT, _SAFE, _NOEXEC = 0x20, 0x2 | 0x4, 0x8  # MS_REMOUNT, MS_NOSUID | MS_NODEV, MS_NOEXEC
@@ -46,7 +45,7 @@ class _Program(ctypes.Structure):
 
 
 def _checked(result: int, what: str) -> int:
-    """Return what a call returned; exit with status 126 where it failed."""
+    """Return the result of a system call; exit with status 126 if the call failed."""
     if result < 0:
         _refuse(f"{what}: {os.strerror(ctypes.get_errno())}")
     return result
@@ -58,7 +57,7 @@ def _refuse(reason: str) -> None:
 
 
 def _read(size: int) -> bytes:
-    """Return so many bytes of standard input."""
+    """Return the next `size` bytes of standard input."""
     data = b""
     while len(data) < size:
         data += (part := os.read(0, size - len(data)))
@@ -68,9 +67,9 @@ def _read(size: int) -> bytes:
 
 
 def bound_folders() -> None:
-    """Leave only processes in /proc, and bound the private folder.
+    """Limit the size of the folders in memory, and show only processes in /proc.
 
-    By themselves the sizes of what is in memory are half of the machine's.
+    Without a limit each of these file systems could fill half of the machine's memory.
     """
     for folder, flags, options in (
         *((name, _SAFE | _READ_ONLY, _UNTOLD) for name in ("/", "/dev")),
@@ -83,7 +82,7 @@ def bound_folders() -> None:
 
 
 def listen(watch: bytes) -> int:
-    """Install a filter for this process and the bot, and return where its calls are asked for."""
+    """Install a filter for this process and the bot; return the descriptor of its notifications."""
     number = _SECCOMP[os.uname().machine]
     steps = ctypes.create_string_buffer(watch, len(watch))
     program = _Program(len(watch) // 8, ctypes.addressof(steps))
@@ -101,7 +100,7 @@ def install(filter_: bytes) -> None:
 
 
 def give_up_rights() -> None:
-    """Give up all capabilities, those to inherit too; exit with status 126 where some are left."""
+    """Drop all capabilities, inheritable ones too; exit with status 126 if any is left."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _libc.capset(header, (ctypes.c_uint32 * 6)())
     with open("/proc/self/status") as file:
@@ -112,7 +111,7 @@ def give_up_rights() -> None:
 
 
 def become(user: int) -> None:
-    """Become a user without any rights."""
+    """Change to a user without any capabilities."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -123,24 +122,24 @@ def become(user: int) -> None:
 
 
 def answer(listener: int) -> None:
-    """Allow a pair of sockets, or refuse it where there are too many."""
+    """Allow the bot's call of socketpair, or refuse it if too many sockets exist."""
     call = bytearray(struct.calcsize(_CALL))
     try:
         fcntl.ioctl(listener, _RECEIVE, call)
         number, *_, kind, _, _, _, _ = struct.unpack(_CALL, call)
         with open("/proc/self/net/unix", "rb") as file:
-            room = file.read().count(b"\n") - 1 + 2 <= SOCKETS  # below a line of names
+            room = file.read().count(b"\n") - 1 + 2 <= SOCKETS  # the first line is a header
         error = 0 if room else -errno.EMFILE
         if kind & ~_STREAM_FLAGS != _STREAM:
             error = -errno.EPERM
         reply = struct.pack(_ANSWER, number, 0, error, 0 if error else _CONTINUE)
         fcntl.ioctl(listener, _SEND, reply)
-    except OSError:  # who asked has ended
+    except OSError:  # the calling process has ended
         pass
 
 
 def reap(child: int) -> None:
-    """Wait for all that have ended; exit as the child did if it is among them."""
+    """Reap all processes that have ended; exit with the child's status if it is among them."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
@@ -151,14 +150,14 @@ def reap(child: int) -> None:
 
 
 def stand_by(child: int, listener: int) -> None:
-    """Answer for the bot's sockets, and wait for what it leaves, until it ends."""
+    """Decide on the bot's sockets, and reap its orphans, until the bot ends."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(null, stream)
     ended, ending = os.pipe()
     for end in (ended, ending):
         os.set_blocking(end, False)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which nobody in here can send to process 1
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nobody inside the jail can signal process 1
     signal.set_wakeup_fd(ending, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     poll = select.poll()
@@ -176,12 +175,12 @@ def stand_by(child: int, listener: int) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Start the command as a user, and stay until it ends."""
+    """Start the command as a user, and wait until it ends."""
     megabytes, processes, user, *sizes = map(int, words[:5])
     watch, filter_ = map(_read, sizes)
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
     bound_folders()
-    limit(megabytes, processes if os.getuid() else 0)  # root's own processes are not the bot's
+    limit(megabytes, processes if os.getuid() else 0)  # root's other processes must not count
     listener = listen(watch) if watch else -1
     if child := os.fork():
         limit(megabytes, processes)

@@ -1,7 +1,8 @@
-"""Build the command that runs a bot under bubblewrap, where it sees little and reaches nobody.
+"""Build the command that runs a bot under bubblewrap, without network and other files.
 
-The model is how Flatpak calls bubblewrap: only what is needed is there, all of it read-only
-but the private folder, as a user without rights and behind a filter of system calls.
+The model is Flatpak's use of bubblewrap. The jail contains only the files that the bot needs, all
+read-only except its private folder. The bot runs as a user without rights, behind a filter of
+system calls.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
 from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
-"""The private folder, as the bot sees it: the only one that can be written."""
+"""The private folder as the bot sees it: the only one that it can write to."""
 
 USER = 1000
-"""The user's number inside, where a user namespace makes it the starter's own outside."""
+"""The user id inside a jail with a user namespace; outside it is the caller's own."""
 
 _PACKAGES = Path(__file__).resolve().parents[2]
 _SHELL = "/bin/sh"
 _OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
-_MOST_PROCESSES = {True: 33, False: 64}  # of our host with 32 children, and of a command
+_MOST_PROCESSES = {True: 33, False: 64}  # for our host (with 32 children); other commands
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
 _INIT = Path(confine.__file__).with_name("init.py")  # process 1; it is not imported here
 
@@ -63,7 +64,7 @@ def jail_words(
     user: int,
     files: Path | None = None,
 ) -> list[str]:
-    """Return a command inside bubblewrap; `user` is the number of the user it becomes.
+    """Return the words that run a command inside bubblewrap, as the user with this id.
 
     `files` is the folder of the bot's own files.
 
@@ -81,28 +82,29 @@ def jail_words(
 
 
 def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[str]:
-    """Return a command below process 1 of the jail, which limits it and changes the user."""
-    most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 is counted, too
+    """Return the command of process 1 of the jail, which limits the bot and changes the user."""
+    most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 counts, too
     sizes = map(len, filters())
     numbers = (megabytes, most if counts_processes() else 0, user, *sizes)
     return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, numbers), *words]
 
 
 def filters() -> tuple[bytes, bytes]:
-    """Return the filters of system calls that process 1 reads from its input."""
+    """Return the two filters of system calls that process 1 reads from its input."""
     return make_watch(), make_filter()
 
 
 def most_processes(*, hosted: bool) -> int:
     """Return how many processes and threads a bot may have at one time."""
-    cores = 0 if hosted else os.cpu_count() or 1  # runtimes start threads for each
+    cores = 0 if hosted else os.cpu_count() or 1  # runtimes start threads for each core
     return _MOST_PROCESSES[hosted] + cores
 
 
 def shown(entry: Entry, words: list[str], files: Path | None = None) -> list[Path]:
-    """Return what a bot can read besides the programs and libraries of the system.
+    """Return the paths that a bot can read besides the programs and libraries of the system.
 
-    Raises InputError for what no jailed bot is shown, and as root for what only root can read.
+    Raises InputError for a path that a jail never shows, and as root for one that only root can
+    read.
     """
     paths: dict[Path, None] = {}
     for path in (*_machinery(entry), *_own(entry, words), *([files] if files else [])):
@@ -120,14 +122,14 @@ def shown(entry: Entry, words: list[str], files: Path | None = None) -> list[Pat
 
 
 def readable(entry: Entry, words: list[str]) -> list[Path]:
-    """Return all that a bot can read: its own files, programs and libraries; raises InputError."""
+    """Return all paths that a bot can read: own files, programs, libraries; raises InputError."""
     own = shown(entry, words)
     return [*own, *programs(entry, words), *libraries(entry, words, own)]
 
 
 def _is_shareable(path: Path) -> bool:
-    """Return whether the user that a jailed bot becomes can read a file or folder."""
-    if not IS_ROOT:  # it stays the user, seen from outside
+    """Return whether the jailed bot's user can read a file or folder."""
+    if not IS_ROOT:  # outside the jail, the bot has this user's id
         return True
     mode = path.stat().st_mode
     return bool(mode & 0o004) and (not path.is_dir() or bool(mode & 0o001))
@@ -139,7 +141,7 @@ def programs(entry: Entry, words: list[str]) -> list[Path]:
 
 
 def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
-    """Return the libraries of the system that a bot needs, with its programs and Python."""
+    """Return the system's libraries that a bot, its programs and Python need."""
     ours = {place for path in _machinery(entry) for place in (path, path.resolve())}
     roots = [*programs(entry, words), *(path for path in own if path not in ours)]
     return sorted(find_libraries(roots) | _libraries_of_python())
@@ -147,12 +149,12 @@ def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
 
 @cache
 def _libraries_of_python() -> set[Path]:
-    """Return what this Python needs, and the extensions that are installed."""
+    """Return the libraries that this Python and its installed extensions need."""
     return find_libraries([_HELPER, *python_folders(), *site_folders()]) | find_opened()
 
 
 def _machinery(entry: Entry) -> Iterator[Path]:
-    """Yield what the arena's own part of the bot's process needs: Python, engine, arena."""
+    """Yield the paths that the arena's host program needs: Python, engine, arena."""
     yield _HELPER
     yield from (Path(confine.__file__), _INIT, *python_folders())
     if not entry.command or _HELPER in (Path(word).resolve() for word in entry.command):
@@ -165,7 +167,7 @@ def _machinery(entry: Entry) -> Iterator[Path]:
 
 
 def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
-    """Yield the bot's own files, and what it declares that it needs."""
+    """Yield the bot's own files, and those that it declares under `needs`."""
     declared = [locate(need) for need in entry.needs]
     package = entry.module.partition(".")[0]
     for folder in entry.path:
@@ -184,16 +186,16 @@ def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
 
 
 def _place_of(file: Path) -> Path:
-    """Return a file's folder if that is a bot's own folder, else the file."""
+    """Return a file's folder if that is a folder of one bot, else the file."""
     folder = file.parent
     is_own = folder.name != "bin" and _is_shareable(folder) and not why_hidden(folder)
     return folder if is_own else file
 
 
 def describe_holds() -> dict[str, str]:
-    """Return what holds the bots in the lanes process and jail, by what is held.
+    """Describe the limits of the lanes process and jail, by the resource that is limited.
 
-    Raises InputError where there is no jail.
+    Raises InputError if this machine has no lane jail.
     """
     find_bubblewrap()
     counted = "the kernel" if counts_processes() else "counting them every 0.1 s"
@@ -214,7 +216,7 @@ def describe_holds() -> dict[str, str]:
 
 
 def describe_clock() -> str:
-    """Return by what the processor time of a bot is read on this machine."""
+    """Describe how the processor time of a bot is measured on this machine."""
     if has_groups():
         return "a control group for each bot, and the clocks of its processes"
     how = "the clocks of its processes" if READS_CLOCKS else "psutil, in hundredths of a second"
@@ -222,9 +224,9 @@ def describe_clock() -> str:
 
 
 def describe_shown(entry: Entry) -> list[str]:
-    """Return what a bot can read in a jail: programs and libraries of the system, and its own.
+    """Describe what a bot can read in a jail: programs and libraries of the system, own files.
 
-    Raises InputError for what no jailed bot is shown.
+    Raises InputError for a path that a jail never shows.
     """
     words = [*entry.command]
     own = shown(entry, words)

@@ -1,8 +1,8 @@
 """Build the command line and the environment that start a bot in its lane.
 
-What jails show is read into the page cache before the first game. The first read of a page takes
-longer than the second: a page that nobody has read would tell one jail whether another one has read
-it, one bit for each page, also between the two games of a pair.
+Files visible in jails are read into the page cache before the first game. This closes a covert
+channel: the first read of a page takes longer than the second, so one jail could signal one bit to
+another by reading a page or not, also between the two games of a pair.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from arena.lanes.scratch import hiding
 from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Variables that keep numpy's libraries to one thread: the arena gives every core a game."""
+"""Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""
 
 
 class Launch(NamedTuple):
-    """How to start a process: its words, its environment, and its folder.
+    """How to start a process: the words of its command, its environment, and its folder.
 
-    `jailed` is whether it is in a jail, `contained` whether its processes have a pid
-    namespace of their own. `hosted` is whether it runs our own host, which names more kinds
-    of faults and tells the output of one game from another's. `user` is the one that it
-    becomes, None for its starter; `first` are bytes that the jail reads from its input. `layout`
-    are the bot's files.
+    `jailed` is whether it runs in a jail, `contained` whether its processes have a pid
+    namespace of their own. `hosted` is whether it runs our own host, which distinguishes more
+    kinds of faults and separates the output of its games. `user` is the user id that it changes
+    to, None to keep the caller's. `first` are bytes that the jail reads from its input. `layout`
+    is the copy of the bot's files.
     """
 
     words: list[str]
@@ -63,8 +63,8 @@ class Launch(NamedTuple):
     def popen(self, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Return the started process, with a pipe for each of its streams.
 
-        `before` are words in front of the command. Raises OSError if it cannot be started, and
-        Forfeit if its files cannot be laid out.
+        `before` are words put before the command. Raises OSError if it cannot be started, and
+        Forfeit if the bot's files cannot be copied into place.
         """
         try:
             if self.layout:
@@ -82,16 +82,16 @@ class Launch(NamedTuple):
             start_new_session=True,
         )
         assert process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended, and its output says why
-            process.stdin.write(self.first)  # less than a pipe holds
-        if self.user:  # so that it can open its streams by their names
+        with suppress(BrokenPipeError):  # it has ended; its output shows why
+            process.stdin.write(self.first)  # fits into the pipe's buffer
+        if self.user:  # so that it can reopen them as /dev/stdout and the like
             for pipe in (process.stdin, process.stdout, process.stderr):
                 assert pipe is not None
                 os.fchown(pipe.fileno(), self.user.number, self.user.number)
         return process
 
     def close(self) -> None:
-        """Give back what belongs to the process alone, when there will be none any more."""
+        """Release the user number that was reserved for this process."""
         if self.user:
             self.user.close()
 
@@ -105,13 +105,13 @@ def plan_launch(
 ) -> Launch:
     """Return how to start a bot's process in an empty folder of its own.
 
-    `program` is run in place of our host; `environment` is added to the usual one. Raises
-    InputError for a jail where there is no bubblewrap, and for what a jail may not show.
+    `program` is run in place of our host; `environment` is added to the usual one. For the lane
+    jail, raises InputError if bubblewrap is missing, or for a path that a jail never shows.
     """
     layout = entry.layout(folder.parent)
     if layout:
-        with suppress(ImportError):  # it does not start then
-            layout.renew()  # a jail shows what is there
+        with suppress(ImportError):  # the start of the bot reports it
+            layout.renew()  # a jail shows the files as they are now
         entry = entry.at(layout.folder)
     words = command_of(entry, program)
     jailed = entry.lane == "jail"
@@ -132,7 +132,7 @@ def plan_launch(
 
 
 def command_of(entry: Entry, program: str = host.__file__) -> list[str]:
-    """Return the words of a bot's own command, or those with which Python runs our program."""
+    """Return the words of a bot's own command, or of Python running our program."""
     return [*entry.command] or [sys.executable, "-P", "-s", program]
 
 
@@ -148,19 +148,19 @@ def _environment(home: str) -> dict[str, str]:
 
 
 MOST: Final = 4 << 30
-"""Bytes of one path that are read, a folder or a file: what `needs:` names may be larger."""
+"""Bytes read of one file or folder: a path under `needs:` may be larger."""
 
-_AHEAD = 64  # files that the kernel is asked to read before the oldest of them is waited for
+_AHEAD = 64  # files requested from the kernel before the first of them is awaited
 
 
 def warm_jails(entries: Iterable[Entry]) -> None:
-    """Read what the bots of the lane jail can see; each path once in a program.
+    """Read all files that the bots of the lane jail can see; each path once in a program.
 
-    What the kernel drops later, because memory is short, is not read again.
+    Pages that the kernel drops later, because memory is short, are not read again.
     """
     for entry in entries:
         if entry.lane == "jail":
-            with suppress(InputError):  # the bot does not start, and its game tells
+            with suppress(InputError):  # the bot does not start, and its game reports it
                 for path in readable(entry.at(""), command_of(entry.at(""))):
                     warm(path)
 
@@ -169,7 +169,7 @@ def warm_jails(entries: Iterable[Entry]) -> None:
 def warm(path: Path) -> None:
     """Read a file, or all files in a folder, and wait until they are read.
 
-    1,800 MB in 83,000 files that have been read before take 1.5 s; without waiting 1.1 s.
+    For 1,800 MB in 83,000 files that are cached already, it takes 1.5 s; without waiting 1.1 s.
     """
     asked: deque[int] = deque()
     with open(os.devnull, "wb") as nowhere:
@@ -183,7 +183,7 @@ def warm(path: Path) -> None:
 
 
 def _opened(path: Path) -> Iterator[int]:
-    """Yield descriptors of the files in a path, of all together no more than MOST bytes."""
+    """Yield descriptors of the files in a path, up to MOST bytes in all."""
     left = MOST
     for file in _files_of(path):
         with suppress(OSError):
@@ -196,7 +196,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def _wait_for(descriptor: int, nowhere: int) -> None:
-    """Wait until a file has been read, and close it; nothing is copied."""
+    """Wait until a file has been read, without copying its data, and close it."""
     place = 0
     with suppress(OSError):
         while read := os.sendfile(nowhere, descriptor, place, MOST):
@@ -205,7 +205,7 @@ def _wait_for(descriptor: int, nowhere: int) -> None:
 
 
 def _files_of(path: Path) -> Iterator[str]:
-    """Yield the regular files below a path, in an order of their names; links lead nowhere."""
+    """Yield the regular files below a path, ordered by name; links are not followed."""
     if not path.is_dir():
         yield str(path)
         return
@@ -217,7 +217,7 @@ def _files_of(path: Path) -> Iterator[str]:
                 yield item.path
 
 
-_MOST_WORDS = 2000  # bytes of what a program complains of
+_MOST_WORDS = 2000  # bytes of a program's standard error that are read
 
 _BEGIN = """
 import os, sys
@@ -229,9 +229,9 @@ sys.path[last + 1 : last + 1] = {path!r}
 
 
 class Program:
-    """A Python program of the arena's own, beside this process; what it complains of is kept.
+    """A child process that runs a Python program of the arena; its standard error is kept.
 
-    It executes a `statement` with the folders of `path`, in a session of its own. `pipes` are the
+    It executes a `statement`, with `path` on its module path, in a session of its own. `pipes` are
     options of `subprocess.Popen` for its streams, descriptors, folder and environment.
     """
 
@@ -250,9 +250,9 @@ class Program:
         self.process.wait()
 
     def last_words(self) -> str:
-        """Return the last line in which the program, which has ended, said why; nothing if none.
+        """Return the line in which the ended program explained its end, empty without one.
 
-        It is read once: whoever was interrupted in the middle of that may ask again.
+        The text is read once and kept: a caller interrupted meanwhile may call this again.
         """
         if self._complaints.closed:
             return ""
@@ -264,9 +264,9 @@ class Program:
 
 
 def write_program(statement: str, path: Sequence[str] = (ROOT,)) -> str:
-    """Return a program that executes a statement with these folders on its path.
+    """Return the text of a program that executes a statement with these folders on its path.
 
-    They come after Python's own modules, and before what is installed: there may be another
-    arena.
+    They come after Python's own modules, and before site-packages, where another arena may be
+    installed.
     """
     return _BEGIN.format(path=[*path], statement=statement)

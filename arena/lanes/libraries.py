@@ -1,7 +1,7 @@
 """Find the programs that a command starts, and the shared libraries that they need.
 
-A jail shows no other program of the system: what a bot starts besides is named by `needs:`.
-Libraries are found by what stands in the headers of files; nothing is run for that but
+A jail shows no other program of the system: further programs that a bot starts are declared by
+`needs:`. Libraries are found by reading ELF headers; the only program run for that is
 `ldconfig -p`. Source: man 5 elf, man 8 ld.so.
 """
 
@@ -25,22 +25,22 @@ TOOLS: Final = (
     *("grep", "head", "ls", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "seq", "sh"),
     *("sleep", "sort", "tail", "tee", "test", "touch", "tr", "true", "uniq", "wc", "xargs"),
 )
-"""The programs that are in every jail."""
+"""The programs in every jail."""
 
 _SHELLS = ("sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "env")
 _FOLDERS = ("/usr/lib", "/usr/share", "/usr/lib64", "/usr/local/lib", "/usr/local/share")
 OF_SYSTEM: Final = ("/usr", "/opt", "/bin", "/sbin")
-"""Where the programs of a system are."""
+"""The folders of the system's programs."""
 
 _OWN = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/bin", "/sbin", "/usr/local/sbin")
-_SHORTEST = 3  # letters by which the folders of a program are known
+_SHORTEST = 3  # letters of a name by which a program's folders are recognised
 _MOST_LINE = 256
 
 
 def programs_of(words: list[str]) -> list[Path]:
-    """Return the system's programs by which a command runs, also those that scripts name first.
+    """Return the system's programs that a command runs, with the interpreters of scripts (#!).
 
-    A shell and the tools are there for all.
+    A shell and its usual tools are always included.
     """
     found: dict[Path, None] = {}
     waiting = [words[0], *_after_env(words), *TOOLS]
@@ -53,7 +53,7 @@ def programs_of(words: list[str]) -> list[Path]:
 
 
 def _after_env(words: list[str]) -> list[str]:
-    """Return the program that `env` starts, none for another command."""
+    """Return the program that `env` starts, as a list; empty for another command."""
     if Path(words[0]).name != "env":
         return []
     names = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
@@ -70,10 +70,10 @@ def _first_line(path: Path) -> list[str]:
 
 
 def folders_of(program: Path) -> Iterator[Path]:
-    """Yield the folders that belong to a program, as its modules do.
+    """Yield the folders with a program's own files, such as its modules.
 
-    It has a folder to itself, as /opt/jdk/bin/java has, or there are folders that are called
-    like it without its version, as /usr/share/nodejs is for node.
+    That is the folder it was installed in, as /opt/jdk for /opt/jdk/bin/java, or folders that have
+    its name without the version, as /usr/share/nodejs for node.
     """
     if program.name in TOOLS or program.name in _SHELLS:
         return
@@ -89,21 +89,21 @@ def folders_of(program: Path) -> Iterator[Path]:
 
 
 def _is_of(item: os.DirEntry[str], name: str) -> bool:
-    """Return whether a folder is called like a program."""
+    """Return whether a folder has the name of a program."""
     found = item.name.lower()
     is_like = found.startswith(name) if len(name) >= _SHORTEST else found == name
     return is_like and item.is_dir()
 
 
 def python_folders() -> list[Path]:
-    """Return the folders of the standard library of the Python that runs this."""
+    """Return the folders of the standard library of this Python."""
     extensions = sysconfig.get_config_var("DESTSHARED")
     folders = [Path(os.__file__).parent, *([Path(extensions)] if extensions else [])]
     return [folder for folder in folders if folder.is_dir()]
 
 
 def site_folders() -> list[Path]:
-    """Return the folders of this Python's installed libraries, its own and its environment's."""
+    """Return the site-packages folders of this Python and of its virtual environment."""
     tops = {Path(sys.prefix), Path(sys.base_prefix)}
     names = ("site-packages", "dist-packages")
     found = [Path(path) for path in sys.path if Path(path).name in names]
@@ -111,23 +111,23 @@ def site_folders() -> list[Path]:
 
 
 OPENED: Final = ("libgcc_s.so.1", "libstdc++.so.6", "libm.so.6", "libz.so.1", "libatomic.so.1")
-"""Libraries that programs open while they run, or that wheels take for granted (manylinux)."""
+"""Libraries that programs open at run time, or that wheels assume to exist (manylinux)."""
 
 _OLD = ("libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresolv.so.2")
 _LIBRARY_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _TOPS = ("/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", f"{sys.base_prefix}/lib")
 _LDCONFIG = ("/sbin/ldconfig", "/usr/sbin/ldconfig")
 _PATIENCE = 10.0  # seconds
-_MOST_FILES = 5000  # of a folder that is looked through
-_ELF_64 = b"\x7fELF\x02\x01"  # of a processor whose lowest byte comes first
-_SEGMENT, _MOST_SEGMENTS = 56, 128  # bytes of a line of the table, and lines
-_MOST = 1 << 16  # bytes that are read of a table: the file may be a stranger's
+_MOST_FILES = 5000  # examined in a folder
+_ELF_64 = b"\x7fELF\x02\x01"  # little-endian, 64 bits
+_SEGMENT, _MOST_SEGMENTS = 56, 128  # bytes of an entry of the table, and entries
+_MOST = 1 << 16  # bytes read of a table: the file may be a stranger's
 _LOAD, _DYNAMIC, _INTERPRETER = 1, 2, 3  # kinds of segments
 _NEEDED, _STRINGS, _RPATH, _RUNPATH = 1, 5, 15, 29  # kinds of dynamic entries
 
 
 class _Header(NamedTuple):
-    """What a program or library says: its processor, its loader, and what it needs and where."""
+    """An ELF header's content: processor, loader, needed libraries, and folders to search."""
 
     machine: int
     loader: str = ""
@@ -136,9 +136,9 @@ class _Header(NamedTuple):
 
 
 def find_libraries(paths: Iterable[Path]) -> set[Path]:
-    """Return the libraries of programs, and of those in folders, with all that these need.
+    """Return the libraries that programs, and the libraries in folders, need, also indirectly.
 
-    What is found nowhere is left out: the program may not need it.
+    A library that is not found is left out: the program may not need it.
     """
     found: set[Path] = set()
     waiting = [file for path in paths for file in _files_of(path)]
@@ -152,7 +152,7 @@ def find_libraries(paths: Iterable[Path]) -> set[Path]:
 
 
 def find_opened() -> set[Path]:
-    """Return the libraries that programs of this machine take for granted."""
+    """Return the libraries that programs open at run time without declaring them."""
     header = _read_header(Path("/proc/self/exe"))
     places = (_find(name, header.machine, ()) for name in (*OPENED, *_OLD) if header)
     found = {place for place in places if place}
@@ -178,7 +178,7 @@ def _files_of(path: Path) -> Iterator[Path]:
 def _needed_by(path: Path) -> set[Path]:
     """Return the loader of a file and the libraries that it names.
 
-    The file may be a stranger's: what it names is shown only if it is a library of the system.
+    The file may be a stranger's: a path that it names counts only if it is a system library.
     """
     header = _read_header(path)
     if header is None:
@@ -193,13 +193,13 @@ def _needed_by(path: Path) -> set[Path]:
 
 
 def _is_of_system(place: Path) -> bool:
-    """Return whether this is a library, and where a system has its own."""
+    """Return whether a path is a library in one of the system's library folders."""
     is_there = any(map(place.is_relative_to, _TOPS)) and ".." not in place.parts
     return is_there and _read_header(place) is not None
 
 
 def _find(name: str, machine: int, folders: tuple[str, ...]) -> Path | None:
-    """Return where a library is that is made for this processor."""
+    """Return the path of the library with this name that is built for this processor."""
     places = [Path(folder, name) for folder in folders]
     places += _known_libraries().get(name, [])
     places += [Path(folder, name) for folder in _LIBRARY_FOLDERS]
@@ -212,7 +212,7 @@ def _find(name: str, machine: int, folders: tuple[str, ...]) -> Path | None:
 
 @cache
 def _known_libraries() -> dict[str, list[Path]]:
-    """Return where libraries are, by their names."""
+    """Return the paths of the system's libraries, by name."""
     found: dict[str, list[Path]] = {}
     for program in _LDCONFIG:
         with suppress(OSError, subprocess.TimeoutExpired):
@@ -229,7 +229,7 @@ def _known_libraries() -> dict[str, list[Path]]:
 
 @cache
 def _read_header(path: Path) -> _Header | None:
-    """Return what a file says, None if it is no program for a processor of 64 bits."""
+    """Return the ELF header of a file, None if it is not a 64-bit program or library."""
     try:
         with path.open("rb") as file:
             return _parse(file.fileno())

@@ -16,20 +16,20 @@ Megabytes: TypeAlias = Annotated[int, Meta(ge=64, le=1_048_576)]
 MOST_WAITING: Final = 0.1
 """Seconds that a turn may wait for a processor before the bot counts as idle."""
 
-_SLOWER = 10  # times as long by the wall clock, and at least so many seconds:
+_SLOWER = 10  # the wall-clock limit is this many times as long, and at least:
 _LEAST_BACKSTOP = 30.0
 _DEFAULT_IDLE = (10.0, 60.0)
 
 
 class Allowed(NamedTuple):
-    """The seconds that an answer may be charged, take by the wall clock, and be idle."""
+    """Limits of one answer in seconds: charged time, wall-clock time, and idle time."""
 
     charged: float = inf
     wall: float = inf
     idle: float = inf
 
     def describe(self, spent: Spent | None) -> str:
-        """Return the limit that an answer has exceeded which has taken this time.
+        """Describe the limit that an answer exceeded by taking this time.
 
         >>> Allowed(2.0, 30.0).describe(Spent(wall=31.0, cpu=0.5))
         '30 s by the wall clock'
@@ -40,9 +40,9 @@ class Allowed(NamedTuple):
 
 
 def idle_seconds(spent: Spent) -> float:
-    """Return the seconds of a turn in which a bot slept: those that a busy machine cannot explain.
+    """Return the seconds that a bot slept in a turn: wall time that a busy machine cannot explain.
 
-    On a busy machine a turn may take ten times what it is charged, and 0.1 s more.
+    A busy machine explains ten times the charged time, and 0.1 s more.
 
     >>> idle_seconds(Spent(wall=5.5, cpu=0.25)), idle_seconds(Spent(wall=2.0, cpu=0.25))
     (2.9, 0.0)
@@ -51,7 +51,7 @@ def idle_seconds(spent: Spent) -> float:
 
 
 class Budget:
-    """What is left of the seconds that a bot may be idle in a run, for one worker.
+    """The seconds of idle time that one worker still allows a bot in a run.
 
     >>> budget = Budget(10.0)
     >>> budget.spend(Spent(wall=5.1, cpu=0.0))
@@ -64,15 +64,15 @@ class Budget:
         self.left = seconds
 
     def spend(self, spent: Spent) -> None:
-        """Take a turn into account."""
+        """Subtract the idle time of a turn."""
         self.left -= idle_seconds(spent)
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a bot may use: seconds of the processor, or of the wall clock where that is less.
+    """Limits of a bot: seconds of processor time, or of wall-clock time if that is less.
 
-    None for `backstop` stands for ten times each limit, at least 30 s, and for `idle` for ten times
-    `decision`, from 10 to 60 s.
+    `backstop` limits the wall-clock time; None means ten times each limit, at least 30 s. For
+    `idle`, None means ten times `decision`, at least 10 and at most 60 s.
     """
 
     decision: Annotated[Seconds, Meta(description="Seconds for a decision.")] = 10.0
@@ -108,13 +108,13 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: value for name, value in own.items() if value != getattr(default, name)}
 
     def backstop_of(self, seconds: float) -> float:
-        """Return the limit by the wall clock of what may be charged so many seconds."""
+        """Return the wall-clock limit of an answer that may be charged this many seconds."""
         if self.backstop is None:
             return max(_LEAST_BACKSTOP, _SLOWER * seconds)
         return max(self.backstop, seconds)
 
     def budget(self) -> Budget:
-        """Return what a bot may be idle at the beginning of a run."""
+        """Return a new budget of idle time for a run."""
         least, most = _DEFAULT_IDLE
         seconds = min(most, max(least, _SLOWER * self.decision)) if self.idle is None else self.idle
         return Budget(seconds)
@@ -126,11 +126,11 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def of_start(self) -> Allowed:
-        """What the start of a bot's process may take."""
+        """The limits of starting a bot's process."""
         return Allowed(self.start, self.backstop_of(self.start))
 
     def of_game(self, plies: int) -> float:
-        """Return the seconds that a game of so many plies may be charged, with one start.
+        """Return the seconds that a game of this many plies may be charged, with one start.
 
         >>> Limits(decision=2.0).of_game(48), Limits(decision=2.0, game=20.0).of_game(48)
         (106.0, 50.0)
@@ -140,6 +140,6 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def longest(self) -> Allowed:
-        """What any single answer of a bot may take."""
+        """The limits that no single answer of a bot may exceed."""
         seconds = max(min(self.decision, self.game or self.decision), self.start)
         return Allowed(seconds, self.backstop_of(seconds))

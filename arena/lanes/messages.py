@@ -19,9 +19,10 @@ class Message(msgspec.Struct, kw_only=True):
 
 
 class Python(msgspec.Struct):
-    """What our own host needs to load a bot; `params` are Python, because JSON has no tuples.
+    """How our own host loads a bot; `params` is Python text, because JSON has no tuples.
 
-    `file` binds `bot`, and can import what is in `folder`; None: it is imported by name.
+    `file` is the module that defines `bot`, and can import the modules in `folder`. None: the bot
+    is imported by name.
     """
 
     module: str
@@ -73,13 +74,13 @@ class Choose(Message, kw_only=True):
 
 
 class Chance(Choose, kw_only=True):
-    """How likely is the bot to win, with this view? Only our own host is asked."""
+    """Request the bot's estimate of its chance to win in this view; for our own host only."""
 
     type: str = "chance"
 
 
 class Thoughts(Message, kw_only=True):
-    """What did the bot think of each action at its last choice? Only our own host is asked."""
+    """Request the bot's estimate of each action at its last choice; for our own host only."""
 
     type: str = "thoughts"
     game: int
@@ -93,7 +94,7 @@ class End(Message, kw_only=True):
 
 
 class Answer(msgspec.Struct):
-    """What a bot's process answers to one message."""
+    """The answer of a bot's process to one message."""
 
     id: int
     action: str | None = None
@@ -112,14 +113,14 @@ decode_answer = msgspec.json.Decoder(Answer).decode
 
 
 def encode(message: Message) -> bytes:
-    """Return a message as one line."""
+    """Return a message as one line of JSON."""
     return _encode(message) + b"\n"
 
 
 def hello(entry: Entry, rules: Rules, files: Path | None, *, check: bool = False) -> Hello:
-    """Return the first message to a bot's process, whose files are in a folder.
+    """Return the first message to a bot's process; `files` is the folder of the bot's files.
 
-    With `check`, our own host says whether the bot takes its parameters.
+    With `check`, our own host also checks that the bot accepts its parameters.
     """
     numbers = {name: getattr(rules, name) for name in RULE_NAMES}
     message = Hello(rules=numbers, params=entry.params)

@@ -1,4 +1,4 @@
-"""Read the processor time and the memory of all processes of a bot, from outside of them."""
+"""Measure the processor time and the memory of all processes of a bot, from outside them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.strategy import Spent
 
 _PROC = Path("/proc")
 _KIB = 1 << 10
-_INODE = 1 << 10  # bytes that the kernel keeps for a file in memory
+_INODE = 1 << 10  # bytes of kernel memory for each file of a file system in memory
 _SHARES = ("Pss_Anon", "Pss_Shmem", "SwapPss")
 _LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # 0.1 ms, not 10
 _PAGE = mmap.PAGESIZE
@@ -27,19 +27,18 @@ _MOST_GAMES = 1 << 20
 
 
 class Usage(NamedTuple):
-    """How many processes there are below the first one, and the bytes that all use."""
+    """The number of processes below the first one, and the memory of all in bytes."""
 
     processes: int
     memory: int
 
 
 def read_usage(pid: int, most: int, private: str = "") -> Usage:
-    """Return what a process and all below it use.
+    """Return the number and the memory of a process's descendants, with its own memory.
 
-    A first look counts memory that processes share once for each of them. Only where this is
-    more than `most` bytes, a second one divides it among them. `private` is a jail's folder that
-    lies in memory and counts too; the jail's own two processes do not count. What cannot be read
-    counts nothing.
+    A first, quick reading counts shared memory once for each process. Only if that is more than
+    `most` bytes, a second reading counts it once in all. `private` is a jail's folder in memory,
+    which counts too; the jail's own two processes do not. Anything unreadable counts as 0.
     """
     below = find_below(pid)
     pids = below[1:] if private else [pid, *below]
@@ -51,7 +50,7 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
 
 
 def find_below(pid: int) -> list[int]:
-    """Return the processes below a process, each after its parent."""
+    """Return the ids of a process's descendants, each after its parent."""
     if not _LISTS_CHILDREN:
         with suppress(psutil.Error):
             return [process.pid for process in descendants(psutil.Process(pid))]
@@ -63,7 +62,7 @@ def find_below(pid: int) -> list[int]:
 
 
 def find_children(pid: int) -> list[int]:
-    """Return the children of a process, none if it has ended."""
+    """Return the ids of a process's children, an empty list if it has ended."""
     children: list[int] = []
     if not _LISTS_CHILDREN:
         with suppress(psutil.Error):
@@ -75,44 +74,47 @@ def find_children(pid: int) -> list[int]:
 
 
 def _resident(pid: int) -> int:
-    """Return the bytes of a process that are in memory, shared ones too."""
+    """Return the resident memory of a process in bytes, including shared pages."""
     with suppress(OSError, ValueError, IndexError):
         if pages := int((_PROC / str(pid) / "statm").read_text().split()[1]):
             return pages * _PAGE
-        for thread in os.scandir(_PROC / str(pid) / "task"):  # the first one may have ended
+        for thread in os.scandir(_PROC / str(pid) / "task"):  # the first thread may have ended
             if pages := int(Path(thread, "statm").read_text().split()[1]):
                 return pages * _PAGE
     return 0
 
 
 def _tables(pid: int) -> int:
-    """Return the bytes of the kernel that say where the memory of a process lies."""
-    with suppress(OSError, IndexError):  # ended: a zombie has none
+    """Return the bytes of a process's page tables."""
+    with suppress(OSError, IndexError):  # it has ended: a zombie has no page tables
         text = (_PROC / str(pid) / "status").read_text(errors="replace")
         return int(text.partition("\nVmPTE:")[2].split(maxsplit=1)[0]) * _KIB
     return 0
 
 
 def _shared_out(pids: list[int], folder: int) -> int:
-    """Return the bytes of all processes, without programs and libraries; a page counts once."""
+    """Return the memory of all processes in bytes, counting a shared page once.
+
+    The code of programs and libraries is not counted.
+    """
     own = shared = 0
     for pid in pids:
         try:
             text = (_PROC / str(pid) / "smaps_rollup").read_text()
-        except OSError:  # hidden by the process, or not known to this kernel
+        except OSError:  # hidden by the process, or not supported by this kernel
             own += _resident(pid)
             continue
         fields = dict(line.split(":", 1) for line in text.splitlines()[1:])
         sizes = [int(fields.get(name, "0").split()[0]) * _KIB for name in _SHARES]
         own, shared = own + sizes[0] + sizes[2], shared + sizes[1]
-    return own + max(shared, folder)  # files of the folder can be mapped
+    return own + max(shared, folder)  # mapped files of the folder are in both
 
 
 def _folder_bytes(pids: list[int], private: str) -> int:
-    """Return the bytes of the files in a folder as the processes see it, and of their names.
+    """Return the bytes of the files, and of their names, in a folder as the processes see it.
 
-    While bubblewrap is still making their root, they see the folder of this machine: no file in
-    it is theirs.
+    While bubblewrap is still setting up their root, they see this machine's own folder, whose
+    files do not count.
     """
     for pid in reversed(pids):
         with suppress(OSError):
@@ -126,9 +128,9 @@ def _folder_bytes(pids: list[int], private: str) -> int:
 
 
 class Held(NamedTuple):
-    """What processes hold: MB of memory, processes, threads, and open files of one of them.
+    """Resources in use: MB of memory, processes, threads, and open files of one process.
 
-    As a limit it is what they may hold, 0 where there is none.
+    As a limit, 0 means unlimited.
     """
 
     memory: float = 0.0
@@ -138,10 +140,10 @@ class Held(NamedTuple):
 
 
 def read_held(pids: Sequence[int]) -> Held:
-    """Return what processes hold; what cannot be read counts nothing.
+    """Return the resources that processes use; anything unreadable counts as 0.
 
-    Memory is that of the largest one as its limit counts it (data), or what all have in memory, if
-    that is more.
+    Memory is the larger of two: the data segment of the largest process, as its limit counts it,
+    and the resident memory of all.
     """
     data = resident = threads = files = 0
     for pid in pids:
@@ -159,10 +161,10 @@ def read_held(pids: Sequence[int]) -> Held:
 
 
 class Room:
-    """The room that a process has for further games, after what earlier ones have left in it.
+    """The number of further games that a process can play before its leaks reach a limit.
 
-    `most` is what it may hold. When it `is_full`, half of the room that was left after its first
-    game has been taken. Then it is renewed, so that what its games leave behind costs none of them.
+    `most` is its limit. It `is_full` when its games have used half of what was free after the
+    first one. Then the process is replaced, so that no game fails for what earlier ones left.
 
     >>> room = Room(Held(memory=1000, files=100))
     >>> for games, memory in (1, 200), (4, 280):
@@ -182,7 +184,7 @@ class Room:
         self._played = 0
 
     def add(self, games: int, now: Held) -> None:
-        """Add games that were played, and what the process holds after them."""
+        """Add games that were played, and the resources in use after them."""
         if self._first is None:
             self._first = now
             return
@@ -199,19 +201,19 @@ class Room:
 READS_CLOCKS = sys.platform == "linux" and hasattr(time, "clock_gettime")
 """Whether one system call reads the processor time of another process (Linux)."""
 
-_PAUSE = 0.3  # seconds between two readings, after which this process itself was not running
-_WAITED = 0.005  # seconds that a process did not work in its turn: did others work for it?
-_STALE = 0.05  # seconds after which all processes are looked at again
-_PROCESS_CLOCK = 2  # in the number of a clock, the kernel's CPUCLOCK_SCHED
+_PAUSE = 0.3  # seconds between two readings that show that this process itself was stopped
+_WAITED = 0.005  # seconds of a turn without work of the main process: others are then read
+_STALE = 0.05  # seconds after which all processes are read again
+_PROCESS_CLOCK = 2  # the kernel's CPUCLOCK_SCHED, in the id of a clock
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 class Meter:
-    """Reads the processor time, in seconds, of a process and of all processes below it.
+    """Reads the processor time, in seconds, of a process and all its descendants.
 
-    `main` is the one of them that works most, which can be read without looking at the others.
-    `used` returns the time of the control group that they are in. `works` is whether this
-    system tells the time of other processes at all.
+    `main` is the process that works most, which can be read without reading the others. `used`
+    returns the time of their control group. `works` is whether this system reports the time of
+    other processes at all.
     """
 
     def __init__(
@@ -226,14 +228,14 @@ class Meter:
         self.looked = 0.0
 
     def read(self) -> float:
-        """Return the time of all processes, that of others than the main one as last seen."""
+        """Return the time of all processes: the main one's now, the others' as last read."""
         own = read_clock(self.main)
         if own is not None:
             self._last = max(self._last, own + self._others)
         return self._last
 
     def look(self) -> float:
-        """Return the time of all processes, also of those that have ended."""
+        """Read and return the time of all processes, including ended ones."""
         self.looked = perf_counter()
         together = self.used()
         total = own = 0.0
@@ -247,11 +249,11 @@ class Meter:
 
 
 class Stopwatch:
-    """Measures the turns of a bot's processes, one after the other.
+    """Measures the time of a bot's turns, one after the other.
 
-    The wall clock stands still while this process itself does not run: when it is stopped, or
-    the machine sleeps. `before` is the processor time between this turn and the one before.
-    Where the meter does not work, the wall clock takes its place.
+    The wall clock pauses while this process itself is stopped or the machine sleeps. `before` is
+    the processor time that the bot used between the previous turn and this one. If the meter does
+    not work, wall-clock time replaces processor time.
     """
 
     def __init__(self, meter: Meter) -> None:
@@ -270,12 +272,12 @@ class Stopwatch:
         self._seen = perf_counter()
 
     def restart(self) -> None:
-        """Begin a turn at once, so that nothing is charged to it."""
+        """Begin a turn without charging the time since the last one."""
         self.start()
         self.before = 0.0
 
     def read(self) -> Spent:
-        """Return the time of the turn so far; it is to be read several times a second."""
+        """Return the time of the turn so far; callers read it several times a second."""
         now = perf_counter()
         self._wall += min(now - self._seen, _PAUSE)
         self._seen = now
@@ -304,7 +306,7 @@ def read_clock(pid: int) -> float | None:
 
 
 def _of_ended_children(pid: int) -> float:
-    """Return the processor time of children that have ended and were waited for."""
+    """Return the processor time of a process's children that have ended and were reaped."""
     try:
         user, system = read_stat(pid)[13:15]
     except OSError:
@@ -313,5 +315,5 @@ def _of_ended_children(pid: int) -> float:
 
 
 def read_stat(pid: int) -> list[str]:
-    """Return the words after the name of a process in /proc/PID/stat; raises OSError."""
+    """Return the fields after the name in /proc/PID/stat; raises OSError."""
     return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

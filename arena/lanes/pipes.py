@@ -15,10 +15,10 @@ _READ = 1 << 16
 
 
 class Pipes:
-    """The three streams of a process that has been started with pipes; of none where it is None.
+    """The three streams of a process that was started with pipes; None for no process.
 
-    `received` is what it has answered and nobody has taken; `output_bytes` is how much it has
-    printed, that is written to standard error.
+    `received` holds answers that were not taken yet. `output_bytes` is the size of its output,
+    which it writes to standard error.
     """
 
     def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
@@ -36,12 +36,12 @@ class Pipes:
             self._poll.register(descriptor, select.POLLIN)
 
     def send(self, data: bytes) -> None:
-        """Write data, or as much as is possible now, and the rest in `transfer`."""
+        """Write as much of the data as possible now, and leave the rest to `transfer`."""
         self._unsent = memoryview(bytes(self._unsent) + data if self._unsent else data)
         self._write()
 
     def transfer(self, seconds: float) -> bool:
-        """Read and write what is possible within the seconds; return False at the end of output."""
+        """Read and write for up to this many seconds; return False at the end of the output."""
         for descriptor, _ in self._poll.poll(seconds * 1000):
             if descriptor == self._stdin:
                 self._write()
@@ -56,7 +56,7 @@ class Pipes:
 
     @property
     def is_read(self) -> bool:
-        """Whether the process has read all that was sent."""
+        """Whether the process has read everything that was sent."""
         import fcntl  # not on Windows
         import termios
 
@@ -67,30 +67,30 @@ class Pipes:
 
     @property
     def answers(self) -> int:
-        """The inode of the pipe on which the process answers."""
+        """The inode of the pipe into which the process writes its answers."""
         return os.fstat(self._stdout).st_ino
 
     def take_line(self) -> bytes:
-        """Return the first line that was received, without its end."""
+        """Remove and return the first received line, without its line break."""
         line, _, self.received = self.received.partition(b"\n")
         return line
 
     def forget_output(self) -> None:
-        """Forget what was printed so far."""
+        """Discard the output so far."""
         self._drain()
         self._output = b""
 
     def printed(self) -> str:
-        """Return the end of what was printed since `forget_output`."""
+        """Return the end of the output since `forget_output`."""
         self._drain()
         return self._output.decode("utf-8", "replace")[-MOST_OUTPUT:]
 
     def close_input(self) -> None:
-        """Let the process read the end of its input."""
+        """Close the process's input, so that it reads the end of the file."""
         self._files[0].close()
 
     def close(self) -> None:
-        """Close all pipes, after reading what was printed."""
+        """Read the remaining output, and close all pipes."""
         self._drain()
         for pipe in self._files:
             pipe.close()
@@ -102,7 +102,7 @@ class Pipes:
         except BlockingIOError:
             self._poll.register(self._stdin, select.POLLOUT)
             return
-        except OSError as error:  # the end of the process is noticed where its output is read
+        except OSError as error:  # reading the output detects the end of the process
             if error.errno != errno.EPIPE:
                 raise
             self._unsent = memoryview(b"")

@@ -1,4 +1,4 @@
-"""Check that bots load and take their parameters, before a run begins."""
+"""Check that bots load and accept their parameters, before a run begins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine import Rules
 
 
 class Problem(NamedTuple):
-    """A bot that does not load, and its fault; the text of a problem is one line."""
+    """A bot that does not load, and its fault; `str` of a problem is one line."""
 
     entry: Entry
     fault: Fault
@@ -34,10 +34,10 @@ def find_problems(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Ite
 
 
 def probe(entries: Sequence[Entry], rules: Rules, limits: Limits) -> Iterator[Problem]:
-    """Yield what is wrong with each bot that does not load; the run can go on without it.
+    """Yield a Problem for each bot that does not load; the run can continue without that bot.
 
     Strangers' code does not run in this process. Raises InputError for parameters that a bot
-    does not take, and for a lane that this machine does not have.
+    does not accept, and for a lane that this machine does not support.
     """
     for entry in entries:
         try:

@@ -1,4 +1,4 @@
-"""Start, ask, watch and kill a bot in a process of its own, in lines of JSON (docs/protocol.md)."""
+"""Start, query, watch and kill a bot's process; messages are JSON lines (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ from engine.strategy import Spent
 MOST_LINE = 1 << 16
 MOST_PROCESSES = 32
 MOST_GAMES = 64
-_TICK = 0.1  # seconds between two looks at a process that has not answered
-_MUCH = 0.001  # seconds of work out of turn that a bot hears of
-_NEAR = 0.005  # seconds between two looks at one whose time is nearly up
+_TICK = 0.1  # seconds between two checks of a process that has not answered
+_MUCH = 0.001  # seconds of work out of turn that are reported to the bot
+_NEAR = 0.005  # seconds between two checks near the time limit
 _CONTAINED_SIGNAL = 128  # bubblewrap's exit status for signal 0
-_LOOKS = 8  # at what it holds, before its room may be used up
-_MOST_UNSEEN = 512  # parts of 8 games: a look takes 0.3 ms
-_SLEPT = 10  # times as long as it worked
+_LOOKS = 8  # readings of its resources before its room can be used up
+_MOST_UNSEEN = 512  # games without a reading, at most; a reading takes 0.3 ms
+_SLEPT = 10  # a turn's wall time over its charged time from which the bot was asleep
 _FLUSH = "(does it flush its output?)"
 _PARTIAL = "(an incomplete line arrived: does it end each answer with a line break, and flush it?)"
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
-_ABOVE = 2  # processes of bubblewrap above the one it has started
-_EXIT_PATIENCE = 2.0  # seconds from the end of its output to the end of a process
+_ABOVE = 2  # bubblewrap's own processes around the one that it starts
+_EXIT_PATIENCE = 2.0  # seconds in which a process must end after its output has ended
 
 
 class Turn(NamedTuple):
-    """What a process answered to messages that it got at once, and the time it took for them.
+    """The answers of a process to messages that were sent together, and the time for all.
 
-    Each answer is one or the Forfeit it is. If the process failed, the last one is the
-    Forfeit of that, and further answers are missing.
+    Each item is an Answer, or the Forfeit of an invalid one. If the process failed, the last item
+    is the Forfeit for that, and further answers are missing.
     """
 
     answers: list[Answer | Forfeit]
@@ -59,11 +59,11 @@ class Turn(NamedTuple):
 
 
 class BotProcess:
-    """Starts a bot's program when it is needed, asks it, and kills it with all it started.
+    """Starts a bot's program when needed, queries it, and kills it with all its descendants.
 
     `hello` is the first message; `waiting` is called every 0.1 s while an answer is awaited;
-    `budget` is for all processes of the bot in a worker. Every failure is raised as a Forfeit of
-    the bot.
+    `budget` is the idle time of all processes of the bot in a worker. Every failure is raised as
+    a Forfeit of the bot.
     """
 
     def __init__(
@@ -82,35 +82,35 @@ class BotProcess:
         self.games = 1
         self._process: subprocess.Popen[bytes] | None = None
         self._pipes = Pipes(None)
-        self._printed_before = 0  # bytes, by processes that have ended
+        self._printed_before = 0  # bytes of output of earlier processes
         self._group = Group()
         self._watch: Stopwatch
         self._reset()
 
     def _reset(self) -> None:
-        self.is_warm = False  # whether it has decided anything
+        self.is_warm = False  # whether it has chosen an action
         self.room = Room(self.most_held)
-        self._unseen = 0  # games since the last look at it
-        self._asked = 0  # the id of the next message; 0 while there is no process that has begun
+        self._unseen = 0  # games since its resources were last read
+        self._asked = 0  # the id of the next message; 0 before the process has started
         self._answered = 0  # the id of the next answer
-        self._awaited = ""  # the type of the message that it answers
+        self._awaited = ""  # the type of the message whose answer is awaited
         self._looked = perf_counter()  # when the processes were last counted
 
     @property
     def pid(self) -> int | None:
-        """The process, None while there is none."""
+        """The id of the process, None while the program is not running."""
         return self._process.pid if self._process else None
 
     @property
     def output_bytes(self) -> int:
-        """How much the bot has printed so far."""
+        """The size of the bot's output so far, in bytes."""
         return self._printed_before + self._pipes.output_bytes
 
     def prepare(self) -> None:
-        """Start the program if it is not running, and do not wait for it."""
+        """Start the program if it is not running, without waiting for it."""
         try:
             self._open()
-        except (OSError, Forfeit):  # `start` finds the same
+        except (OSError, Forfeit):  # `start` fails the same way, and reports it
             self.kill()
 
     def _open(self) -> int:
@@ -139,13 +139,13 @@ class BotProcess:
         self._watch = Stopwatch(Meter(pid, self._main(), self._group.used))
 
     def _main(self) -> int:
-        """Return the process that runs the bot's program, below those of the jail."""
+        """Return the id of the bot's own process, below those of the jail."""
         assert self._process is not None
         members = [self._process.pid, *find_below(self._process.pid)]
         return members[min(_ABOVE, len(members) - 1) if self.launch.contained else 0]
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
-        """Return the forfeit of a bot that has not started."""
+        """Return the forfeit of a bot whose program failed to start."""
         kind, message, traceback, output = forfeit.fault
         if kind == "timeout" and forfeit.spent:
             within = self.limits.of_start.describe(forfeit.spent)
@@ -156,7 +156,7 @@ class BotProcess:
         return Forfeit(kind, message, traceback, output)
 
     def _popen(self) -> subprocess.Popen[bytes]:
-        empty_folder(self.launch.folder)  # what the process before has left is not for this one
+        empty_folder(self.launch.folder)  # nothing of an earlier process may remain
         self._group = make_group(self.launch.folder)
         process = self.launch.popen(self._group.joining)
         self._pipes = Pipes(process)
@@ -164,23 +164,23 @@ class BotProcess:
 
     @property
     def most_held(self) -> Held:
-        """What its processes may hold."""
+        """The limits on the resources of its processes."""
         threads = most_processes(hosted=self.launch.hosted) if self.launch.jailed else 0
         return Held(self.limits.memory, MOST_PROCESSES, threads, MOST_OPEN)
 
     def held(self) -> Held:
-        """Return what its processes hold."""
+        """Return the resources that its processes use."""
         return read_held(self._own())
 
     def _own(self) -> list[int]:
-        """Return the bot's processes, without those of the jail around them."""
+        """Return the ids of the bot's processes, without those of the jail around them."""
         if self._process is None:
             return []
         members = [self._process.pid, *find_below(self._process.pid)]
         return members[_ABOVE if self.launch.contained else 0 :]
 
     def count_games(self, games: int) -> None:
-        """Take note of games that it has played; end it if they have left too much behind."""
+        """Count games that it has played; end the process if they have leaked too much."""
         self._unseen += games
         if not self._asked or _LOOKS * self._unseen < min(self.room.games, _MOST_UNSEEN):
             return
@@ -190,9 +190,9 @@ class BotProcess:
             self.kill()
 
     def ask(self, messages: Sequence[Message], allowed: Allowed) -> Turn:
-        """Send messages in one go, and wait for all answers as long as is allowed for them.
+        """Send messages in one write, and wait for all answers within the allowed time.
 
-        Together they may be idle for what is left of the budget.
+        All together may be idle for the rest of the budget.
         """
         allowed = allowed._replace(idle=self.budget.left)
         self._watch.start()
@@ -222,14 +222,14 @@ class BotProcess:
         self._pipes.send(b"".join(lines))
 
     def forget_output(self) -> None:
-        """Forget what was printed so far: what follows belongs to another game."""
+        """Discard the output so far: further output belongs to another game."""
         self._pipes.forget_output()
 
     def _receive(self, allowed: Allowed) -> Answer:
-        """Return the answer to the oldest message that has none yet.
+        """Return the answer to the oldest unanswered message.
 
-        Raises Forfeit for a refusal; for a line that is not an answer, and if no answer comes
-        in time, the process is killed as well.
+        Raises Forfeit if the program reports a fault. If a line is not an answer, or no answer
+        arrives in time, it kills the process and raises Forfeit.
         """
         line = self._line(allowed)
         try:
@@ -253,7 +253,7 @@ class BotProcess:
         return self._kill_for(forfeit) if kind == "memory" else forfeit
 
     def _line(self, allowed: Allowed) -> bytes:
-        """Return the next line of output without its end."""
+        """Return the next line of the answers without its line break."""
         left = min(allowed)
         pipes = self._pipes
         while b"\n" not in pipes.received:
@@ -275,17 +275,17 @@ class BotProcess:
                 raise self._kill_for(idle_forfeit(self.budget.seconds, ""))
             if left < 0:
                 slept = spent.wall > _SLEPT * spent.charged
-                talks = slept and not self.launch.hosted  # our host flushes
+                talks = slept and not self.launch.hosted  # our host always flushes
                 message = _PARTIAL if pipes.received else _FLUSH if talks else ""
                 raise self._kill_for(Forfeit("timeout", message, spent=spent))
         return pipes.take_line()
 
     def printed(self) -> str:
-        """Return the end of what the process has printed since `forget_output`."""
+        """Return the end of the process's output since `forget_output`."""
         return self._pipes.printed()
 
     def _exit_forfeit(self) -> Forfeit:
-        """Return the forfeit of a process whose output has ended."""
+        """Return the forfeit of a process that has closed its output."""
         assert self._process is not None
         try:
             status = self._process.wait(_EXIT_PATIENCE)
@@ -296,7 +296,7 @@ class BotProcess:
         return Forfeit("crash", describe_exit(status))
 
     def _check_processes(self) -> None:
-        """Kill the bot if its processes are too many, or use too much memory together."""
+        """Kill the bot if it has too many processes, or they use too much memory together."""
         assert self._process is not None
         most = self.limits.memory << 20
         usage = read_usage(self._process.pid, most, HOME if self.launch.jailed else "")
@@ -321,19 +321,19 @@ class BotProcess:
         raise self._kill_for(Forfeit(kind, f"{message} {detail}" if kind == "timeout" else message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
-        """Kill the process, and return the forfeit with what the process had printed."""
+        """Kill the process, and return the forfeit with the process's output."""
         self.kill()
         return forfeit if forfeit.fault.output else forfeit.with_output(self.printed())
 
     def dismiss(self, seconds: float) -> None:
-        """Close the input of the process, which asks it to end, and wait for it so long."""
+        """Close the input of the process, which requests its end, and wait for up to `seconds`."""
         if self._process is not None:
             self._pipes.close_input()
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
 
     def kill(self) -> None:
-        """Kill the process and its group, and read what it had printed."""
+        """Kill the process and its group, and read its output."""
         process, self._process, self._asked = self._process, None, 0
         if process is None:
             self._group.remove()  # it could not be started
@@ -349,7 +349,7 @@ class BotProcess:
 
 
 def _describe_line(line: bytes, error: Exception) -> str:
-    """Return what is wrong with a line that is not an answer."""
+    """Describe why a line is not a valid answer."""
     if not line.strip():
         return "an empty line instead of an answer"
     if line.startswith(_MARK):
@@ -372,9 +372,9 @@ def bot_process(
 ) -> Iterator[BotProcess]:
     """Yield the process of a bot, which starts when it is first needed; kill it at the end.
 
-    `folder` is an empty one for this process. With `check`, the bot's parameters are checked
-    as it starts. `program` and `environment` are those of `plan_launch`; without a `budget` it
-    has one of its own.
+    `folder` is an empty folder for this process. With `check`, the bot's parameters are checked
+    at the start. `program` and `environment` are passed to `plan_launch`; without a `budget` the
+    process has a budget of its own.
     """
     launch = plan_launch(entry, limits, folder, program, environment)
     files = launch.layout.folder if launch.layout else None

@@ -1,7 +1,7 @@
 """Make and remove the temporary folders of runs and of their bots' processes.
 
-Only what the arena has made is removed: a folder with a marker, which no living process has
-locked. Nothing is known by its name alone.
+Only folders that the arena has made are removed: they contain a marker, and no living process
+holds their lock. A matching name is not enough.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from arena.lanes.users import IS_ROOT
 
 
 def lock_file(path: Path) -> int:
-    """Return a descriptor that locks a file or folder until it is closed.
+    """Lock a file or folder; return a descriptor whose closing releases the lock.
 
-    Raises BlockingIOError if it is locked, OSError where the file system has no locks, and
-    InputError where the system has none.
+    Raises BlockingIOError if it is locked already, OSError if the file system does not support
+    locks, and InputError if the operating system does not.
     """
     require_posix(f"a lock of {path}")
     import fcntl
@@ -39,26 +39,26 @@ def lock_file(path: Path) -> int:
 
 
 MARKER: Final = "made-by-district-noir-arena"
-"""The file by which the arena knows its folders; a run locks that in its own."""
+"""The file that marks a folder as the arena's; a run locks the one in its folder."""
 
 BOT: Final = "bot"
-"""The folder of a process in a run's folder that has only one: it is emptied, the marker stays."""
+"""The folder of a run's only process, inside the run's folder, which holds the marker."""
 
 _PRIVATE = 0o700
-_ACCESS = 0o777  # what of a mode says who may enter a folder
+_ACCESS = 0o777  # the permission bits of a folder's mode
 _TEXT = "District Noir Arena uses this folder, and removes it.\n"
-_NEW = "new-"  # begins the name of a folder that is not locked yet; nobody removes it
-_MOST_HOMES = 100  # names that are tried: others may have taken some
-_MOST_TRIES = 100  # the home may be removed by a run that ends
+_NEW = "new-"  # prefix of a folder that is not locked yet; no run removes it
+_MOST_HOMES = 100  # names to try: other programs may use some
+_MOST_TRIES = 100  # a run that ends may remove the home meanwhile
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Yield a new folder; at the end remove it, and kill every process started for it.
+    """Yield a new temporary folder; at the end kill every process started for it and remove it.
 
-    The folder is locked as long as this process lives. The folders of killed runs are not
-    locked any more; they are removed first. Raises ArenaError where there can be no folder. A
-    signal that ends the program leaves nothing, whenever it comes.
+    The folder is locked as long as this process lives. First, unlocked folders are removed: they
+    belong to killed runs. A signal that ends the program leaves no folder behind, whenever it
+    arrives. Raises ArenaError if no folder can be made.
     """
     require_posix("workers and processes of bots")
     made: list[tuple[Path, int]] = []
@@ -72,7 +72,7 @@ def scratch_folder() -> Iterator[Path]:
                 yield folder
         finally:
             _remove_made(made)
-    finally:  # a signal came here before it was held
+    finally:  # also if a signal arrived before it was deferred
         _remove_made(made)
 
 
@@ -85,7 +85,7 @@ def _remove_made(made: list[tuple[Path, int]]) -> None:
 
 
 def remove_scratch(folder: Path) -> None:
-    """Remove the folder of a run that has ended, and kill every process started for it."""
+    """Kill every process that was started for an ended run, and remove the run's folder."""
     remove_folder(folder)
     _remove_home(folder.parent)
 
@@ -93,12 +93,12 @@ def remove_scratch(folder: Path) -> None:
 def _make_folder() -> tuple[Path, int]:
     """Return a new folder and its lock.
 
-    It gets its name after it has been locked, so that no other run takes it for that of a
-    killed one.
+    It gets its final name after it was locked, so that no other run takes it for the folder of a
+    killed run.
     """
     for _ in range(_MOST_TRIES):
         home = _find_home()
-        with suppress(FileNotFoundError):  # a run that ended has removed the home
+        with suppress(FileNotFoundError):  # an ending run has removed the home
             new = Path(tempfile.mkdtemp(prefix=_NEW, dir=home))
             (new / MARKER).write_text(_TEXT)
             try:
@@ -112,10 +112,10 @@ def _make_folder() -> tuple[Path, int]:
 
 
 def _find_home() -> Path:
-    """Return the folder of this user's runs.
+    """Return the folder that holds all runs of this user.
 
-    A name that something else has is left alone: a link, a file, a folder without a marker or of
-    another user, or one that others may enter.
+    A name is skipped if it belongs to something else: a link, a file, or a folder that has no
+    marker, belongs to another user, or may be entered by others.
     """
     place = Path(tempfile.gettempdir())
     for number in range(_MOST_HOMES):
@@ -133,7 +133,7 @@ def _find_home() -> Path:
 
 
 def _remove_home(home: Path) -> None:
-    """Remove the folder of this user's runs if there is none in it."""
+    """Remove the folder of this user's runs if it contains no run."""
     with suppress(OSError):
         if _is_ours(home) and len([*home.iterdir()]) == 1:
             (home / MARKER).unlink()
@@ -144,7 +144,7 @@ def _remove_home(home: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether the arena has made a folder for this user, and nobody else may enter it."""
+    """Return whether the arena made a folder for this user and no other user may enter it."""
     try:
         status, marker = folder.lstat(), (folder / MARKER).lstat()
     except OSError:
@@ -157,7 +157,7 @@ def _is_ours(folder: Path) -> bool:
 def _remove_killed(home: Path) -> None:
     """Remove the folders of runs that were killed."""
     for folder in home.glob(f"{RUN}*"):
-        with suppress(OSError, ArenaError):  # a living run's, or just removed
+        with suppress(OSError, ArenaError):  # it belongs to a living run, or was just removed
             if _is_ours(folder):
                 lock = _lock(folder)
                 try:
@@ -167,7 +167,7 @@ def _remove_killed(home: Path) -> None:
 
 
 def _lock(folder: Path) -> int:
-    """Return the lock of a folder; raises BlockingIOError if another process has it."""
+    """Lock a folder; raises BlockingIOError if another process holds the lock."""
     try:
         return lock_file(folder / MARKER)
     except (BlockingIOError, FileNotFoundError):
@@ -181,20 +181,20 @@ def _lock(folder: Path) -> int:
 def hiding(folder: Path, files: Path | None = None) -> tuple[str, ...]:
     """Return the arguments with which bubblewrap hides the folders of all runs but this one.
 
-    The `files` of the bot cannot be written. Root could take away what hides them, and so loses
-    the right to.
+    The `files` of the bot are read-only. Root could unmount what hides the folders, and therefore
+    loses the capability for it.
     """
     own = folder.resolve()
     shown = ("--ro-bind", str(files), str(files)) if files and files.is_dir() else ()
     home = next((path.parent for path in (own, *own.parents) if path.name.startswith(RUN)), None)
-    if home is None:  # not of a run
+    if home is None:  # outside the folder of a run
         return shown
     words = ("--tmpfs", str(home), "--bind", str(own), str(own), *shown, "--remount-ro", str(home))
     return (*words, "--cap-drop", "CAP_SYS_ADMIN") if IS_ROOT else words
 
 
 def empty_folder(path: Path) -> None:
-    """Make a folder that is empty, also where a bot has put something else in its place."""
+    """Make an empty folder at this path, removing anything that a bot has put there."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         path.unlink()
     path.mkdir(parents=True, exist_ok=True)

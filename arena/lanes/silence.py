@@ -1,4 +1,4 @@
-"""See from outside that a program will never answer, before its time is up (Linux)."""
+"""Detect from outside that a program will never answer, before its time is up (Linux)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 from arena.lanes.meter import read_stat
 
-_READING = ("pipe_read", "anon_pipe_read")  # by the version of the kernel
-_WAITING = (*_READING, "do_wait")  # for input, or for a process below
+_READING = ("pipe_read", "anon_pipe_read")  # the name depends on the kernel's version
+_WAITING = (*_READING, "do_wait")  # for input, or for a child
 _ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
 
 
 def has_closed(pids: Sequence[int], pipe: int) -> bool:
-    """Return whether none of these processes has a pipe open any more, by its inode.
+    """Return whether no process among these has the pipe with this inode open any more.
 
-    False if their descriptors cannot be read, or change meanwhile, and while one of them ends:
-    it has closed its descriptors, and how it has ended is still to be told.
+    False if their descriptors cannot be read or change meanwhile. False also while a process is
+    ending: it has closed its descriptors, but its exit status is not known yet.
     """
     with suppress(OSError):
         folders = [f"/proc/{pid}/fd" for pid in pids]
@@ -29,9 +29,10 @@ def has_closed(pids: Sequence[int], pipe: int) -> bool:
 
 
 def wait_for_input(pids: Sequence[int]) -> bool:
-    """Return whether all threads of these processes wait, some for a pipe and others for those.
+    """Return whether all threads of these processes wait for input from a pipe, or for a child.
 
-    If nobody else writes into a pipe of theirs, they wait for ever. False if that is hidden.
+    If no other process writes into their pipes, they wait for ever. False if the state of a
+    thread cannot be read.
     """
     waits: list[str] = []
     with suppress(OSError):

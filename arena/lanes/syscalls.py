@@ -1,10 +1,10 @@
-"""Build the seccomp filters that leave a jailed bot only the system calls that honest bots need.
+"""Build the seccomp filters that allow a jailed bot only the system calls that honest bots need.
 
-A filter is a program of classic BPF, as man 2 seccomp describes it. A call that is refused fails
-with an error, and the bot goes on. Calls that are not listed fail with ENOSYS, as on a kernel that
-does not have them. Not listed is what programs do without: sockets, file locks, inotify, other
-processes' memory, memory that no limit counts, and calls that read the state of the page cache,
-fill it or empty it. Source: the lists of Docker and Flatpak, man 2 syscalls.
+A filter is a classic BPF program, as described in man 2 seccomp. A refused call fails with an
+error, and the bot continues. A call that is not listed fails with ENOSYS, as on a kernel that
+does not have it. Not listed are calls that bots can do without: sockets, file locks, inotify,
+access to other processes' memory, memory outside the limits, and calls that read the state of the
+page cache, fill it or empty it. Source: the lists of Docker and Flatpak, man 2 syscalls.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ _CALLS = {
         uname 63 160, getrandom 318 278
     """,
 }
-"""By what they do: the names of the calls, each with its numbers on x86_64 and aarch64."""
+"""The names of the calls by purpose, each with its numbers on x86_64 and aarch64."""
 
 
 def _read(calls: str) -> dict[str, tuple[int | None, int | None]]:
-    """Return the numbers of calls by their names.
+    """Return the numbers of system calls by name, on x86_64 and on aarch64.
 
     >>> _read("read 0 63, open 2 -")
     {'read': (0, 63), 'open': (2, None)}
@@ -96,13 +96,13 @@ def _number(text: str) -> int | None:
 
 
 ALLOWED: Final = {name: row for calls in _CALLS.values() for name, row in _read(calls).items()}
-"""The numbers of each call on x86_64 and aarch64, None where it does not exist."""
+"""The numbers of each call on x86_64 and aarch64, None if it does not exist there."""
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*
 _O_DIRECT = {"x86_64": 0o40000, "aarch64": 0o200000}
 
 DECIDED: Final = {
-    # call: its numbers on x86_64 and aarch64, None where it does not exist
+    # call: its numbers on x86_64 and aarch64, None if it does not exist there
     "openat": (257, 56),
     "open": (2, None),
     "socket": (41, 198),
@@ -119,23 +119,23 @@ DECIDED: Final = {
     "prlimit64": (302, 261),
     "personality": (135, 92),
 }
-"""The calls whose arguments decide."""
+"""The calls that are allowed or refused by their arguments."""
 
 _AF_UNIX = 1
 _NEW_NAMESPACES = 0x7E020000  # the flags CLONE_NEW* of clone
 _MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
-_UNCOUNTED = 0x40100  # MAP_GROWSDOWN and MAP_HUGETLB: memory that no limit counts
+_UNCOUNTED = 0x40100  # MAP_GROWSDOWN and MAP_HUGETLB: memory outside the limits
 _MREMAP_DONTUNMAP = 0x4
 _DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _DUPFD_CLOEXEC, _GETPIPE_SZ = 0, 1, 2, 3, 4, 1030, 1032
 _OF_TERMINALS_AND_FILES = (0x5401, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX."""
 _ADVICE = (0, 1, 2, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19)
-"""Of memory, from MADV_NORMAL to MADV_KEEPONFORK; not WILLNEED, REMOVE, COLD or PAGEOUT."""
+"""Advice for madvise, MADV_NORMAL to MADV_KEEPONFORK; not WILLNEED, REMOVE, COLD or PAGEOUT."""
 _OPTIONS = (1, 2, 3, 15, 16, 23, 29, 30, 36, 37, 38, 39, 41, 42, 54, 55, 56, 0x53564D41)
-"""Of prctl: names of threads, signals at the parent's end and so on; not PR_SET_DUMPABLE."""
-_PERSONALITIES = (0, 0xFFFFFFFF)  # the usual one, and the question which one it is
+"""Options of prctl, such as thread names and the parent's death signal; not PR_SET_DUMPABLE."""
+_PERSONALITIES = (0, 0xFFFFFFFF)  # the usual one, and the query for the current one
 
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # places in struct seccomp_data
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _LOAD, _RETURN, _AND = 0x20, 0x06, 0x54
 _EQUAL, _AT_LEAST, _ANY_BIT = 0x15, 0x35, 0x45
 _ALLOW = 0x7FFF0000
@@ -144,7 +144,7 @@ _ERROR = 0x00050000
 
 
 class _Step(NamedTuple):
-    """One instruction; the jumps are numbers of instructions to leave out."""
+    """One BPF instruction; a jump is the number of instructions to skip."""
 
     code: int
     value: int
@@ -156,7 +156,7 @@ _allowed = _Step(_RETURN, _ALLOW)
 
 
 def make_filter(machine: str = "") -> bytes:
-    """Return the filter for a machine (this one), empty where there is none for it.
+    """Return the filter for a machine (default: this one), empty if its processor is not supported.
 
     >>> len(make_filter("x86_64")) % 8, make_filter("sparc")
     (0, b'')
@@ -182,7 +182,7 @@ def make_filter(machine: str = "") -> bytes:
 
 
 def make_watch(machine: str = "") -> bytes:
-    """Return the filter by which process 1 of a jail is asked for each pair of sockets."""
+    """Return the filter that lets process 1 of a jail decide on each call of socketpair."""
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
         return b""
@@ -193,7 +193,7 @@ def make_watch(machine: str = "") -> bytes:
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last number of each row of numbers without a gap.
+    """Yield the first and the last number of each run of consecutive numbers.
 
     >>> [*_ranges([7, 1, 2, 3])]
     [(1, 3), (7, 7)]
@@ -213,12 +213,13 @@ def _packed(steps: list[_Step]) -> bytes:
 
 
 def _rules(o_direct: int) -> dict[str, list[_Step]]:
-    """Return what is done about the calls whose arguments decide; each ends in a return.
+    """Return the instructions for calls that are allowed or refused by their arguments.
 
-    A bot has no network. `o_direct` is the flag with which a file is read past the page cache.
+    Each list ends in a return. A bot has no network. `o_direct` is the flag of open that bypasses
+    the page cache.
     """
     eperm = _refuse(errno.EPERM)
-    shared = _MAP_SHARED | _MAP_ANONYMOUS  # without a file: memory that no limit counts
+    shared = _MAP_SHARED | _MAP_ANONYMOUS  # without a file: memory outside the limits
     now = [_argument(5), *_unless([0], errno.EOPNOTSUPP), _allowed]
     return {
         "openat": [_argument(2), _Step(_ANY_BIT, o_direct, 0, 1), eperm, _allowed],
@@ -237,7 +238,7 @@ def _rules(o_direct: int) -> dict[str, list[_Step]]:
         ],
         "mremap": [_argument(3), _Step(_ANY_BIT, _MREMAP_DONTUNMAP, 0, 1), eperm, _allowed],
         "madvise": [_argument(2), *_unless(_ADVICE, errno.EINVAL), _allowed],
-        "preadv2": now,  # with RWF_NOWAIT it would say what is in the page cache
+        "preadv2": now,  # RWF_NOWAIT would reveal what is in the page cache
         "pwritev2": now,
         "fcntl": [
             _argument(1),
@@ -256,12 +257,12 @@ def _rules(o_direct: int) -> dict[str, list[_Step]]:
 
 
 def _argument(index: int) -> _Step:
-    """Return what loads the lower half of an argument, all that the kernel reads of these."""
+    """Return the instruction that loads an argument's lower half, all that the kernel reads."""
     return _Step(_LOAD, _ARGUMENTS + 8 * index)
 
 
 def _unless(values: Iterable[int], error: int) -> list[_Step]:
-    """Return what refuses a call with an error unless one of the values is loaded."""
+    """Return instructions that refuse a call unless the loaded value is one of these."""
     rest = [*values]
     jumps = [_Step(_EQUAL, value, len(rest) - place) for place, value in enumerate(rest)]
     return [*jumps, _refuse(error)]

@@ -1,6 +1,6 @@
-"""Give each jail a user id of its own, which no other jail on this machine has.
+"""Reserve for each jail a user id that no other jail on this machine uses.
 
-The kernel counts processes by their user, so two jails of one user would share one limit.
+The kernel counts processes by user, so two jails with the same user id would share one limit.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Final
 from arena.errors import InputError
 
 _EVERY_USER = (0, 1 << 32)
-_UIDS = 0x70000000  # from here on no system has users
+_UIDS = 0x70000000  # no system assigns ids from here on
 _MOST_UIDS = 1 << 28
-_TRIES = 100_000  # in a container with few users all may be taken
+_TRIES = 100_000  # a container may have few ids, all in use
 _NAME = "\0noir-arena-user-{}"
 
 
 def _mapped_users() -> tuple[int, int]:
-    """Return the first number and the count of the users that there are in this container."""
+    """Return the first user id and the number of user ids mapped into this container."""
     try:
         lines = Path("/proc/self/uid_map").read_text().splitlines()
     except OSError:
@@ -33,18 +33,18 @@ def _mapped_users() -> tuple[int, int]:
 
 _USERS = _mapped_users()
 IS_ROOT: Final = hasattr(os, "geteuid") and os.geteuid() == 0 and _USERS[1] > 1
-"""Whether this is root, who needs no user namespace and can become another user."""
+"""Whether this user is root, which needs no user namespace and can change to another user."""
 
 
 class User:
-    """A user's number, which belongs to this process until it is closed.
+    """A user id that is reserved for this process until it is closed.
 
-    The lock is a name of a socket: the kernel gives it to one process of this machine, whatever
-    folder each has for temporary files, and takes it back when that has ended.
+    The lock is the name of an abstract socket: the kernel lets one process of the machine bind it,
+    whatever folders are mounted, and releases it when that process ends.
     """
 
     def __init__(self, number: int) -> None:
-        """Take a number; raises OSError if another jail has it."""
+        """Reserve a user id; raises OSError if another jail uses it."""
         self.number = number
         self._lock: int | None = None
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
@@ -52,7 +52,7 @@ class User:
             self._lock = lock.detach()
 
     def close(self) -> None:
-        """Give the number back."""
+        """Release the user id."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -62,9 +62,9 @@ class User:
 
 
 def free_user(first: int = _USERS[0], count: int = _USERS[1]) -> User:
-    """Return a user that no other jail has, of those that a container has.
+    """Reserve a user id that no other jail uses, among those of the container.
 
-    Raises InputError if all are taken.
+    Raises InputError if all are in use.
     """
     for number in _numbers(first, count):
         with suppress(OSError):
@@ -73,7 +73,7 @@ def free_user(first: int = _USERS[0], count: int = _USERS[1]) -> User:
 
 
 def _numbers(first: int, count: int) -> Iterator[int]:
-    """Yield numbers of users to try, from any one on; in a container, of its upper half.
+    """Yield user ids to try, from a random one on; in a container, from its upper half.
 
     >>> sorted(_numbers(0, 4)), all(1 << 30 < number < 1 << 31 for number in _numbers(0, 1 << 32))
     ([2, 3], True)

@@ -1,4 +1,4 @@
-"""Leagues: bots that are submitted at any time, play in rounds for good, and are rated together.
+"""Leagues: bots are submitted at any time, play in rounds without end, and share one rating list.
 
-It knows no command line and prints nothing.
+This room does not use the command line and prints nothing.
 """

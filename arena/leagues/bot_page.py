@@ -1,4 +1,4 @@
-"""Describe one name of a league as a page: versions, ratings, profile, faults and games."""
+"""Write the page of one name in a league: versions, ratings, profile, faults and games."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 
-_MOST_ROUNDS = 200  # rows of the ratings over time
+_MOST_ROUNDS = 200  # rows in the table of ratings by round
 _MOST_GAMES = 4
-_FEW = 10  # pairs, below which no opponent is named
-_SURE = 3.0  # standard errors, of the least of some tens of opponents
+_FEW = 10  # pairs; an opponent with fewer is not named
+_SURE = 3.0  # standard errors for the worst of some tens of opponents
 
 _VERSIONS: Final = (
     Column("version", "Version", "count"),
@@ -66,7 +66,7 @@ _OPPONENTS: Final = (
 
 
 class Against(NamedTuple):
-    """How a version has done against one other: pairs, score, and the score that the Elo says."""
+    """A version's result against another one: pairs, score, and the score expected from the Elo."""
 
     opponent: Version
     pairs: int
@@ -75,12 +75,12 @@ class Against(NamedTuple):
 
     @property
     def beyond(self) -> float:
-        """The score beyond the expected one, in standard errors of luck, about."""
+        """The score minus the expected score, in approximate standard errors of the pairs' luck."""
         return (self.score - self.expected) * math.sqrt(8 * self.pairs)
 
 
 def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
-    """Return the page of a name; `found` are the standings."""
+    """Return the page of a name; `found` are the league's standings."""
     versions = league.find(name)
     rows = league.ratings()
     last = versions[-1]
@@ -107,7 +107,7 @@ def _summary(last: Version, standing: Standing | None) -> str:
 def _advise(
     league: League, last: Version, rows: dict[int, RatingRow], met: Sequence[Against]
 ) -> Iterator[str]:
-    """Yield what the owner can do, the most urgent first."""
+    """Yield advice for the owner, the most urgent first."""
     if last.state == SUSPENDED:
         yield (
             f"Version {last.number} is suspended: {last.why}. Run that command in the league's "
@@ -171,7 +171,7 @@ def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Bloc
     rows = []
     for place, win_type in enumerate(WIN_TYPES):
         won, lost, drawn = totals[place * RESULTS : (place + 1) * RESULTS]
-        both = won + drawn, lost + drawn  # a game is drawn by the win type draw only
+        both = won + drawn, lost + drawn  # the win type `draw` is that of all drawn games
         rows.append((win_type, *both, *(number / games for number in both)))
     yield Table("profile", "How its games ended", _PROFILE, rows)
     cells = [
@@ -185,7 +185,7 @@ def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Bloc
 def _against(
     league: League, last: Version, results: Sequence[Result], rows: dict[int, RatingRow]
 ) -> list[Against]:
-    """Return how a version has done against each other one, the strongest first."""
+    """Return the results of a version against each other one, the strongest first."""
     sums: defaultdict[int, list[int]] = defaultdict(lambda: [0] * 5)
     for one in results:
         sums[one.opponent] = [a + b for a, b in zip(sums[one.opponent], one.by_score, strict=True)]
@@ -201,7 +201,7 @@ def _against(
 
 
 def _faults(league: League, versions: Sequence[Version]) -> Iterator[Block]:
-    """Yield the first fault of each version: its kind and the command, and nothing it printed."""
+    """Yield the first fault of each version: its kind and the command, without the bot's output."""
     for version in reversed(versions):
         strikes, first = league.ledger.strikes(version.id)
         if first:
@@ -216,13 +216,13 @@ def _faults(league: League, versions: Sequence[Version]) -> Iterator[Block]:
 
 
 def _games(league: League, last: Version, results: Sequence[Result]) -> Section | None:
-    """Return games of the last round that the version has played; None if there are none."""
+    """Return games of the version from its last round; None without games."""
     if not results:
         return None
     folder = round_folder(league.folder, results[-1].round)
     try:
         tournament, store = read_run(folder)
-    except ArenaError:  # a club may clear old rounds away to save space
+    except ArenaError:  # the organiser may have deleted old rounds
         return None
     with closing(store):
         picks = [*_picks(tournament, store, last.name)][:_MOST_GAMES]
@@ -230,7 +230,7 @@ def _games(league: League, last: Version, results: Sequence[Result]) -> Section 
 
 
 def _picks(tournament: Tournament, store: Store, name: str) -> Iterator[Pick]:
-    """Yield a game of each kind: lost and won, by City and by points."""
+    """Yield one game of each kind: lost and won, by City and by points."""
     seen = set()
     for number, pairing in enumerate(tournament.pairings):
         if name not in pairing:

@@ -1,9 +1,9 @@
-"""Find by how much the bots of a league's panel deviate from their Elo together.
+"""Estimate the common deviation of the bots in a league's panel from the Elo model.
 
-Results differ from the Elo, which intervals allow for. Near copies do so alike: a bot that seems
-too strong against one of them seems so against all, and six of them say little more than one. By
-how much the panel deviates together is found from what every other bot has scored against it,
-beyond what it has scored against the rest.
+Results deviate from the Elo model, and intervals allow for that. Deviations of near copies are
+correlated: a bot that seems too strong against one copy seems so against all, so six copies give
+little more information than one. The common deviation of the panel is estimated from every other
+bot's score against the panel, compared with its score against the rest.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _GRID = np.linspace(0.0, 150.0, 61)  # Elo points
 
 
 def shared_covariance(fit: Fit, panel: Sequence[int]) -> Floats:
-    """Return what the panel's deviating together adds to the covariance of the strengths.
+    """Return what the panel's common deviation adds to the covariance of the strengths.
 
-    What an equal round robin would have of it, too, is no error. The mean gap of a bot to the
-    panel less that to all others does not depend on its own strength.
+    The part that an equal round robin would have, too, is not an error. The estimate uses, for
+    each bot, its mean gap to the panel minus its mean gap to all others, which does not depend on
+    its own strength.
     """
     model = fit.model
     is_panel = np.isin(np.arange(model.bots), panel)
@@ -44,10 +45,10 @@ def shared_covariance(fit: Fit, panel: Sequence[int]) -> Floats:
 
 
 def _find_variance(gaps: Floats, variances: Floats) -> float:
-    """Return by how much gaps differ beyond their variances, as a variance in log odds.
+    """Return the variance of gaps beyond their sampling variances, in squared log odds.
 
-    The prior is that of a spread. What is possible weighs by its own size, because intervals miss
-    where the variance is large.
+    It is a posterior mean with the prior of a spread. Larger values get a larger weight, because
+    intervals fail to cover if the variance is underestimated.
     """
     logs = weigh_variances(gaps, variances + (_GRID[:, None] / ELO) ** 2)
     logs -= (_GRID / LADDER_SPREAD.high) ** 2 / 2

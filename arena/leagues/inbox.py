@@ -1,7 +1,7 @@
-"""Take the submissions that lie in the inbox of a league: NAME.py, or a folder NAME.
+"""Process the submissions in the inbox of a league: NAME.py, or a folder NAME.
 
-What is taken is first moved to a folder of the league's own, in one step. So a killed process loses
-nothing: what lies there is submitted when the next one begins, and counts once.
+Each is first moved atomically to a folder of the league's own. So a killed process loses nothing:
+the next process submits what remains there, and each submission counts once.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from arena.leagues.submission import Refused, TooMany, Unchanged, as_file
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"
 
-_SETTLED = 2.0  # seconds for which a file has not changed: whoever writes it has done
+_SETTLED = 2.0  # seconds without change after which a file counts as complete
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
-_MOST_LOOKED_AT = 1000  # files and folders of a folder
+_MOST_LOOKED_AT = 1000  # files and folders examined in a folder
 _MOST_NAME = 60
-_LONGEST = 60.0  # seconds, after which no more is taken before the next round
+_LONGEST = 60.0  # seconds after which the rest of the inbox waits for the next round
 
 
 def take_all(
     league: League, tell: Callable[[str], object], settled: float = _SETTLED
 ) -> Iterator[str]:
-    """Submit what lies there, and yield the name of each bot that was accepted or refused.
+    """Submit the bots in the inbox, and yield the name of each that was accepted or refused.
 
-    `tell` gets a line for each. What has changed in the last `settled` seconds stays, and so does
-    what is over the limit of the day, and what would keep the league from playing for long.
+    The callback receives a line for each. Files that changed in the last `settled` seconds stay in
+    the inbox; so do those over an owner's daily limit, and the rest once this has taken a minute.
     """
     inbox, taken = _make(league.folder / INBOX), _make(league.folder / TAKEN, mode=0o700)
     end = time.monotonic() + _LONGEST
@@ -49,7 +49,7 @@ def take_all(
             break
         place = taken / item.name
         if os.path.lexists(place):
-            continue  # one of the same name waits, for a disk with room, say
+            continue  # an earlier one of this name waits, for example for disk space
         if _is_settled(item, settled) and _may_come(league, name_of(item)):
             try:
                 os.rename(item, place)
@@ -60,7 +60,7 @@ def take_all(
 
 
 def _make(folder: Path, mode: int = 0o777) -> Path:
-    """Make a folder of the league if it is not there; raises InputError."""
+    """Make a folder of the league if it does not exist; raises InputError."""
     try:
         folder.mkdir(mode, exist_ok=True)
     except OSError as error:
@@ -69,13 +69,13 @@ def _make(folder: Path, mode: int = 0o777) -> Path:
 
 
 def _time_of(item: Path) -> str:
-    """Return when an item was taken: a file that is renamed is changed."""
+    """Return the time at which an item was moved here: its ctime, which renaming updates."""
     changed = int(item.lstat().st_ctime)
     return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
 
 
 def _list(folder: Path) -> list[Path]:
-    """Return what is finished in a folder, the oldest first, and then in order of names."""
+    """Return the complete, visible items of a folder, the oldest first, and then by name."""
     found = []
     for item in folder.iterdir():
         if item.name.startswith(".") or item.name.endswith(_UNFINISHED):
@@ -86,43 +86,43 @@ def _list(folder: Path) -> list[Path]:
 
 
 def _is_settled(item: Path, seconds: float) -> bool:
-    """Return whether neither a file nor what lies in a folder has changed for some seconds."""
+    """Return whether a file, or everything in a folder, has not changed for some seconds."""
     newest, looked_at, waiting = 0.0, 0, [os.fspath(item)]
     while waiting and looked_at < _MOST_LOOKED_AT:
         place = waiting.pop()
         looked_at += 1
-        with suppress(OSError):  # deeper than paths go, or removed meanwhile
+        with suppress(OSError):  # a path that is too long, or was removed meanwhile
             status = os.lstat(place)
             newest = max(newest, status.st_mtime)
             if stat.S_ISDIR(status.st_mode):
                 with os.scandir(place) as items:
                     waiting += [below.path for below in islice(items, _MOST_LOOKED_AT)]
     now = time.time()
-    return newest > now + 1 or now - newest >= seconds  # a clock of the future never settles
+    return newest > now + 1 or now - newest >= seconds  # a future time counts as settled
 
 
 def name_of(item: Path) -> str:
-    """Return the name under which a file or folder is submitted."""
+    """Return the bot's name for a submitted file or folder."""
     return item.name.removesuffix(".py")
 
 
 def _may_come(league: League, name: str) -> bool:
-    """Return whether the owner of a name may submit today; a wrong name is nobody's."""
+    """Return whether the owner of a name may submit today; an invalid name has no owner."""
     try:
         league.desk.check_right(name)
     except TooMany:
         return False
     except Refused:
-        return True  # it is kept, and its owner is told why
+        return True  # the refusal is recorded with its reason for the owner
     except InputError:
         return league.desk.has_right("")
     return True
 
 
 def _submit(league: League, place: Path, tell: Callable[[str], object], *, since: str = "") -> str:
-    """Submit what was taken, remove it, and return its name.
+    """Submit an item that was moved from the inbox, remove it, and return its name.
 
-    It was taken at the time `since` by a process that was killed, if there is one.
+    `since` is the time at which a killed process moved it, empty otherwise.
     """
     name = name_of(place)
     try:
@@ -130,13 +130,13 @@ def _submit(league: League, place: Path, tell: Callable[[str], object], *, since
         tell(f"accepted: {version.title}, by {version.owner}")
         for copy in league.desk.find_copies(version):
             tell(f"warning: but for comments {version.title} is the same as {copy.title}")
-    except Unchanged as error:  # a folder that is copied whole, again
+    except Unchanged as error:  # for example, a whole folder was copied again
         tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
     except Refused as error:
         tell(f"refused: {escape(name)[:_MOST_NAME]}: {error}")
     except TooMany:
         return name  # it stays until tomorrow
-    except InputError as error:  # of a name that no bot can have
+    except InputError as error:  # an invalid name
         shown = escape(name)[:_MOST_NAME]
         known = "name = ? AND owner = '' AND at >= ?"
         if not since or not league.ledger.refusals(known, shown, since):
@@ -144,7 +144,7 @@ def _submit(league: League, place: Path, tell: Callable[[str], object], *, since
             with league.ledger.changing():
                 league.ledger.refuse(Refusal(0, shown, "", "", str(error), at))
         tell(f"refused: {shown}: {error}")
-    except ArenaError as error:  # a full disk, say: it is tried again
+    except ArenaError as error:  # for example a full disk: it is tried again
         tell(f"not yet taken: {escape(name)[:_MOST_NAME]}: {error}")
         return name
     remove_tree(place)

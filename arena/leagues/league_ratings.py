@@ -1,9 +1,9 @@
-"""Rate the versions of a league by all pairs that were ever played.
+"""Rate the versions of a league by all pairs ever played.
 
-The ratings are those of a Bradley-Terry fit with the pair as the unit. Opponents were chosen, so
-results that spread about the Elo are a part of every error; the spread is estimated from the
-league's own pairs. The panel fixes the scale: the mean Elo of its bots is what it is on the ladder,
-so ratings of different months compare. The order in which pairs were played changes nothing.
+The ratings are a Bradley-Terry fit with the pair as the unit. Results spread about the Elo model,
+and opponents were chosen, so every standard error includes this spread, which is estimated from the
+league's own pairs. The panel fixes the scale: the mean Elo of its bots equals their mean on the
+ladder, so that ratings of different months are comparable. The order of the pairs has no effect.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def rate(
 ) -> Rated:
     """Return the ratings of all versions that played and are connected with the panel.
 
-    `active` are the ids of those that are told apart by letters, and `now` of those that played
-    in the last round.
+    `active` are the ids of the versions that get group letters, and `now` the ids of those that
+    played in the last round.
     """
     met = {id for pairs in played for id in pairs[:2]}
     rated = [version for version in versions if version.id in met]
@@ -69,7 +69,7 @@ def rate(
 
 
 def _zero(bots: int, panel: Sequence[int]) -> Floats:
-    """Return the weights of the strengths in the zero of the scale."""
+    """Return the weights of the strengths in the mean that is the zero of the scale."""
     counted = [*panel] or [*range(bots)]
     weights = np.zeros(bots)
     weights[counted] = 1 / len(counted)
@@ -77,7 +77,7 @@ def _zero(bots: int, panel: Sequence[int]) -> Floats:
 
 
 def _panel_elo(panel: Sequence[Version]) -> float:
-    """Return the mean Elo that the panel has on the ladder; 1500 for bots that are not there."""
+    """Return the mean ladder Elo of the panel; a bot that is not on the ladder counts as 1500."""
     elos = [float(LADDER.get(version.spec, MEAN)) for version in panel]
     return math.fsum(elos) / len(elos) if elos else MEAN
 
@@ -90,7 +90,7 @@ def _rows(
     panel: Sequence[int],
     now: Collection[int],
 ) -> list[RatingRow]:
-    """Return the row of each version that games connect with the panel, without letters."""
+    """Return the row, without letters, of each version that games connect with the panel."""
     scale = fit.scale()
     pairs = np.zeros(len(rated))
     for score in fit.scores:
@@ -114,9 +114,9 @@ def _rows(
 
 
 def _shrink(elo: Floats, errors: Floats) -> Floats:
-    """Return ratings drawn towards their mean by how little is known of each.
+    """Shrink ratings towards their mean, the more the larger their errors (empirical Bayes).
 
-    The prior is normal with the mean and the spread of the ratings themselves (empirical Bayes).
+    The prior is normal, with the mean and the spread of the ratings themselves.
     Source: Efron and Morris 1973.
     """
     weights = 1 / np.maximum(errors**2, 1.0)
@@ -132,7 +132,7 @@ def _letters(
     elo: Floats,
     active: Collection[int],
 ) -> dict[int, str]:
-    """Return the letters of the active versions: two share one if they were not told apart."""
+    """Return the group letters of the active versions: two share one unless they are `apart`."""
     verdicts = Verdicts(fit, {two: tuple(by) for two, by in counts.items()}, looks=True)
     ranked = [number for number, version in enumerate(rated) if version.id in active]
     ranked.sort(key=lambda number: (-round(float(elo[number]), 1), rated[number].name))

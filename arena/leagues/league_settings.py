@@ -24,7 +24,7 @@ from engine.errors import RulesError
 
 NAME: Final = "league.yaml"
 PANEL: Final = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing")
-"""The bots to which a league is compared, unless it says otherwise: fast, of known Elo."""
+"""The default panel of a league: fast bots of known Elo."""
 
 _FIXED: Final = ("seed", "rules", "lane", "limits", "panel")
 
@@ -37,7 +37,7 @@ BotSeconds = Annotated[float, Meta(gt=0, le=86_400)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a league is: its game, its limits, and how much is played."""
+    """The settings of a league: the rules of its game, limits of bots, and pairs to play."""
 
     seed: Annotated[Seed, told("seed")] = 0
     rules: Annotated[dict[str, Any], told("rules")] = {}
@@ -71,9 +71,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Rules.from_changes(self.rules)
 
     def fixed(self) -> dict[str, Any]:
-        """Return what cannot change once something was played, as plain data.
+        """Return the settings that cannot change after the first game, as plain data.
 
-        Other games would be played: what decides them is here, the engine's source included.
+        They determine the games that are played; the hash of the engine's source is among them.
         """
         kept: dict[str, Any] = msgspec.to_builtins({name: getattr(self, name) for name in _FIXED})
         return kept | {"engine": engine_sha256()}
@@ -83,7 +83,7 @@ _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields
 _CHOICES: Final = {"lane": LANES}
 
 _SELDOM: Final = ("bot_seconds", "most_megabytes", "check_games", "check_seconds")
-"""Keys that a new file has only where they are not the usual ones."""
+"""Keys that are written to a new file only if their values are not the defaults."""
 
 _TEXT: Final = """\
 # A league of bots; what is left out has its default (in the reference: keys of configs).
@@ -106,12 +106,12 @@ a_day: {a_day}
 
 
 def draw_seed() -> int:
-    """Return a seed that nobody knows: a bot that knows it can compute the deals."""
+    """Draw a secret seed: a bot that knew it could compute the deals."""
     return secrets.randbelow(MOST_SEED + 1)
 
 
 def write_settings(folder: Path, settings: Settings) -> None:
-    """Write the file of a new league; raises InputError where it cannot be written."""
+    """Write the file of a new league; raises InputError if it cannot be written."""
     changed = {
         name: getattr(settings.limits, name)
         for name in Limits.__struct_fields__
@@ -130,7 +130,7 @@ def write_settings(folder: Path, settings: Settings) -> None:
 def read_settings(folder: Path) -> Settings:
     """Return the settings of the league in a folder.
 
-    Raises InputError, which names the file and the place in it.
+    Raises InputError, which names the file and the place of the error in it.
     """
     path = folder / NAME
     if not os.path.isfile(path):
@@ -142,11 +142,11 @@ def read_settings(folder: Path) -> Settings:
         raise InputError(f"{path}: {error}") from None
 
 
-msgspec.json.Decoder(Settings)  # builds what it needs once, and not in two threads
+msgspec.json.Decoder(Settings)  # built now: msgspec does so lazily, unsafely in threads
 
 
 def check_settings(data: Any) -> Settings:
-    """Return the settings of some data; raises InputError, which names the place in it."""
+    """Convert plain data to settings; raises InputError, which names the place of the error."""
     try:
         settings = msgspec.convert(data, Settings)
         settings.game_rules()

@@ -1,7 +1,7 @@
-"""Write the pages of a league, a site that opens offline, and a feed of what has changed.
+"""Write the pages of a league, as a site that works offline, and a feed of its news.
 
-A page has no source of a bot and nothing that a bot has printed: of a fault it has the kind and the
-command that plays the game again.
+No page contains the source or the output of a bot: a fault is shown by its kind and the command
+that replays the game.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
 
 SITE: Final = "site"
-"""The folder of the pages, in that of the league."""
+"""The folder of the pages, in the league's folder."""
 
 _DAY: Final = timedelta(days=1)
 _MOST_NEWS = 20
@@ -43,9 +43,9 @@ _MOVES: Final = (
 
 
 def write_site(league: League, names: Iterable[str] | None = None) -> Path:
-    """Write the index, the feeds, and the pages of some names or of all; return the index.
+    """Write the index, the feeds, and the pages of some names or of all; return the index's path.
 
-    Raises InputError where a file cannot be written.
+    Raises InputError if a file cannot be written.
     """
     folder = league.folder / SITE
     found = standings(league)
@@ -54,7 +54,7 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
     for name in wanted:
         page = folder / "bots" / f"{name}.html"
         write_text(page, to_html(bot_report(league, name, found)))
-    for name in everybody:  # a page that a killed process did not write
+    for name in everybody:  # a killed process may not have written this page
         if not (page := folder / "bots" / f"{name}.html").is_file():
             write_text(page, to_html(bot_report(league, name, found)))
     write_text(folder / "feed.json", _feed(league))
@@ -67,7 +67,7 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
 
 
 def _index(league: League, found: Sequence[Standing]) -> Report:
-    """Return the first page: what is new, and how the league stands."""
+    """Return the index page: the news and the standings."""
     sections = [
         Section("news", "Since yesterday", [*_news(league, found)]),
         Section("standings", "Standings", [*_standings(league, found)]),
@@ -90,7 +90,7 @@ def _summary(league: League, found: Sequence[Standing]) -> str:
 
 
 def _news(league: League, found: Sequence[Standing]) -> Iterator[Block]:
-    """Yield what happened in the last day, and who has risen and fallen most."""
+    """Yield the events of the last day, and the bots that rose and fell most."""
     now = league.now()
     events = league.ledger.events((now - _DAY).isoformat(timespec="seconds"), _MOST_NEWS)
     if not events:
@@ -109,7 +109,7 @@ def _news(league: League, found: Sequence[Standing]) -> Iterator[Block]:
 def _moves(
     league: League, found: Sequence[Standing], since: datetime
 ) -> list[tuple[str, int, int]]:
-    """Return name, rank before and rank now of the bots that have moved most."""
+    """Return name, old rank and new rank of the bots whose rank changed most."""
     times = league.ledger.round_times()
     before = [number for number, at in times.items() if at <= since.isoformat()]
     if not before:
@@ -138,7 +138,7 @@ def _standings(league: League, found: Sequence[Standing]) -> Iterator[Block]:
 
 
 def _chart(rated: Sequence[Standing]) -> Chart:
-    """Return the ratings with their intervals."""
+    """Return a chart of the ratings with their intervals."""
     values = [
         {"bot": one.bot, "value": one.elo, "low": one.elo_low, "high": one.elo_high}
         for one in rated
@@ -153,16 +153,16 @@ def _chart(rated: Sequence[Standing]) -> Chart:
 
 
 def _live(league: League) -> str:
-    """Return how the league stands, for the web page of `arena table`."""
+    """Return the standings as JSON for the web page of `arena table`."""
     data = to_document(league)
-    del data["folder"]  # a path of this machine
+    del data["folder"]  # a private path of this machine
     news = [{"at": event.at, "text": event.text} for event in league.ledger.events(most=_MOST_LIVE)]
     data |= {"news": news, "notes": [*describe_spread(league)]}
     return json.dumps(data, ensure_ascii=False) + "\n"
 
 
 def _feed(league: League) -> str:
-    """Return the feed; its form is that of https://www.jsonfeed.org/version/1.1/."""
+    """Return the feed in the format of https://www.jsonfeed.org/version/1.1/."""
     name = league.folder.resolve().name
     pages = {version.name for version in league.ledger.versions("number = 1")}
     items = [

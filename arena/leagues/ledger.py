@@ -1,7 +1,7 @@
-"""Keep what a league knows in league.sqlite: versions of bots, refusals, rounds and results.
+"""Store a league in league.sqlite: versions of bots, refusals, rounds and results.
 
-One transaction is one event: a submission, the plan of a round, its results. Readers never wait,
-and what a killed process began is not there.
+Each event is one transaction: a submission, the plan of a round, its results. Readers never wait,
+and the unfinished changes of a killed process are rolled back.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ WITHDRAWN: Final = "withdrawn"
 SUSPENDED: Final = "suspended"
 
 FORMAT: Final = 2
-"""Of league.sqlite; another one where its tables change, or the deals of a seed do."""
+"""The format of league.sqlite, which changes with its tables and with the deals of a seed."""
 
 _APPLICATION = 0x444E4C47  # DNLG
-_PATIENCE = 60.0  # seconds for which another process may be writing
+_PATIENCE = 60.0  # seconds to wait while another process is writing
 _SCHEMA = """
 CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE versions (
@@ -67,19 +67,19 @@ CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, 
 """
 
 
-_OTHERS = str.maketrans("01234", "43210")  # the half points of the opponent
-_TURNED = (1, 0, 2)  # won, lost and drawn as the opponent sees them
+_OTHERS = str.maketrans("01234", "43210")  # half points of a pair, from the opponent's side
+_TURNED = (1, 0, 2)  # won, lost and drawn, from the opponent's side
 _RATINGS = """
 SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratings
 """
 
 
 class Version(NamedTuple):
-    """One version of a bot: its source does not change.
+    """One version of a bot, whose source never changes.
 
     `spec` names a bot of the arena, or a file below the league's folder. `shape` is the hash of
-    its program without comments and docstrings. `cost` is about how many seconds it thinks in a
-    pair. `why` says why it is not active.
+    its program without comments and docstrings. `cost` is its approximate time for a pair of games
+    in seconds. `why` is the reason if it is not active.
     """
 
     id: int
@@ -97,7 +97,7 @@ class Version(NamedTuple):
 
     @property
     def is_active(self) -> bool:
-        """Whether it plays in the next round."""
+        """Whether it takes part in the next round."""
         return self.state == ACTIVE
 
     @property
@@ -107,7 +107,7 @@ class Version(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A submission that was not accepted, and why."""
+    """A submission that was not accepted, and the reason."""
 
     id: int
     name: str
@@ -118,7 +118,7 @@ class Refusal(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened to a name, in words that everybody may read."""
+    """An event of a name, described for the public."""
 
     id: int
     at: str
@@ -127,7 +127,7 @@ class Event(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The pairs of two versions, by their ids: how many, and by the first one's score."""
+    """Two versions, by id, and the numbers of their pairs by the first one's score."""
 
     bot: int
     opponent: int
@@ -135,10 +135,11 @@ class Pairs(NamedTuple):
 
 
 class Result(NamedTuple):
-    """How a version went in a meeting: its pairs by its score, and its games by their ending.
+    """The result of a version in a meeting: its pairs by score, and its games by ending.
 
-    Endings are counted by win type and result, as `arena.statistics.counts` orders them. `scores`
-    has the half points of each pair from `first` on, 0 to 4, or - for one that does not count.
+    Endings are counted by win type and result, in the order of `arena.statistics.counts`. `scores`
+    has a character for each pair from the number `first` on: its half points, 0 to 4, or - for a
+    pair that does not count.
     """
 
     round: int
@@ -150,17 +151,17 @@ class Result(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a round plays: the versions by their names, and their meetings."""
+    """The plan of a round: its versions by name, and their meetings."""
 
     versions: dict[str, int]
     meetings: list[Meeting]
 
 
 class RatingRow(NamedTuple):
-    """A version's rating after a round; `low` and `high` are None where nothing bounds it.
+    """A version's rating after a round; `low` or `high` is None if the interval is unbounded.
 
-    `shrunk` is drawn towards the mean of all as few games are. `played` is whether it did in this
-    round.
+    `shrunk` is the Elo shrunk towards the mean of all, the more the fewer its games. `played` is
+    whether the version played in this round.
     """
 
     version: int
@@ -173,7 +174,7 @@ class RatingRow(NamedTuple):
     played: bool
 
     def rounded(self) -> RatingRow:
-        """Return the row with tenths of Elo points, as every page and list shows them."""
+        """Return the row rounded to tenths of Elo points, as every page and list shows it."""
         low, high = (None if end is None else round(end, 1) for end in (self.low, self.high))
         elo, shrunk = round(self.elo, 1), round(self.shrunk, 1)
         return self._replace(elo=elo, low=low, high=high, shrunk=shrunk)
@@ -184,10 +185,10 @@ def _rating(row: Sequence[Any]) -> RatingRow:
 
 
 class Ledger:
-    """The database of a league; errors of it are InputErrors that name the file."""
+    """The database of a league; its errors are raised as InputErrors that name the file."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        """Open the file, or make it with `create`; raises InputError."""
+        """Open the file, or create it with `create`; raises InputError."""
         self.path = path
         if not create and not path.is_file():
             raise InputError(f"{path}: no such file; the league's folder is not whole")
@@ -224,7 +225,7 @@ class Ledger:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn errors of the database into one line that names the file."""
+        """Convert errors of the database into InputErrors, of one line that names the file."""
         try:
             yield
         except sqlite3.DatabaseError as error:
@@ -232,19 +233,19 @@ class Ledger:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Do all that follows, or nothing of it; no other process changes anything meanwhile."""
+        """Run the block as one transaction, during which no other process can write."""
         with self.errors():
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
             except BaseException:
-                if self.connection.in_transaction:  # a full disk may have ended it
+                if self.connection.in_transaction:  # a full disk may have rolled it back
                     self.connection.execute("ROLLBACK")
                 raise
             self.connection.execute("COMMIT")
 
     def one(self, query: str, *values: Any) -> Any:
-        """Return the first value of the first row, None if there is no row."""
+        """Return the first value of the first row, None without a row."""
         row = self.connection.execute(query, values).fetchone()
         return None if row is None else row[0]
 
@@ -253,20 +254,20 @@ class Ledger:
         with self.errors():
             return self.connection.execute(query, values).fetchall()
 
-    # what does not change
+    # fixed values
 
     def fixed(self) -> dict[str, Any]:
-        """Return what was fixed when the league began, as plain data."""
+        """Return the values that were fixed when the league began, as plain data."""
         text = self.rows("SELECT value FROM fixed WHERE key = 'settings'")
         return json.loads(text[0][0]) if text else {}
 
     def fix(self, values: dict[str, Any]) -> None:
-        """Keep what does not change any more, and which version has begun the league."""
+        """Store the values that must not change, and the arena's version that began the league."""
         for row in ("settings", json.dumps(values)), ("arena", version_here()):
             self.connection.execute("INSERT INTO fixed VALUES (?, ?)", row)
 
     def maker(self) -> str:
-        """Return which version has begun the league."""
+        """Return the version of the arena that began the league."""
         version = self.one("SELECT value FROM fixed WHERE key = 'arena'")
         return maker_of({"versions": {"arena": version}})
 
@@ -278,14 +279,14 @@ class Ledger:
         return [Version(*row)._replace(panel=bool(row[8])) for row in rows]
 
     def refusals(self, where: str = "1", *values: Any) -> list[Refusal]:
-        """Return submissions that were refused, in their order."""
+        """Return refused submissions in the order of their submission."""
         return [
             Refusal(*row)
             for row in self.rows(f"SELECT * FROM refusals WHERE {where} ORDER BY id", *values)
         ]
 
     def add_version(self, version: Version) -> Version:
-        """Keep a new version, whose id and number are found here; the one before is replaced."""
+        """Store a new version and return it with its id and number; it replaces the one before."""
         number = 1 + (
             self.one("SELECT max(number) FROM versions WHERE name = ?", version.name) or 0
         )
@@ -301,22 +302,22 @@ class Ledger:
         return row._replace(id=int(added.lastrowid or 0))
 
     def set_state(self, version: Version, state: str, why: str, at: str) -> None:
-        """Change whether a version plays."""
+        """Change the state of a version, which is whether it plays, and record the event."""
         change = "UPDATE versions SET state = ?, why = ? WHERE id = ?"
         self.connection.execute(change, (state, why, version.id))
         self.tell(at, version.name, f"{version.title} is {state}")
 
     def tell(self, at: str, name: str, text: str) -> None:
-        """Keep that something happened."""
+        """Record an event."""
         self.connection.execute("INSERT INTO events VALUES (NULL, ?, ?, ?)", (at, name, text))
 
     def events(self, since: str = "", most: int = 1000) -> list[Event]:
-        """Return what happened since a time, the newest first."""
+        """Return the events since a time, the newest first."""
         query = "SELECT * FROM events WHERE at >= ? ORDER BY id DESC LIMIT ?"
         return [Event(*row) for row in self.rows(query, since, most)]
 
     def refuse(self, refusal: Refusal) -> None:
-        """Keep a refusal; a wrong name, which has no owner, is not told to everybody."""
+        """Record a refusal; an invalid name, which has no owner, is not published."""
         self.connection.execute("INSERT INTO refusals VALUES (NULL, ?, ?, ?, ?, ?)", refusal[1:])
         name = refusal.name if refusal.owner else ""
         self.tell(refusal.at, name, f"a submission for {name or 'a wrong name'} was refused")
@@ -329,23 +330,23 @@ class Ledger:
         return (rows[0][0], bool(rows[0][1])) if rows else (0, True)
 
     def plan(self, number: int) -> Plan:
-        """Return what a round plays."""
+        """Return the plan of a round."""
         ((text,),) = self.rows("SELECT plan FROM rounds WHERE number = ?", number)
         data = json.loads(text)
         return Plan(data["versions"], [Meeting(*meeting) for meeting in data["meetings"]])
 
     def add_round(self, number: int, plan: Plan, at: str) -> None:
-        """Begin a round."""
+        """Store the plan of a new round."""
         text = json.dumps({"versions": plan.versions, "meetings": plan.meetings})
         self.connection.execute("INSERT INTO rounds VALUES (?, ?, 0, ?)", (number, text, at))
 
     def finish_round(self, number: int, at: str) -> None:
-        """End a round, whose results are kept in the same transaction."""
+        """Mark a round as finished; its results are stored in the same transaction."""
         change = "UPDATE rounds SET finished = 1, at = ? WHERE number = ?"
         self.connection.execute(change, (at, number))
 
     def round_times(self) -> dict[int, str]:
-        """Return when each finished round ended."""
+        """Return the time at which each finished round ended, by its number."""
         return dict(self.rows("SELECT number, at FROM rounds WHERE finished ORDER BY number"))
 
     # results
@@ -353,7 +354,7 @@ class Ledger:
     def add_result(
         self, number: int, pairs: Pairs, first: int, endings: Sequence[int], scores: str
     ) -> None:
-        """Keep how a meeting went, as the first of the two saw it (`Result`)."""
+        """Store the result of a meeting from the first version's side (see `Result`)."""
         row = (number, *pairs[:2], first, sum(pairs.by_score), *pairs.by_score)
         values = ("?, " * 12).rstrip(", ")
         self.connection.execute(
@@ -361,7 +362,7 @@ class Ledger:
         )
 
     def pairs(self) -> list[Pairs]:
-        """Return all pairs, of each two versions that met as the first of them saw them."""
+        """Return the pairs of each two versions that met, from the first one's side."""
         query = (
             "SELECT bot, opponent, sum(s0), sum(s1), sum(s2), sum(s3), sum(s4) "
             "FROM results GROUP BY bot, opponent ORDER BY bot, opponent"
@@ -369,19 +370,19 @@ class Ledger:
         return [Pairs(bot, opponent, tuple(counts)) for bot, opponent, *counts in self.rows(query)]
 
     def add_faults(self, number: int, version: int, strikes: int, first: str) -> None:
-        """Keep how many faults a version had in a round, and the text of the first one."""
+        """Store the number of a version's faults in a round, and the text of the first one."""
         self.connection.execute(
             "INSERT INTO faults VALUES (?, ?, ?, ?)", (number, version, strikes, first)
         )
 
     def strikes(self, version: int) -> tuple[int, str]:
-        """Return how many faults a version had in all, and the text of the first one."""
+        """Return the number of a version's faults in all rounds, and the text of the first one."""
         query = "SELECT strikes, first FROM faults WHERE version = ? ORDER BY round"
         rows = self.rows(query, version)
         return sum(row[0] for row in rows), rows[0][1] if rows else ""
 
     def add_ratings(self, number: int, rows: Sequence[RatingRow], spread: Sequence[Any]) -> None:
-        """Keep the ratings after a round; of earlier ones, those of the versions that played."""
+        """Store the ratings after a round; of earlier rounds, only versions that played remain."""
         drop = "DELETE FROM ratings WHERE round = ? OR (round < ? AND NOT played)"
         self.connection.execute(drop, (number, number))
         values = ("?, " * (1 + len(RatingRow._fields))).rstrip(", ")
@@ -398,12 +399,12 @@ class Ledger:
         return {row[1]: _rating(row) for row in rows}
 
     def elos_at(self, number: int) -> dict[int, float]:
-        """Return the Elo of each version after a round, or after the last one before it."""
+        """Return the Elo of each version after a round, or after its last one before that."""
         query = "SELECT version, elo, max(round) FROM ratings WHERE round <= ? GROUP BY version"
         return {version: elo for version, elo, _ in self.rows(query, number)}
 
     def results_of(self, version: int) -> list[Result]:
-        """Return how the meetings of a version went, as it sees them, in their order."""
+        """Return the results of a version's meetings, from its own side, in order."""
         query = (
             "SELECT round, bot, opponent, endings, scores, first, s0, s1, s2, s3, s4 FROM results "
             "WHERE bot = ?1 OR opponent = ?1 ORDER BY round, bot, opponent"
@@ -424,7 +425,7 @@ class Ledger:
         return found
 
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
-        """Return the ratings of a version after each round."""
+        """Return the ratings of a version by round."""
         rows = self.rows(f"{_RATINGS} WHERE version = ? ORDER BY round", version)
         return [(row[0], _rating(row)) for row in rows]
 

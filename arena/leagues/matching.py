@@ -1,18 +1,18 @@
-"""Choose the meetings of a league's next round: those that tell most for a second of playing.
+"""Choose the meetings of a league's next round for the most information per second of play.
 
-A bot's rating is its Elo against all others. With results that spread about the Elo, its variance
-has two parts: the luck of its pairs, and that the opponents it met are not all there are. So many
-pairs against one opponent tell little, and a new opponent tells much, if its own Elo is known: so
-newcomers meet the panel first, which connects them with all others. Each block of pairs goes to
-the two bots whose variances it lowers most for its cost, weighted by how much each of them matters:
+A bot's rating is its Elo against all others. Results spread about the Elo model, so the variance of
+a rating has two parts: the luck of the bot's pairs, and the choice of its opponents among all. That
+is why further pairs against one opponent give little information, and a new opponent of known Elo
+gives much. So newcomers first meet the panel, which connects them with all others. Each block of
+pairs goes to the two bots whose variances it lowers most for its cost, weighted by importance:
 
-1. versions with less than a tenth of the mean number of pairs come first, so nobody starves;
-2. then those whose interval is wider than the target, the widest first, and until they have met
-   30 others (or all) only against new ones;
-3. once all are within the target, those who are least surely above or below their neighbours.
+1. versions with less than a tenth of the mean number of pairs come first, so that none starves;
+2. then versions whose interval is wider than the target, the widest first; until they have met
+   30 opponents (or all), they meet only new ones;
+3. once all are within the target, versions whose order with a neighbour is least certain.
 
-Sources: the variance is that of the random-effects weights of DerSimonian and Laird 1986 for one
-bot, to which the variance of each opponent's own Elo is added; choosing by the greatest drop of a
+Sources: for one bot, the variance follows from the random-effects weights of DerSimonian and Laird
+1986, with the variance of each opponent's own Elo added; choosing the greatest decrease of a
 variance is the c-optimal design of Elfving 1952. Measured in bench/STUDIES.md, league.
 """
 
@@ -29,22 +29,22 @@ from arena.statistics.intervals import Z95
 from arena.statistics.ratings import ELO
 
 BLOCK: Final = 10
-"""Pairs that are given out at once."""
+"""Pairs that are assigned at once."""
 
 BREADTH: Final = 30
-"""Other bots that a bot meets before it meets any of them again."""
+"""The number of different opponents that a bot meets before it meets one of them again."""
 
-_SHARE: Final = 0.1  # of the mean number of pairs, which every version plays
-_PRIOR: Final = (400 / ELO) ** 2  # the variance of a strength of which nothing is known
-_EFFECT: Final = 1.1  # the variance of a pair's score over that of two independent games
+_SHARE: Final = 0.1  # of the mean number of pairs: the least for every version
+_PRIOR: Final = (400 / ELO) ** 2  # the variance of an unknown strength
+_EFFECT: Final = 1.1  # the ratio of a pair's variance to that of two independent games
 _SURE: Final = 1e-9
 
 
 class Contender(NamedTuple):
-    """An active version: its Elo so far, half its interval, and its cost.
+    """An active version: its present Elo, half the width of its interval, and its cost.
 
-    `half` is inf for one without a rating. `cost` is the seconds of a pair, and `most` how many
-    pairs it may play in the round.
+    `half` is inf for a version without rating. `cost` is its time for a pair in seconds, and `most`
+    the most pairs that it may play in the round.
     """
 
     elo: float
@@ -54,9 +54,9 @@ class Contender(NamedTuple):
 
 
 class Field:
-    """The contenders of a round as arrays, with what their pairs tell so far.
+    """The contenders of a round as arrays, with the information from their pairs so far.
 
-    `pairs` are those of each two that they have played (a symmetric matrix).
+    `pairs` is a symmetric matrix: the number of pairs played by each two contenders.
     """
 
     def __init__(self, contenders: Sequence[Contender], pairs: Floats, spread: float) -> None:
@@ -68,18 +68,18 @@ class Field:
         self.unknown = ~np.isfinite(self.half)
         self.doubt = np.minimum((self.half / Z95 / ELO) ** 2, _PRIOR)  # variances of strengths
         share = expit(self.strengths[:, None] - self.strengths[None, :])
-        self.tells = 2 * share * (1 - share) / _EFFECT  # of one pair
+        self.tells = 2 * share * (1 - share) / _EFFECT  # the information from one pair
         np.fill_diagonal(self.tells, 0.0)
         self.even = self.tells / np.maximum(self.tells.sum(axis=1, keepdims=True), _SURE)
         self._update(slice(None))
 
     def _weights(self, pairs: Floats, tells: Floats) -> Floats:
-        """Return one over the variance of a gap: by luck, the spread, and the opponent's Elo."""
+        """Return the inverse variance of each gap, from luck, spread, and the opponent's Elo."""
         information = pairs * tells
         return np.asarray(information / (1 + (self.square + self.doubt) * information))
 
     def _update(self, rows: slice | list[int]) -> None:
-        """Find the sums of some bots anew, and by how much a block of each pairing lowers them."""
+        """Recompute for some bots the sums of weights, and how much each block lowers variances."""
         if isinstance(rows, slice):
             self.whole = np.zeros(len(self.pairs))
             self.drop = np.zeros_like(self.pairs)
@@ -92,23 +92,23 @@ class Field:
         self.drop[rows] = np.maximum(self._variance(whole, common)[:, None] - after, 0.0)
 
     def _variance(self, whole: Floats, common: Floats) -> Floats:
-        """Return the variance of a strength, up to what does not depend on the pairs.
+        """Return the variance of a strength, except for terms that do not depend on the pairs.
 
-        `whole` are the sums of the weights, `common` those of their products with the weights of
-        an equal round robin. A strength has a prior, so it is finite without pairs.
+        `whole` is the sum of the weights, `common` the sum of their products with the weights of
+        an equal round robin. A prior keeps the variance finite without pairs.
         """
         whole = whole + 1 / _PRIOR
         return np.asarray((1 - 2 * self.square * common) / whole)
 
     def give(self, bot: int, opponent: int, pairs: int = BLOCK) -> None:
-        """Take note that two bots will play a block."""
+        """Assign a block of pairs to two bots."""
         self.pairs[bot, opponent] += pairs
         self.pairs[opponent, bot] += pairs
         self.left[[bot, opponent]] -= pairs
         self._update([bot, opponent])
 
     def best(self, importance: Floats) -> tuple[int, int] | None:
-        """Return the two bots whose block tells most for its cost; None if nobody may play."""
+        """Return the two bots whose block is worth most for its cost; None if no two may play."""
         met, may = self.pairs > 0, self.left >= BLOCK
         is_new = ~met & may[None, :] & ~np.eye(len(met), dtype=bool)
         narrow = (met.sum(axis=1) < BREADTH) & is_new.any(axis=1)
@@ -124,10 +124,10 @@ class Field:
 def choose_meetings(
     contenders: Sequence[Contender], pairs: Floats, spread: float, budget: int, target: float
 ) -> dict[tuple[int, int], int]:
-    """Return how many pairs each two contenders play in a round, by their numbers.
+    """Return the number of pairs of each meeting in a round, by the contenders' numbers.
 
-    `pairs` are those of each two that they have played, `spread` is in Elo points, and `budget`
-    is about how many pairs the round has.
+    `pairs` is the matrix of pairs played before, `spread` is in Elo points, and `budget` is the
+    approximate number of pairs in the round.
 
     >>> known, new = Contender(1500, 9, 0.1, 1000), Contender(1500, math.inf, 0.1, 1000)
     >>> played = np.full((3, 3), 500.0); played[2] = played[:, 2] = 0
@@ -149,7 +149,7 @@ def choose_meetings(
 
 
 def _importance(field: Field, least: float, target: float, rank: Floats) -> Floats:
-    """Return how much the variance of each bot matters now."""
+    """Return the weight of each bot's variance in the choice of the next block."""
     starving = (field.pairs.sum(axis=1) < least) & (field.left >= BLOCK)
     if starving.any():
         return np.where(starving, 1.0, _SURE)
@@ -160,7 +160,7 @@ def _importance(field: Field, least: float, target: float, rank: Floats) -> Floa
 
 
 def _doubt_of_ranks(field: Field) -> Floats:
-    """Return how likely each bot and one of its neighbours are in the wrong order."""
+    """Return, for each bot, the largest probability that it and a neighbour are misordered."""
     doubt = np.full(len(field.half), _SURE)
     errors = np.where(np.isfinite(field.half), field.half, 10 * ELO) / (Z95 * ELO)
     order = np.argsort(-field.strengths, kind="stable")

@@ -1,4 +1,4 @@
-"""Play one round of a league as a tournament of meetings, and read what came of it."""
+"""Play one round of a league as a tournament of meetings, and read its results."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import Tournament
 
 ROUNDS: Final = "rounds"
-"""The folder of the games, in that of the league."""
+"""The folder of the rounds' games, in the league's folder."""
 
 
 class Met(NamedTuple):
-    """How a meeting went: the pairs of two versions, from `first` on, and how games ended.
+    """The result of a meeting: the pairs of two versions, from the number `first` on, and endings.
 
-    Games are counted by win type and result, as `arena.statistics.counts` orders them. A pair of
-    which a game was not played, because a bot had too many faults, does not count. `scores` are
-    the half points of the first bot in each pair, - where it does not count.
+    Games are counted by win type and result, in the order of `arena.statistics.counts`. A pair with
+    a game that was not played, because a bot had too many faults, does not count. `scores` has a
+    character for each pair: the first bot's half points, or - if the pair does not count.
     """
 
     pairs: Pairs
@@ -44,7 +44,7 @@ class Met(NamedTuple):
 
 
 class Faulty(NamedTuple):
-    """How many faults a version had in a round; `first` says which was the first, as JSON."""
+    """The number of a version's faults in a round; `first` describes the first one as JSON."""
 
     version: int
     strikes: int
@@ -52,21 +52,21 @@ class Faulty(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What came of a round."""
+    """The results of a round."""
 
     met: list[Met]
     faulty: list[Faulty]
 
 
 def round_folder(folder: Path, number: int) -> Path:
-    """Return the folder of a round in that of a league."""
+    """Return the folder of a round in the league's folder."""
     return folder / ROUNDS / f"{number:06}"
 
 
 def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
-    """Return a version as it is played; raises InputError if its source is not what it was.
+    """Return the entry of a version; raises InputError if its source has changed.
 
-    It is named as from the league's folder, so that a league can be moved.
+    Its spec is relative to the league's folder, so that a league can be moved.
     """
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
@@ -113,7 +113,7 @@ def play(
     executor: Executor,
     shown: int,
 ) -> Played:
-    """Play what a round lacks, and return what came of all of it.
+    """Play the missing games of a round, and return the results of the whole round.
 
     Raises what `arena.runs.run.play_games` raises.
     """
@@ -125,7 +125,7 @@ def play(
 
 
 def _read(store: Store, tournament: Tournament, plan: Plan) -> Played:
-    """Return what came of the games of a round."""
+    """Read the results of a round from its store."""
     counts = store.count().whole.played
     endings = [[0] * MISSING for _ in plan.meetings]
     tallies = counts.tallies
@@ -147,7 +147,7 @@ def _read(store: Store, tournament: Tournament, plan: Plan) -> Played:
 
 
 def _score_pairs(store: Store, pairing: int, pairs: int) -> str:
-    """Return the half points of a pairing's first bot in each pair, - where it does not count."""
+    """Return for each pair the half points of the first bot, or - if the pair does not count."""
     halves = [0] * pairs
     counts = [0] * pairs
     for game in store.games_of(pairing):
@@ -162,7 +162,7 @@ def _ids(plan: Plan, meeting: Meeting) -> tuple[int, int]:
 
 
 def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Faulty]:
-    """Return the faults of each version that had some, in the order of their ids."""
+    """Return the faults of each version that committed any, in the order of their ids."""
     strikes: dict[int, int] = {}
     for pairing, loser, kind, games in store.count().faults:
         if kind != BY_RULE:
@@ -180,6 +180,6 @@ def _find_faults(store: Store, tournament: Tournament, plan: Plan) -> list[Fault
 def find_first(
     played: Sequence[Pairs], plan: Mapping[tuple[int, int], int]
 ) -> dict[tuple[int, int], int]:
-    """Return the number of the pair with which each two versions go on, by their ids."""
+    """Return the number of the next pair for each two versions, by their ids."""
     before = {frozenset(pairs[:2]): sum(pairs.by_score) for pairs in played}
     return {two: before.get(frozenset(two), 0) for two in plan}

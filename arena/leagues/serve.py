@@ -1,4 +1,4 @@
-"""Play a league until it is stopped: take submissions, play a round, write the pages, again."""
+"""Run a league until it is stopped: take submissions, play a round, write the pages, repeat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.leagues.inbox import take_all
 from arena.leagues.league import League
 from arena.leagues.league_site import write_site
 
-_PAUSE = 1.0  # seconds between two looks into the inbox when there is nothing to play
+_PAUSE = 1.0  # seconds between two checks of the inbox while no game can be played
 
 
 def serve(
@@ -22,10 +22,10 @@ def serve(
     rests: bool = False,
     rounds: int | None = None,
 ) -> None:
-    """Play until something ends this process, or for some `rounds`.
+    """Play until the process is stopped, or for a number of `rounds`.
 
-    `tell` gets a line for each thing that happened. A league that `rests` plays no round while
-    all its ratings are within the target. It is to be called while `playing`.
+    The callback receives a line for each event. With `rests`, no round is played while all ratings
+    are within the target. Call it inside `League.playing`.
     """
     names = _of_last_round(league)
     while rounds is None or rounds > 0:
@@ -47,13 +47,13 @@ def serve(
 
 
 def _of_last_round(league: League) -> set[str]:
-    """Return the names that played in the last round that is finished."""
+    """Return the names that played in the last finished round."""
     if not league.number:
         return set()
     return {name for meeting in league.ledger.plan(league.number).meetings for name in meeting[:2]}
 
 
 def _known(league: League, names: Iterable[str]) -> list[str]:
-    """Return those names that have a version, in order."""
+    """Return the names that have a version, sorted."""
     there = {version.name for version in league.ledger.versions()}
     return sorted(there & {*names})

@@ -1,4 +1,4 @@
-"""Say how a league stands, in rows and in lines of 80 columns."""
+"""Format a league's standings and histories, as data and as lines of 80 columns."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WIDTH = 80
 
 
 class Standing(NamedTuple):
-    """One bot of a league: its newest version, and where it stands.
+    """The standing of a bot in a league, by its newest version.
 
-    `elo`, with its 95 % interval, is None before the first games; an end is None where nothing
-    bounds it. `shrunk` is the Elo drawn towards the mean by how little is known. Bots that share a
-    letter in `group` were not told apart. `note` says what its owner has to know.
+    `elo`, with its 95 % interval, is None before the first games; an end of the interval is None if
+    it is unbounded. `shrunk` is the Elo shrunk towards the mean, the more the less is known. Bots
+    that share a letter in `group` could not be separated. `note` is information for its owner.
     """
 
     rank: int | None
@@ -45,7 +45,7 @@ class Standing(NamedTuple):
 
 
 def standings(league: League) -> list[Standing]:
-    """Return all bots that are active or suspended, the strongest first, suspended ones last."""
+    """Return the standings of all active bots, the strongest first, then of suspended ones."""
     rows = league.ratings()
     versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
     active = [version for version in versions if version.is_active]
@@ -105,14 +105,14 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
 
 
 def format_summary(league: League) -> Iterator[str]:
-    """Yield the standings and what is said below them for a terminal of 80 columns."""
+    """Yield the standings, and the notes below them, for a terminal of 80 columns."""
     yield from format_standings(standings(league))
     for text in describe_spread(league):
         yield from textwrap.wrap(text, _WIDTH)
 
 
 def describe_spread(league: League) -> Iterator[str]:
-    """Yield what is said below the standings: the spread, and how far the league is."""
+    """Yield the notes below the standings: the spread, and the league's progress."""
     spread = league.ledger.spread(league.number)
     if spread is None:
         yield "No round has been played."
@@ -126,7 +126,7 @@ def describe_spread(league: League) -> Iterator[str]:
 
 
 def to_document(league: League) -> dict[str, Any]:
-    """Return how a league stands as plain data."""
+    """Return the standings of a league as plain data."""
     spread = league.ledger.spread(league.number)
     names = ("elo", "low", "high", "measured")
     return {
@@ -140,9 +140,9 @@ def to_document(league: League) -> dict[str, Any]:
 
 
 def history(league: League, name: str) -> dict[str, Any]:
-    """Return all that happened to a name as plain data: versions, ratings, faults, refusals.
+    """Return the history of a name as plain data: versions, ratings, faults, refusals.
 
-    Raises InputError for a name that the league has never heard of.
+    Raises InputError for a name that is not known to the league.
     """
     refusals = league.ledger.refusals("name = ?", name)
     versions = league.ledger.versions("name = ?", name)
@@ -172,7 +172,7 @@ def history(league: League, name: str) -> dict[str, Any]:
 
 
 def _to_data(change: Change | None) -> dict[str, Any] | None:
-    """Return the difference to the version before as plain data."""
+    """Return the difference from the previous version as plain data."""
     if change is None:
         return None
     cells = change.estimate.scaled(100).cells

@@ -1,7 +1,7 @@
-"""Accept submissions to a league: take the bytes, check them in the jail, keep them for ever.
+"""Accept submissions to a league: read a bot, check it in the jail, keep its bytes for ever.
 
-What was submitted is read once. The bytes that were read are kept under their hash, and these are
-checked and played: a file that changes meanwhile changes nothing.
+A submitted file is read once. The bytes read are stored under their hash, and these are checked and
+played, so a later change of the file has no effect.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 
 SOURCES: Final = "bots"
-"""The folder of the submitted files, in that of the league."""
+"""The folder of the submitted files, in the league's folder."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
 _ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
-_DECISIONS: Final = 50  # of a bot in a pair, about
+_DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _LABEL: Final = "submitted"
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
-_LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair, and the factor between two classes of cost
+_LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair in the lowest class; factor between classes
 
 
 class Refused(InputError):
-    """A submission that was not accepted; the refusal is kept, and `items` are those of a check."""
+    """A submission was not accepted; this is recorded, and `items` are the results of a check."""
 
     def __init__(self, message: str, items: tuple[Item, ...] = ()) -> None:
         super().__init__(message)
@@ -60,18 +60,18 @@ class Refused(InputError):
 
 
 class Unchanged(Refused):
-    """These bytes play under this name already."""
+    """The same bytes already play under this name."""
 
 
 class TooMany(InputError):
-    """An owner has submitted too often today; nothing is kept of it."""
+    """An owner has submitted too often today; the attempt is not recorded."""
 
 
 @dataclass
 class Desk:
-    """Takes submissions to the league of a folder. Several may work at once.
+    """Accepts submissions to the league in a folder; several desks may work at the same time.
 
-    `now` returns the time, which decides nothing but how much an owner submits in a day.
+    `now` returns the time, which matters only for an owner's submissions in a day.
     """
 
     folder: Path
@@ -89,12 +89,12 @@ class Desk:
         since: str = "",
         resent: bool = False,
     ) -> Version:
-        """Check a bot, and keep it as the newest version of a name, which replaces the one before.
+        """Check a bot, and store it as the newest version of a name, replacing the one before.
 
-        `bot` is a file, a folder, or a bot of the arena, perhaps with parameters. Without an owner
-        it is the name's. `working` is told what is being checked. From the time `since` on it may
-        have been submitted by a process that was killed. Raises Refused, with the reason; with
-        `resent` a refusal as Unchanged is not kept.
+        `bot` is a file, a folder, or a bot of the arena with or without parameters. `owner` is by
+        default the owner of the name. `working` is called with the name of each check. With
+        `since`, a killed process may have submitted the bot already, at that time or later. Raises
+        Refused, with the reason; with `resent`, an Unchanged refusal is not recorded.
         """
         check_name(name)
         self._check_place(bot)
@@ -115,7 +115,7 @@ class Desk:
             items = tuple(self._check(spec, working))
             if failed := [item for item in items if item.status == "fail"]:
                 what = "; ".join(f"{item.name}: {item.message}" for item in failed)
-                if "/" in spec:  # its owner knows it by its name, and not by where it is kept
+                if "/" in spec:  # the owner knows the bot's name, not the path of its copy
                     what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
                 raise Refused(f"the check failed: {what}", items)
             cost = _cost(items)
@@ -125,7 +125,7 @@ class Desk:
                 return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
         except TooMany:
             raise
-        except InputError as error:  # any other error is not the bot's: a full disk, say
+        except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
             why = str(error)
@@ -135,12 +135,12 @@ class Desk:
             raise Refused(why, getattr(error, "items", ())) from None
 
     def find_copies(self, version: Version) -> list[Version]:
-        """Return versions of other owners that are the same but for comments and layout."""
+        """Return versions of other owners that differ only in comments and layout."""
         found = self.ledger.versions("shape = ? AND owner <> ?", version.shape, version.owner)
         return found if version.shape else []
 
     def seat_panel(self) -> None:
-        """Make the bots of the panel versions, which own their names; raises InputError."""
+        """Add the bots of the panel as versions, each the owner of its name; raises InputError."""
         names = {name for name, _ in installed()}
         seats = []
         for number, text in enumerate(self.settings.panel):
@@ -169,7 +169,7 @@ class Desk:
         return versions[0].owner if versions else ""
 
     def check_right(self, name: str, owner: str = "") -> None:
-        """Raise Refused where the owner may not submit under this name, and TooMany today."""
+        """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
         check_name(name)
         owner = owner or self._owner_of(name) or name
         if not self.has_right(owner):
@@ -183,7 +183,7 @@ class Desk:
                 raise Refused(f"name {name}: it looks like {version.name}; choose another one")
 
     def has_right(self, owner: str) -> bool:
-        """Return whether an owner may submit today; nobody owns what came under wrong names."""
+        """Return whether an owner may submit today; "" is the owner of all invalid names."""
         today = self._time()[:10]
         count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
         given = sum(
@@ -192,13 +192,13 @@ class Desk:
         return bool(given < self.settings.a_day)
 
     def _check_new(self, sha256: str, name: str) -> None:
-        """Raise Refused for a bot that the league has, and Unchanged for one that plays already."""
+        """Raise Refused if the league has this bot, Unchanged if it plays under this name."""
         for version in self.ledger.versions("sha256 = ?", sha256):
             kind = Unchanged if version.name == name and version.is_active else Refused
             raise kind(f"the same as {version.title} of {version.owner}")
 
     def _check_place(self, bot: str) -> None:
-        """Raise InputError for a spec that names nothing: a mistake, and no submission."""
+        """Raise InputError if no bot has this spec: that is a typing error, not a submission."""
         spec = parse(bot)
         if spec.label is not None:
             raise InputError(f"bot {bot!r}: the name is given by --name")
@@ -212,7 +212,7 @@ class Desk:
             )
 
     def _take(self, bot: str) -> tuple[str, str, str]:
-        """Keep the bytes of a bot; return its spec in the league, its identity and its shape."""
+        """Store the bytes of a bot; return its spec in the league, its identity and its shape."""
         spec = parse(bot)
         if spec.target in {name for name, _ in installed()}:
             return bot, identity_of(resolve(bot)), ""
@@ -233,13 +233,13 @@ class Desk:
         try:
             shape = find_shape(content) if len(content) <= MOST_SOURCE else ""
             return name, identity_of(resolve(text)), shape
-        except InputError as error:  # its owner does not know where it is kept
+        except InputError as error:  # the owner does not know the path of the copy
             raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
 
     def _time_own(self, spec: str) -> Item:
-        """Return how long a bot of the arena thinks, by a pair of games; it needs no check.
+        """Measure the time of a bot of the arena, which needs no check, in a pair of games.
 
-        Raises Refused for parameters that it does not take.
+        Raises Refused for parameters that it does not accept.
         """
         entries = [resolve(f"{_LABEL}={spec}"), resolve("uniform")]
         rules = self.settings.game_rules()
@@ -252,7 +252,7 @@ class Desk:
         return Item("time", "ok", "", figures={name: cpu.quantile(at) for name, at in _TIMES})
 
     def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
-        """Return the items of the check of a bot that was kept."""
+        """Check a stored bot, and return the items of the check."""
         if not spec.startswith(f"{SOURCES}/"):
             return [self._time_own(spec)]
         order = Order(
@@ -264,12 +264,12 @@ class Desk:
         )
         try:
             return [*run_check(order, working, longest=self.settings.check_seconds)]
-        except ArenaError as error:  # it was cut short, or a bot has broken it
+        except ArenaError as error:  # it was interrupted, or the bot corrupted it
             raise Refused(str(error)) from None
 
 
 def as_file(path: Path) -> str:
-    """Return a path as a spec that names this file, and neither a label nor a command.
+    """Return the spec of a file that cannot be read as a label or a command.
 
     >>> as_file(Path("year=2026/bots/mine.py")), as_file(Path("/srv/mine.py"))
     ('./year=2026/bots/mine.py', '/srv/mine.py')
@@ -278,7 +278,7 @@ def as_file(path: Path) -> str:
 
 
 def identity_of(entry: Entry) -> str:
-    """Return the hash of a bot's source, and of its parameters where it has some."""
+    """Return the hash of a bot's source and of its parameters, if it has any."""
     if not entry.params:
         return entry.sha256
     params = json.dumps(entry.params, sort_keys=True)
@@ -286,7 +286,7 @@ def identity_of(entry: Entry) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise InputError for a name that is no plain word of 1 to 40 ASCII characters.
+    """Raise InputError unless a name is a word of 1 to 40 allowed ASCII characters.
 
     >>> check_name("ann-2")
     >>> check_name("../ann")
@@ -306,7 +306,7 @@ def check_name(name: str) -> None:
 
 
 def _looks_of(name: str) -> str:
-    """Return what names that look alike have in common.
+    """Map a name to a form that is equal for names that look alike.
 
     >>> _looks_of("B0b") == _looks_of("bOb"), _looks_of("Il1") == _looks_of("lll")
     (True, True)
@@ -315,7 +315,7 @@ def _looks_of(name: str) -> str:
 
 
 def read_submission(path: Path, megabytes: int) -> bytes:
-    """Return the one file that a bot's file or folder is packed into, of a bounded size.
+    """Read a bot's file, or pack a folder into one file, of at most this many megabytes.
 
     Raises InputError, which names the path, also for a link, a pipe or a device.
     """
@@ -340,9 +340,9 @@ def read_submission(path: Path, megabytes: int) -> bytes:
 
 
 def _cost(items: tuple[Item, ...]) -> float:
-    """Return about how many seconds a bot thinks in a pair: one of a few classes.
+    """Return the class of a bot's time for a pair, as its upper bound in seconds.
 
-    So the same bot has the same cost on a machine that is a little faster.
+    Few, wide classes give the same bot the same cost on a slightly faster machine.
     """
     figures = next((item.figures for item in items if item.name == "time"), {})
     decision = (figures.get("median", 0.0) + figures.get("p99", 0.0)) / 2

@@ -1,1 +1,1 @@
-"""What is kept of a run: run.sqlite, the folder, and files with a row a game. Plays nothing."""
+"""Store a run: run.sqlite, its folder, and files with a row for each game. Plays nothing."""

@@ -1,7 +1,7 @@
-"""Write the rows of a games.csv to a games.parquet, as a program of its own.
+"""Convert a games.csv to a games.parquet, as a program of its own.
 
-`python columns.py CSV PARQUET` needs pyarrow, and nothing of the arena. It ends when its
-standard input does, so that it does not outlive the run that has started it.
+Usage: `python columns.py CSV PARQUET`. It needs pyarrow, and imports nothing of the arena. It ends
+when its standard input is closed, so that it does not outlive the run that started it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS = 1 << 14  # of a group
-_GAPS = ("winner", "fault")  # a cell may be empty
+_ROWS = 1 << 14  # rows of a row group
+_GAPS = ("winner", "fault")  # columns that may have empty cells
 GUARDED = "^'('*[ \t\r\n=+\\-@\uff1d\uff0b\uff0d\uff20])"
-"""A text of a file that has an apostrophe more than what was written (arena.store.csv_files)."""
+"""Matches a text with an added apostrophe, which reading removes (arena.store.csv_files)."""
 
 FAILURES = (OSError, ValueError, MemoryError)
-"""What writing may raise; pyarrow's errors are ValueErrors too."""
+"""The exceptions that writing may raise; pyarrow's are subclasses of ValueError."""
 
 
 def write_parquet(games: Path, path: Path) -> None:
-    """Write the rows of a games.csv; the same rows give the same bytes with one pyarrow."""
+    """Write the rows of a games.csv; with one version of pyarrow, equal rows give equal bytes."""
     from pyarrow import parquet
 
     with parquet.ParquetWriter(path, schema(), compression="zstd", version="2.6") as writer:
@@ -36,7 +36,7 @@ def write_parquet(games: Path, path: Path) -> None:
 
 
 def schema() -> pa.Schema:
-    """Return the columns of games.parquet."""
+    """Return the schema of games.parquet."""
     import pyarrow as pa
 
     text, number = pa.string(), pa.int64()
@@ -47,7 +47,7 @@ def schema() -> pa.Schema:
 
 
 def read_groups(games: Path) -> Iterator[pa.Table]:
-    """Yield the rows in tables of a row group each; an empty cell is a missing value."""
+    """Yield the rows in tables of one row group each; an empty cell is a missing value."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -55,7 +55,7 @@ def read_groups(games: Path) -> Iterator[pa.Table]:
     cells = csv.ConvertOptions(column_types=columns, null_values=[""], strings_can_be_null=True)
     with games.open("rb") as file:
         file.readline()
-        while text := b"".join(islice(file, _ROWS)):  # in a stream of its own it takes 20 MB more
+        while text := b"".join(islice(file, _ROWS)):  # pyarrow's streaming reader takes 20 MB more
             whole = csv.ReadOptions(
                 column_names=columns.names, use_threads=False, block_size=len(text) + 1
             )
@@ -64,7 +64,7 @@ def read_groups(games: Path) -> Iterator[pa.Table]:
 
 
 def _read_back(table: pa.Table, columns: pa.Schema) -> pa.Table:
-    """Return rows with the texts that were written: few labels have an apostrophe."""
+    """Return rows with the original texts, without the guarding apostrophes of CSV."""
     from pyarrow import compute
 
     for number, field in enumerate(columns):
@@ -80,7 +80,7 @@ def _end_with_input() -> None:
 
 
 def main() -> None:
-    """Write the file that the second argument names, from the one that the first one names."""
+    """Write the file named by the second argument from the file named by the first."""
     threading.Thread(target=_end_with_input, daemon=True).start()
     try:
         write_parquet(*map(Path, sys.argv[1:]))

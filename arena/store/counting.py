@@ -1,7 +1,7 @@
-"""Count the games of a run by how the two games of a pair ended: one query, one small table.
+"""Count the pairs of games by how both games ended: one query, one small table.
 
 Standings, head to head, win types, seats, the interim table and the report's charts are
-projections of this table.
+computed from this table only.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 _FETCHED = 10_000  # rows
 _KEYS, _SUMS = 6, 6  # columns of a row
 _NOT_PLAYED = 2
-_HALVES = np.array([*[2, 0, 1] * len(WIN_TYPES), 0])  # what each ending scores, and no game
+_HALVES = np.array([*[2, 0, 1] * len(WIN_TYPES), 0])  # the score of each ending; a missing game: 0
 _TYPES = " ".join(f"WHEN '{name}' THEN {RESULTS * n}" for n, name in enumerate(WIN_TYPES))
 
 
 def _of(game: str) -> str:
-    """Return the columns of one game of a pair: its ending, its forfeit and its margin."""
+    """Return the SQL columns of one game of a pair: its ending, its forfeit and its margin."""
     return f"""
         ifnull(CASE {game}.win_type {_TYPES} END + ifnull({game}.winner, {RESULTS - 1}), {MISSING}),
         ifnull(({game}.fault <> '') + ({game}.fault = '{BY_RULE}'), 0),
@@ -54,28 +54,28 @@ SELECT part, pairing, ending, ending_2, forfeit, forfeit_2, count(*), sum(margin
     sum(margin * margin), sum(margin_2 * margin_2), sum(margin * margin_2), seat
 FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """
-"""Pairs by part of the run, of ?1 pairs in ?2 parts, pairing and how their games ended.
+"""Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
 
-Of a pair that has one game, that game is the first here: `seat` says which it is.
+If a pair has only one game, that game is the first here, and `seat` is its seat.
 """
 
 FAULTS: Final = """
 SELECT pairing, 1 - winner, fault, count(*) FROM games
 WHERE fault <> '' AND winner IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
-"""Forfeits by pairing, loser and kind of fault."""
+"""Query: forfeits by pairing, loser and kind of fault."""
 
 MARGINS: Final = """
 SELECT pairing, points - opponent_points, count(*) FROM games
 WHERE win_type IN ('points', 'tiebreak', 'draw') GROUP BY 1, 2 ORDER BY 1, 2
 """
-"""Games that points decided, by pairing and the first bot's lead."""
+"""Query: games decided by points, by pairing and lead of the first bot."""
 
 
 class Tallies(NamedTuple):
-    """Games by pairing, seat of its first bot, result and win type: arrays with a row for each.
+    """Counts of games by pairing, seat of its first bot, result and win type, as arrays.
 
-    `result` is 0 where the first bot won, 1 where it lost and 2 in a draw, `win_type` a place in
+    `result` is 0 if the first bot won, 1 if it lost and 2 in a draw; `win_type` is an index in
     WIN_TYPES; `margin` is the sum of the first bot's leads in points.
     """
 
@@ -89,14 +89,15 @@ class Tallies(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Pairs of a pairing whose two games ended alike: arrays with a row for each two endings.
+    """Numbers of pairs by pairing and by the endings of both games, as arrays with equal rows.
 
-    `part` is the part of the run in which the pairs are; `ends` are how many pairs of a pairing
-    there are up to the end of each. `games` (rows x 2) has the ending of the game in which the
-    first bot sat in seat 0, and of the other one: its win type's place in WIN_TYPES times RESULTS,
-    plus its result, or MISSING. `forfeits` are 1 where a fault has ended it and 2 where it was not
-    played, because a bot had had too many. `pairs` counts. `margins` and `squares` are sums of the
-    first bot's leads and of their squares (rows x 2), and `products` are those of both leads.
+    Arrays of shape (rows, 2) have a column for each game: that with the first bot in seat 0, then
+    the other one. `part` is the part of the run that contains the pairs; `ends` has, for each part,
+    the number of a pairing's pairs up to its end. `games` (rows, 2) are the endings: the index of
+    the win type in WIN_TYPES times RESULTS, plus the result; or MISSING. `forfeits` (rows, 2) are 1
+    if a fault ended the game, and 2 if the game was not played because a bot had committed too many
+    faults. `pairs` are the numbers of pairs. `margins` and `squares` (rows, 2) are the sums of the
+    first bot's leads and of their squares; `products` are the sums of the products of both leads.
     `faults` are the forfeits by kind.
     """
 
@@ -113,7 +114,7 @@ class Counts:
 
     @classmethod
     def of(cls, rows: Ints, faults: Sequence[Faults] = (), ends: Sequence[int] = ()) -> Counts:
-        """Return the counts of a table with the columns of PAIRS but the last one.
+        """Return the counts of a table with all columns of the query PAIRS but the last.
 
         >>> Counts.of(np.array([[0, 0, 3, 4, 0, 0, 7, 21, -14, 90, 40, -50]])).pair_totals
         [PairTotals(pairing=0, pairs=7, total=7.0, squares=7.0, by_score=(0, 0, 7, 0, 0))]
@@ -125,38 +126,38 @@ class Counts:
 
     @property
     def rows(self) -> Ints:
-        """The table of which `of` makes these counts."""
+        """The table from which `of` makes these counts."""
         fields = (self.part, self.pairing, self.games, self.forfeits, self.pairs, self.margins)
         return np.column_stack([*fields, self.squares, self.products])
 
     @property
     def total(self) -> int:
-        """How many games there are."""
+        """The number of games."""
         return int(((self.games != MISSING) * self.pairs[:, None]).sum())
 
     @property
     def met(self) -> list[int]:
-        """The numbers of the pairings that have games, in order."""
+        """The numbers of the pairings with at least one game, sorted."""
         numbers: list[int] = np.unique(self.pairing).tolist()
         return numbers
 
     def where(self, chosen: Any) -> Counts:
-        """Return some of the rows; the faults by kind stay those of all."""
+        """Return the counts of the chosen rows; the faults by kind remain those of all rows."""
         return Counts.of(self.rows[chosen], self.faults, self.ends)
 
     @property
     def whole(self) -> Counts:
-        """The pairs that have both games."""
+        """The pairs of which both games are finished."""
         return self.where((self.games != MISSING).all(axis=1))
 
     @property
     def played(self) -> Counts:
-        """The pairs without a game that was not played: these count for the Elo."""
+        """The pairs without a forfeit by rule, an unplayed game: only these count for the Elo."""
         return self.where((self.forfeits < _NOT_PLAYED).all(axis=1))
 
     @cached_property
     def tallies(self) -> Tallies:
-        """The games by pairing, seat, win type and result."""
+        """The counts of games by pairing, seat, win type and result."""
         there = self.games != MISSING
         pairing, seat, pairs = np.broadcast_arrays(
             self.pairing[:, None], np.arange(2), self.pairs[:, None]
@@ -172,9 +173,9 @@ class Counts:
 
     @cached_property
     def pair_totals(self) -> list[PairTotals]:
-        """The pairs of each pairing, and the scores of its first bot in them.
+        """The number of pairs of each pairing, and the scores of its first bot in them.
 
-        The second game of a pair that has one counts as if it had gone alike (`rated_lists`).
+        A pair with only one game counts as if its other game had the same result (`rated_lists`).
         """
         found, place = np.unique(self.pairing, return_inverse=True)
         by_score = np.zeros((len(found), 5), np.int64)
@@ -186,7 +187,7 @@ class Counts:
 
     @property
     def seats(self) -> SeatTotals:
-        """The scores of seat 0, in the pairs of which no game was forfeited."""
+        """The scores of seat 0 in the pairs without a forfeit."""
         chosen = (self.games != MISSING).all(axis=1) & (self.forfeits == 0).all(axis=1)
         as_first, as_second = _HALVES[self.games[chosen]].T
         by_score = np.zeros((1, 5), np.int64)
@@ -195,7 +196,7 @@ class Counts:
 
     @property
     def finished(self) -> Counter[int]:
-        """How many games of each pairing have ended without a fault."""
+        """The number of games of each pairing that ended without a fault."""
         found = Counter(dict.fromkeys(self.met, 0))
         games = ((self.games != MISSING) & (self.forfeits == 0)).sum(axis=1) * self.pairs
         for pairing, number in zip(self.pairing.tolist(), games.tolist(), strict=True):
@@ -204,7 +205,7 @@ class Counts:
 
 
 def _sums(by_score: Ints) -> tuple[Ints, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return how many pairs there are in each row, and the sums of scores and of their squares."""
+    """Return, for each row, the number of pairs and the sums of their scores and squared scores."""
     scores = np.arange(5) / 2
     return by_score.sum(axis=1), by_score @ scores, by_score @ scores**2
 
@@ -212,7 +213,7 @@ def _sums(by_score: Ints) -> tuple[Ints, npt.NDArray[np.float64], npt.NDArray[np
 def count(
     rows: Iterable[tuple[Any, ...]], faults: Sequence[Faults] = (), ends: Sequence[int] = ()
 ) -> Counts:
-    """Return the counts of the rows of PAIRS."""
+    """Return the counts of rows of the query PAIRS."""
     rest = iter(rows)
     blocks = [np.zeros((0, _KEYS + _SUMS + 1), np.int64)]
     while block := [*islice(rest, _FETCHED)]:
@@ -224,7 +225,7 @@ def count(
 
 
 def add_up(counts: Iterable[Counts]) -> Counts:
-    """Return the sum of counts, without their parts; the faults by kind are left out."""
+    """Return the sum of counts; the parts and the faults by kind are dropped."""
     table = np.concatenate([np.zeros((0, _KEYS + _SUMS), np.int64), *(one.rows for one in counts)])
     table[:, 0] = 0
     shape = tuple(table[:, :_KEYS].max(axis=0, initial=0) + 1)

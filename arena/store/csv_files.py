@@ -1,9 +1,9 @@
-"""Write and read CSV files: games, faults, timings and tables, which no spreadsheet executes.
+"""Write and read CSV files (games, faults, timings, tables) that are safe from CSV injection.
 
-A spreadsheet executes a cell that begins with =, +, - or @, also one in quotes and one of letters
-of full width. So a text that begins so, or with white space, has an apostrophe before it; and one
-that has apostrophes there has one more, so that each text is read back as it was. Source: OWASP,
-"CSV Injection"."""
+A spreadsheet executes a cell that begins with =, +, - or @, also in quotes or in full-width
+letters. So an apostrophe is put before a text that begins with one of these or with white space.
+A text that begins with apostrophes and then one of these gets one more, so that every text can be
+read back unchanged. Source: OWASP, "CSV Injection"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _READ = re.compile(GUARDED)
 
 
 def guard(cell: Any) -> Any:
-    """Return a cell as it stands in a file; what is no text stays as it is.
+    """Return a cell as it is written to a file; only strings are changed.
 
     >>> [guard(cell) for cell in ("=1+1", "'=1+1", "greedy", "-12", -12)]
     ["'=1+1", "''=1+1", 'greedy', "'-12", -12]
@@ -43,19 +43,19 @@ def guard(cell: Any) -> Any:
 
 
 def read_back(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table that was read from a file, with the texts that were written there."""
+    """Return a table read from a file with its original texts: the inverse of `guard`."""
     return table.replace(GUARDED, r"\1", regex=True)
 
 
 def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write a file of these columns and rows."""
+    """Write a CSV file with these columns and rows."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(map(guard, row) for row in rows)
 
 
 def replace_rows(path: Path, columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write a file as `write_rows` does, over an earlier one, atomically."""
+    """Write a file as `write_rows` does, replacing an earlier one atomically."""
     with (
         replacing(path, part_of(path)) as part,
         part.open("w", encoding="utf-8", newline="") as file,
@@ -64,7 +64,7 @@ def replace_rows(path: Path, columns: Sequence[str], rows: Iterable[Iterable[Any
 
 
 def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Callable[[TextIO], object]:
-    """Return the writer of a table as CSV, with its index if that is asked for."""
+    """Return a function that writes a table as CSV, with `index` including its index."""
 
     def write(file: TextIO) -> None:
         import pandas as pd
@@ -81,7 +81,7 @@ def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Callable[[TextIO]
 
 
 NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
-"""The numbers of a game in games.csv by their column, as SQL makes them of a row of the store."""
+"""The numeric columns of games.csv, each with the SQL expression on a row of the store."""
 
 GAME_COLUMNS = ["bot", "opponent", "pair", "seat", "winner", "win_type", *NUMBERS, "fault"]
 FAULT_COLUMNS = ["game", "bot", "kind", "ply", "message", "traceback", "output", "command"]
@@ -92,7 +92,7 @@ _OUTPUT_LINES = 10
 def write_games(file: TextIO, lines: Iterable[str]) -> None:
     """Write games.csv, one row a game: `bot` sat in `seat` and its opponent in the other one.
 
-    `winner` is a label, empty for a draw; `fault` is the kind of a forfeit's fault.
+    `winner` is a label, empty for a draw; `fault` is the kind of fault, empty without a forfeit.
     """
     file.write(",".join(GAME_COLUMNS) + "\n")
     file.writelines(lines)
@@ -128,11 +128,11 @@ def fault_rows(
 
 
 def _last_lines(text: str, lines: int) -> str:
-    """Return the last lines of a text as one line."""
+    """Return the last lines of a text, joined into one line."""
     return " | ".join(line.strip() for line in text.strip().splitlines()[-lines:])
 
 
-_GAMES = 4000  # in a text: 200 KB
+_GAMES = 4000  # games in one text: 200 KB
 _FROM = "WHERE (pairing, pair, seat) >= (?1, ?2, ?3) ORDER BY pairing, pair, seat LIMIT"
 _NEXT = f"SELECT pairing, pair, seat FROM games {_FROM} 1 OFFSET {_GAMES}"
 _NAMES = "CREATE TEMP TABLE IF NOT EXISTS names (pairing INTEGER PRIMARY KEY, both, bot, opponent)"
@@ -148,10 +148,10 @@ SELECT group_concat(line, '') FROM (
 
 
 def read_lines(database: Database, pairings: Iterable[Pairing]) -> Iterator[str]:
-    """Yield all games as lines of CSV, thousands of them in one text.
+    """Yield all games as lines of CSV, thousands in each text.
 
-    That takes less than half the time of `csv`, and another thread can run meanwhile (1.7 us a
-    game).
+    SQLite formats the lines (1.7 us a game). That takes less than half the time of the module
+    `csv`, and another thread can run meanwhile.
     """
     with database.errors():
         database.connection.create_function("cell", 1, _cell, deterministic=True)
@@ -168,7 +168,7 @@ def read_lines(database: Database, pairings: Iterable[Pairing]) -> Iterator[str]
 
 
 def _cells(pairing: Pairing) -> tuple[str, str, str]:
-    """Return both labels of a pairing, and each of them, as cells of CSV."""
+    """Return as CSV text both labels of a pairing, then each of the two."""
     bot, opponent = map(_cell, pairing)
     return f"{bot},{opponent}", bot, opponent
 
@@ -180,13 +180,13 @@ def _cell(text: str) -> str:
 
 
 Timings: TypeAlias = Mapping[str, Timing]
-"""How long the decisions of each bot took, by its label."""
+"""Time taken by the decisions of each bot, by label."""
 
-_MOST = 1 << 20  # bytes: a thousand bots have 150 KB
+_MOST = 1 << 20  # bytes; the timings of a thousand bots have 150 KB
 
 
 def read_timings(folder: Path) -> bytes | None:
-    """Return the content of a run's timings, None where it has none; raises InputError."""
+    """Return the content of a run's timings.csv, None if it does not exist; raises InputError."""
     file = folder / TIMINGS
     if not file.exists():
         return None
@@ -197,17 +197,17 @@ def read_timings(folder: Path) -> bytes | None:
 
 
 def parse_timings(content: bytes) -> pd.DataFrame:
-    """Return the table of a file's content; raises InputError for another content."""
+    """Parse the content of a timings.csv as a table; raises InputError if it is invalid."""
     return parse_table(content, TIMINGS, [*make_timings({}, []).columns])
 
 
 def parse_table(
     content: bytes, name: str, columns: Sequence[str], types: Mapping[str, type] | None = None
 ) -> pd.DataFrame:
-    """Return the table of a file's content, which must have these columns.
+    """Parse the content of a CSV file that must have these columns.
 
-    With `types` only the columns that they name are read, as such. Raises InputError, which names
-    the file, for any other content.
+    With `types`, only the columns in it are read, as these types. Raises InputError, which names
+    the file, for invalid content.
     """
     import numpy as np
     import pandas as pd
@@ -217,16 +217,16 @@ def parse_table(
         named = pd.read_csv(BytesIO(content), nrows=0).columns
         if [*named] != [*columns]:
             raise InputError(f"{name}: not the columns of {name.partition('.')[0]}")
-        with np.errstate(invalid="ignore"):  # of a float in the place of a whole number
+        with np.errstate(invalid="ignore"):  # for a float in a column of integers
             return read_back(pd.read_csv(BytesIO(content), keep_default_na=False, **how))
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{name}: {error}") from None
 
 
 def make_timings(by_label: Timings, labels: Iterable[str]) -> pd.DataFrame:
-    """Return seconds per decision of each bot, over the decisions that were timed.
+    """Return a table of the seconds per decision of each bot, over its timed decisions.
 
-    They are given by the time of the processor, and by the wall clock.
+    It has processor time and wall-clock time.
     """
     import pandas as pd
 

@@ -1,9 +1,9 @@
-"""Find the curve of a game: the chance to win before each ply, and how far off it may be.
+"""Compute the curve of a game: the chance to win before each ply, and its standard error.
 
-A bot says what positions are worth. It looks at no hand, so that in the last plies, where hands
-settle a game, it would be surprised by them: there all hands that fit a view are searched to the
-end (`arena.batch.last_plies`), which counts the more the nearer the end is. That was measured, as
-were the errors, by `python -m bench.studies chances` (bench/STUDIES.md).
+A bot estimates the value of each position. Its estimate ignores the hands, which decide the last
+plies. So near the end all hands that fit a view are searched to the end of the game
+(`arena.batch.last_plies`), and the search gets a weight that grows with each ply. Weights and
+errors were measured by `python -m bench.studies chances` (bench/STUDIES.md).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from engine.view import view
 Chances: TypeAlias = list[float | None]
 
 BOT: Final = "champion"
-"""The bot whose chances have errors that were measured."""
+"""The bot for whose chances the standard errors were measured."""
 
 SEARCHED: Final = 8
-"""So many plies before the end of the last round the search begins, as that of the judge does."""
+"""Plies before the end of the last round at which the search begins, as the judge's does."""
 
-_LEAST_SHARE = 0.5  # of the search, where it begins; each ply adds as much as the next number
+_LEAST_SHARE = 0.5  # weight of the search at its first ply; each further ply adds the next number
 _MORE = 0.1
 
 
@@ -36,15 +36,15 @@ _OFF = (
     (13, 10, 11, 7, 3),
     (6, 14, 10, 5, 2),
 )
-"""Points of 100 by part of the game and by how clear the chance is, of `bench.studies chances`."""
+"""Standard errors in percentage points, by part of the game and zone (`bench.studies chances`)."""
 
 
 class Curve(NamedTuple):
     """The chances of seat 0 before each ply and at the end.
 
-    `beliefs` are those of the seats that were asked, by what each of them knew, and `chances` their
-    means; None where the bot does not know one. `off` says by how much a chance at a ply may be
-    off; None where that was not measured.
+    `beliefs` are the chances in the view of each seat in `seats`, and `chances` their means; None
+    if the bot has no estimate. `off` is the standard error of a chance at a ply; None if it was
+    not measured.
     """
 
     beliefs: list[Chances]
@@ -53,9 +53,9 @@ class Curve(NamedTuple):
 
 
 def find_curve(record: Record, by: Entry, seats: Sequence[Seat] = (0, 1)) -> Curve:
-    """Return the curve of a game by the values of a bot, as these seats saw it, and no other.
+    """Return the curve of a game by the estimates of a bot, from the views of these seats only.
 
-    Raises InputError for a bot that cannot be asked, and EngineError for a bad record.
+    Raises InputError for a bot that does not estimate positions, and EngineError for a bad record.
     """
     beliefs = find_beliefs(record, by, seats)
     if record.rules == STANDARD:
@@ -67,9 +67,9 @@ def find_curve(record: Record, by: Entry, seats: Sequence[Seat] = (0, 1)) -> Cur
 
 
 def how_far_off(ply: int, chance: float) -> float:
-    """Return by how much a chance at a ply may be off, as one standard deviation.
+    """Return the standard error of a chance at a ply.
 
-    A chance of 0 or 1 is sure.
+    It is 0 for a chance of 0 or 1, which is certain.
 
     >>> how_far_off(47, 1.0)
     0.0
@@ -78,7 +78,7 @@ def how_far_off(ply: int, chance: float) -> float:
 
 
 def share_of_search(left: int) -> float:
-    """Return by how much the search counts with so many plies left, beside the bot's value.
+    """Return the weight of the search, 0 to 1, if `left` plies are left; the bot gets the rest.
 
     >>> [share_of_search(left) for left in (9, 8, 4, 1)]
     [0.0, 0.5, 0.9, 1.0]
@@ -87,7 +87,7 @@ def share_of_search(left: int) -> float:
 
 
 def _search_end(record: Record, seat: Seat, belief: Chances) -> Chances:
-    """Return a seat's chances, with those of the last plies searched where the bot has one."""
+    """Return a seat's chances; in the last plies, the bot's are mixed with those of the search."""
     from arena.batch.last_plies import expect_open
 
     found = [*belief]
@@ -103,11 +103,11 @@ def _search_end(record: Record, seat: Seat, belief: Chances) -> Chances:
 
 
 PARTS: Final = ("round 1", "round 2", "round 3", "round 4", f"last {SEARCHED} plies")
-"""The parts of a game in which the curve is off by different amounts."""
+"""The parts of a game for which the errors of the curve differ."""
 
 
 def part_of(ply: int) -> int:
-    """Return in which of PARTS a ply is, under the published rules.
+    """Return the number of the part in PARTS that contains a ply, under the published rules.
 
     >>> [part_of(ply) for ply in (0, 12, 39, 40)]
     [0, 1, 3, 4]
@@ -118,7 +118,7 @@ def part_of(ply: int) -> int:
 
 
 def zone_of(chance: float) -> int:
-    """Return how clear a chance is: 0 up to 60 or down to 40 %, 4 from 90 or down to 10 % on.
+    """Return how clear a chance is: 0 between 40 and 60 %, 4 from 90 % up or from 10 % down.
 
     >>> [zone_of(chance) for chance in (0.5, 0.41, 0.35, 1.0)]
     [0, 0, 1, 4]

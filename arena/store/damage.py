@@ -1,8 +1,9 @@
-"""Find rows of a store that are not as they were written, by tables, types and checksums.
+"""Detect damaged rows of a store by their tables, types and checksums.
 
-The games of 64 pairs share a checksum, which SQLite computes in 0.4 us a game; one for each game,
-from Python, takes 1.4 us (`python -m bench store`). Blocks of 64 pairs do not depend on
-the chunks in which pairs were played. Each row of the other, small tables has its own checksum.
+The games of 64 pairs share a checksum, which SQLite computes in 0.4 us a game; a checksum for each
+game, computed in Python, would take 1.4 us (`python -m bench store`). Blocks of 64 pairs do not
+depend on the chunks in which pairs were played. Each row of the other, small tables has its own
+checksum.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from zlib import crc32
 
 from arena.statistics.counts import WIN_TYPES
 
-_PAIRS = 64  # of a block
+_PAIRS = 64  # pairs in a block
 _PRIME = (1 << 31) - 1  # a flipped bit of a number changes a sum of multiples of numbers modulo it
 _NUMBERS = """
     (((2 * pair + seat) * 3 + ifnull(winner, 2)) * 1000003 + points * 1000000007
@@ -26,7 +27,7 @@ SELECT count(*), sum({_NUMBERS} % {_PRIME}),
     CAST(group_concat(fault) AS BLOB)
 FROM games WHERE pairing = ? AND pair >= ? AND pair < ?
 """
-"""The table has one order, that of its key; a subquery with ORDER BY takes 1.6 times as long."""
+"""Rows come in the order of the table's key; a subquery with ORDER BY is 1.6 times as slow."""
 
 _ROWS: Final = {
     "run": "key, value",
@@ -35,7 +36,7 @@ _ROWS: Final = {
     "left_out": "bot, opponent, pair, seat, winner, win_type, points, opponent_points, plies, "
     "fault, actions, message, traceback, output",
 }
-"""The tables whose rows have a checksum each, and what it is made of."""
+"""The tables with a checksum for each row, and the columns from which it is computed."""
 
 
 def checksum(*values: object) -> int:
@@ -44,26 +45,26 @@ def checksum(*values: object) -> int:
 
 
 def enable(database: sqlite3.Connection) -> None:
-    """Let statements call `checksum`."""
+    """Register `checksum` as a function of SQL."""
     database.create_function("checksum", -1, checksum, deterministic=True)
 
 
 def renew_blocks(database: sqlite3.Connection, pairing: int, first: int, end: int) -> None:
-    """Note the checksums of the blocks with a pairing's pairs from `first` up to `end`."""
+    """Update the checksums of the blocks with a pairing's pairs from `first` up to `end`."""
     for block in range(first // _PAIRS, (end - 1) // _PAIRS + 1):
         row = pairing, block, _sum_games(database, pairing, block)[1]
         database.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", row)
 
 
 def _sum_games(database: sqlite3.Connection, pairing: int, block: int) -> tuple[int, int]:
-    """Return how many games there are of a block of pairs, and their checksum."""
+    """Return the number of games in a block of pairs, and their checksum."""
     bounds = pairing, block * _PAIRS, (block + 1) * _PAIRS
     row = database.execute(_GAMES, bounds).fetchone()
     return row[0], checksum(*row)
 
 
 def renew_all(database: sqlite3.Connection) -> None:
-    """Note the checksums of all games, and of all rows of the other tables."""
+    """Update the checksums of all games, and of all rows of the other tables."""
     database.execute("DELETE FROM blocks")
     blocks = f"SELECT DISTINCT pairing, pair / {_PAIRS} * {_PAIRS} FROM games"
     for pairing, first in database.execute(blocks).fetchall():
@@ -73,12 +74,12 @@ def renew_all(database: sqlite3.Connection) -> None:
 
 
 def renew_rows(database: sqlite3.Connection, table: str) -> None:
-    """Note the checksum of each row of a table other than that of the games."""
+    """Update the checksum of each row of a table other than the games."""
     database.execute(f"UPDATE {table} SET checksum = checksum({_ROWS[table]})")
 
 
 def find_altered(database: sqlite3.Connection) -> str | None:
-    """Return which rows are not those that were written, None if all are."""
+    """Describe the rows that differ from what was written, None if there is no difference."""
     for table, columns in _ROWS.items():
         query = f"SELECT * FROM {table} WHERE checksum IS NOT checksum({columns}) LIMIT 1"
         if row := database.execute(query).fetchone():
@@ -121,13 +122,13 @@ CREATE TABLE left_out (
     PRIMARY KEY (bot, opponent, pair, seat)
 ) WITHOUT ROWID;
 """
-"""The tables of a store; `left_out` has games that are not of the run as it stands.
+"""The tables of a store; `left_out` has stored games that do not belong to the present run.
 
-`blocks` has the checksum of the games of some pairs.
+`blocks` has a checksum for each block of pairs.
 """
 
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
-_MOST_NUMBER = 1 << 31  # of points and plies; a pair and a pairing are less
+_MOST_NUMBER = 1 << 31  # exceeds any points or plies; pairs and pairings are smaller
 _IS_RESULT = f"""
     typeof(pair) = 'integer' AND pair BETWEEN 0 AND {_MOST_NUMBER}
     AND typeof(seat) = 'integer' AND seat IN (0, 1)
@@ -162,10 +163,10 @@ _ODD_KEY = "SELECT key FROM run WHERE key <> 'manifest' OR typeof(value) <> 'tex
 
 
 def find_damage(database: sqlite3.Connection) -> str | None:
-    """Return what is wrong with a store, None if all its rows are those that were written.
+    """Describe the damage of a store, None if all its rows are as they were written.
 
-    Nothing but our own tables is read: a view or a trigger could run for ever. Raises
-    sqlite3.DatabaseError for a file in which SQLite cannot find its way.
+    Only our own tables are read: a view or a trigger could run for ever. Raises
+    sqlite3.DatabaseError for a file that SQLite cannot read.
     """
     if database.execute(_OBJECTS).fetchall() != _objects():
         return "not the tables of a run"
@@ -180,7 +181,7 @@ def find_damage(database: sqlite3.Connection) -> str | None:
 
 @cache
 def _objects() -> list[tuple[str, ...]]:
-    """Return the tables of a new store, as SQLite describes them."""
+    """Return the schema of a new store, as SQLite reports it."""
     database = sqlite3.connect("")
     database.executescript(SCHEMA)
     rows: list[tuple[str, ...]] = database.execute(_OBJECTS).fetchall()

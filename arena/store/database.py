@@ -1,4 +1,4 @@
-"""Open the file of a store, or a copy of it, with errors that name it."""
+"""Open the file of a store, or a copy of it; every error names the file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _LOG, _INDEX = "-wal", "-shm"  # https://sqlite.org/wal.html
 
 
 def copy(path: Path, target: sqlite3.Connection) -> None:
-    """Copy a database as it is now, with all that has been committed, into an empty one.
+    """Copy the committed content of a database into an empty one.
 
-    Nothing is written beside it, and nobody waits for it. Raises sqlite3.DatabaseError for a
-    file in which SQLite cannot find its way.
+    No file is written beside the original, and its writer is not blocked. Raises
+    sqlite3.DatabaseError for a file that SQLite cannot read.
     """
     for left in reversed(range(_ATTEMPTS)):
         try:
@@ -34,7 +34,7 @@ def copy(path: Path, target: sqlite3.Connection) -> None:
             if before and not _beside(path, _INDEX).exists():
                 _copy_apart(path, target)
             else:
-                # without a log nobody writes, and without `immutable` SQLite would make one
+                # no log: nobody is writing; and without `immutable` SQLite would create a log
                 _copy_from(path, target, "readonly_shm=1" if before else "immutable=1")
         except (sqlite3.DatabaseError, FileNotFoundError):
             if not left:
@@ -51,7 +51,7 @@ def _copy_from(path: Path, target: sqlite3.Connection, how: str) -> None:
 
 
 def _copy_apart(path: Path, target: sqlite3.Connection) -> None:
-    """Copy a database that was left with a log and no index, which SQLite would make anew."""
+    """Copy a database that has a log but no index, which SQLite would create beside it."""
     with tempfile.TemporaryDirectory() as folder:
         apart = Path(folder, path.name)
         for name in ("", _LOG):
@@ -71,35 +71,35 @@ NAME: Final = "run.sqlite"
 """The name of a store's file in the folder of its run."""
 
 FORMAT: Final = 4
-"""Of run.sqlite; another one where its tables change, or the deals of a seed do."""
+"""The format of run.sqlite, which changes with its tables and with the deals of a seed."""
 
 _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _PAGE = 4096
 _FETCHED = 1000
 
 FRESH: Final = "; a run with --fresh starts over"
-"""What can be done about a store that cannot be used."""
+"""Advice for a store that cannot be used."""
 
 
 class Database:
     """The database of one run; without a path it is a temporary file, deleted on close.
 
-    What was done since the last `commit` is kept as a whole, or not at all. Every error of the
-    database is an ArenaError that names the file.
+    The changes between two calls of `commit` are one transaction. Every error of the database is
+    raised as an ArenaError that names the file.
     """
 
     def __init__(self, path: Path | None, *, copied: bool = False) -> None:
-        """Open the file, or make a new one where there is none or an empty one.
+        """Open the file, or create the database if the file does not exist or is empty.
 
-        With `copied` the games that it has now are copied to a temporary file, and the file is
-        left as it is. Raises InputError for a file that is damaged, or that is not a run's.
+        With `copied`, the current games are copied to a temporary file, and the file itself is not
+        changed. Raises InputError for a file that is damaged or is not the store of a run.
         """
         self.path = path
         self.is_shared = path is not None and not copied
         exists = path is not None and path.exists() and path.stat().st_size > 0
         with self.errors(InputError, FRESH if exists else ""):
             name = "" if path is None or copied else path
-            # one thread may play, and another one read what was played
+            # one thread may write games while another one reads
             self.connection = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
             if copied and path is not None:
                 copy(path, self.connection)
@@ -114,9 +114,9 @@ class Database:
 
     @contextmanager
     def apart(self) -> Iterator[Database]:
-        """Give another thread a database of its own to read, with all that was committed.
+        """Yield a second connection for another thread, to read what was committed.
 
-        A temporary file has none: it is this one.
+        A temporary file allows only one connection, so then it is this one.
         """
         if not self.is_shared or self.path is None:
             yield self
@@ -145,10 +145,10 @@ class Database:
         self._begin()
 
     def _find_maker(self) -> str:
-        """Return what the manifest of a store says of its maker; other formats may have none."""
+        """Return the version of the arena in a store's manifest, if the format has a manifest."""
         is_table = "SELECT sql LIKE 'CREATE TABLE %' FROM sqlite_master WHERE name = 'run'"
         with suppress(sqlite3.DatabaseError, ValueError, TypeError, RecursionError):
-            if self.one(is_table):  # a view could take for ever
+            if self.one(is_table):  # reading a view could run for ever
                 manifest = json.loads(self.one("SELECT value FROM run WHERE key = 'manifest'"))
                 return maker_of(manifest) if isinstance(manifest, dict) else ""
         return ""
@@ -167,13 +167,13 @@ class Database:
         self.connection.execute("BEGIN")
 
     def commit(self) -> None:
-        """Make sure that everything added so far survives a crash."""
+        """Commit the transaction: everything added so far survives a crash."""
         with self.errors():
             self.connection.execute("COMMIT")
             self.connection.execute("BEGIN")
 
     def copy_to(self, path: Path) -> None:
-        """Commit, and write all rows to a new database, in an order that only they decide."""
+        """Commit, and write all rows to a new database, in an order determined by their content."""
         with self.errors():
             self.connection.execute("COMMIT")
             try:
@@ -182,7 +182,7 @@ class Database:
                 self.connection.execute("BEGIN")
 
     def copy_from(self, path: Path) -> None:
-        """Become a copy of another database, as a whole; what others read meanwhile stays whole."""
+        """Replace the content by a copy of another database, in one transaction."""
         with self.errors():
             self.connection.execute("COMMIT")
             try:
@@ -191,17 +191,17 @@ class Database:
                 self.connection.execute("BEGIN")
 
     def roll_back(self) -> None:
-        """Forget what was done since the last `commit`: it may be half of something."""
+        """Discard the changes since the last `commit`, which may be incomplete."""
         with self.errors():
             self.connection.rollback()
             self.connection.execute("BEGIN")
 
     def close(self) -> None:
-        """Close with all that was committed; the database is then one file."""
+        """Close the database, which then is a single file with everything committed."""
         self.connection.close()
 
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query, a thousand of them in memory at a time."""
+        """Yield the rows of a query, holding at most a thousand in memory."""
         with self.errors(InputError):
             cursor = self.connection.execute(query, values)
         while rows := self._fetch(cursor):
@@ -212,13 +212,13 @@ class Database:
             return cursor.fetchmany(_FETCHED)
 
     def one(self, query: str) -> Any:
-        """Return the first value of the first row, None if there is no row."""
+        """Return the first value of the first row, None without a row."""
         row = self.connection.execute(query).fetchone()
         return None if row is None else row[0]
 
     @contextmanager
     def errors(self, kind: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
-        """Turn errors of the database into errors of this kind, which name the file."""
+        """Convert errors of the database into errors of this class, which name the file."""
         try:
             yield
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a message quotes bytes
@@ -226,10 +226,10 @@ class Database:
 
 
 def is_foreign(path: Path) -> bool:
-    """Return whether a file is a database with something in it that is not a run's."""
+    """Return whether a file is a non-empty database that is not the store of a run."""
     with path.open("rb") as file:
         header = file.read(100)  # https://sqlite.org/fileformat.html
     application = int.from_bytes(header[68:72])
-    is_empty = path.stat().st_size <= _PAGE  # made, and not yet filled
+    is_empty = path.stat().st_size <= _PAGE  # created, but without tables
     is_database = header.startswith(b"SQLite format 3\0")
     return is_database and application != _APPLICATION and not is_empty

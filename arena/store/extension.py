@@ -1,8 +1,8 @@
-"""Keep a run's stored games under another schedule, with SQL; no game is lost.
+"""Move a run's stored games to another schedule, with SQL, so that no game is lost.
 
 A game depends on its two bots, the pair and the seat, and not on the other bots. So a run can
-get more bots and pairs, and keep what was played. Forfeits by rule depend on the whole
-schedule: they are deleted, and follow anew from the games.
+get more bots and pairs, and keep the games played. Forfeits by rule depend on the whole schedule:
+they are deleted, and derived again from the games.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TURNED = """
     CASE flipped WHEN 0 THEN points ELSE opponent_points END,
     CASE flipped WHEN 0 THEN opponent_points ELSE points END, plies, fault, actions
 """
-"""A game seen from the other bot's side where its slot is flipped."""
+"""SQL columns of a game, with both bots exchanged if its slot is flipped."""
 
 _TO_LEFT_OUT = f"""
 INSERT INTO left_out SELECT bot, opponent, pair, {_TURNED}, message, traceback, output, NULL
@@ -67,9 +67,9 @@ WHERE label NOT IN (SELECT bot FROM left_out UNION SELECT opponent FROM left_out
 def find_changed(
     database: sqlite3.Connection, bots: Iterable[dict[str, Any]]
 ) -> dict[str, list[str]]:
-    """Return what differs, by label, for bots that were others when their games were played.
+    """Return, by label, how bots differ from the bots that played the stored games.
 
-    `bots` are those of a manifest.
+    `bots` are the bots of a manifest. A bot without a difference is not in the result.
     """
     known = dict(database.execute("SELECT label, identity FROM bots"))
     changed = {}
@@ -94,10 +94,10 @@ def rearrange(
     pairs: int,
     replaced: Collection[str] = (),
 ) -> None:
-    """Give the games the numbers of another schedule; those that it does not have are left out.
+    """Renumber the games for another schedule; games that it does not contain are set aside.
 
-    `replaced` are labels of bots whose games are deleted. It is all in one transaction, the
-    caller's.
+    `replaced` are labels of bots whose games are deleted. The caller's transaction contains all
+    changes.
     """
     _fill_slots(database, before)
     database.execute(_TO_LEFT_OUT, (BY_RULE,))
@@ -114,7 +114,7 @@ def rearrange(
 def trim(
     database: sqlite3.Connection, pairings: Iterable[Pairing], lengths: Iterable[tuple[int, int]]
 ) -> None:
-    """Leave out the games beyond the last pair of each pairing; `lengths` are number and pairs."""
+    """Set aside games beyond the last pair of each pairing; `lengths` has its number and pairs."""
     _fill_slots(database, pairings)
     database.execute(
         "CREATE TEMP TABLE IF NOT EXISTS lengths (pairing INTEGER PRIMARY KEY, length INTEGER)"
@@ -131,14 +131,14 @@ def trim(
 
 
 def keep_bots(database: sqlite3.Connection, bots: Iterable[dict[str, Any]]) -> None:
-    """Keep what each bot is now; forget the bots that no stored game needs."""
+    """Store the identities of these bots, and delete those of bots without a stored game."""
     database.execute(_FORGET_BOTS)
     rows = [(bot["label"], _identity(bot)) for bot in bots]
     database.executemany("INSERT OR REPLACE INTO bots VALUES (?1, ?2, checksum(?1, ?2))", rows)
 
 
 def _fill_slots(database: sqlite3.Connection, pairings: Iterable[Pairing]) -> None:
-    """Make the table of a schedule: the number of each two bots, the smaller label first."""
+    """Create the table of a schedule: the pairing's number by both labels, the smaller first."""
     database.execute(_SLOTS)
     database.execute("DELETE FROM slots")
     database.executemany(

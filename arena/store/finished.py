@@ -28,11 +28,11 @@ _WAYS = {"city": "by City", "points": "on points", "tiebreak": "on the tie-break
 
 @dataclass(frozen=True)
 class Game:
-    """One finished game: its record, who sat where, how it ended, and the fault of a forfeit.
+    """One finished game: its record, the bots in both seats, the result, and a forfeit's fault.
 
-    `seats` are labels; `winner` is one of them, None for a draw; `points` are those of seat 0
-    and of seat 1. `thoughts` are what the bots thought of their actions, by ply, where they were
-    asked. `str` shows the game ply by ply.
+    `seats` are labels; `winner` is one of them, None for a draw; `points` are the points of seat 0
+    and of seat 1. `thoughts` are the bots' estimates of their actions by ply, if these were
+    requested. `str` shows the game ply by ply.
 
     >>> import arena
     >>> game = arena.play("greedy", "uniform", seed=3)
@@ -52,7 +52,7 @@ class Game:
 
     @classmethod
     def of(cls, tournament: Tournament, fixture: Fixture, result: GameResult) -> Game:
-        """Return the game that was played at this place of a tournament."""
+        """Return the game with this result at this place in a tournament."""
         deal = to_text(tournament.draw(fixture).deal)
         score = result.points, result.opponent_points
         return cls(
@@ -66,17 +66,17 @@ class Game:
 
     @property
     def plies(self) -> int:
-        """How many actions there were."""
+        """The number of actions."""
         return len(self.record.actions)
 
     @property
     def guilty(self) -> str | None:
-        """The label of the bot whose fault it was, None if there was no fault."""
+        """The label of the bot that committed a fault, None if there was no fault."""
         return self.seats[self.winner == self.seats[0]] if self.fault else None
 
     @property
     def breakdown(self) -> tuple[Breakdown, Breakdown]:
-        """What the pile of each seat scores at the end, and from what.
+        """The final points of each seat's pile, by source.
 
         Raises EngineError for a record that cannot be played.
         """
@@ -84,7 +84,7 @@ class Game:
 
     @property
     def ending(self) -> str:
-        """Why the game ended, as one sentence."""
+        """The reason why the game ended, as one sentence."""
         if self.fault is None:
             if self.winner is None:
                 return "a draw, {} : {}".format(*self.points)
@@ -97,7 +97,7 @@ class Game:
         return f"{self.guilty} forfeits ({kind}): {self.fault.message}"
 
     def evidence(self) -> Iterator[str]:
-        """Yield the lines that describe the game's fault, if there was one."""
+        """Yield lines that describe the game's fault, if there was one."""
         if self.fault is None:
             return
         yield self.ending
@@ -109,7 +109,7 @@ class Game:
     def lines(self, names: Naming = "english") -> Iterator[str]:
         """Yield the lines of the game, ply by ply, and why it ended.
 
-        `names` is what the cards are called. Raises EngineError for a record that cannot be played.
+        `names` is the naming of the cards. Raises EngineError for a record that cannot be replayed.
         """
         yield from format_game(self.record, names, self.seats)
         yield from self.evidence() if self.fault else [self.ending]
@@ -136,9 +136,9 @@ class Game:
         return "<Game {} - {}: {}>".format(*self.seats, self.ending)
 
     def _repr_html_(self) -> str | None:
-        """Return the replay for a notebook, None for a record that cannot be played.
+        """Return the replay as HTML for a notebook, None for a record that cannot be replayed.
 
-        It is a page in a frame, under its own policy: it can reach nothing of the notebook.
+        It is a page in a frame with its own security policy: it cannot access the notebook.
         """
         from arena.entries.resolve import resolve
         from arena.records.html_page import frame, render_replay
@@ -152,10 +152,10 @@ class Game:
 
 
 class Shown(TypedDict, total=False):
-    """What a timeline has beside the game: whose, by whom it is valued, what was judged.
+    """Options of a timeline: the view shown, the estimating bot, and judged decisions.
 
-    `by` is the bot that says what the chances to win were; positions that it does not value
-    have none. The others are those of `make_timeline`.
+    `by` is the bot that estimates the chances to win; a position without its estimate has no
+    chance. The other keys are arguments of `make_timeline`.
     """
 
     title: str
@@ -166,10 +166,10 @@ class Shown(TypedDict, total=False):
 
 
 def game_timeline(game: Game, **shown: Unpack[Shown]) -> dict[str, Any]:
-    """Return the timeline of a game, or what one seat knew of it.
+    """Return the timeline of a game, in full or as one seat saw it.
 
-    Raises InputError for a bot that cannot say what the chances were, and EngineError for a
-    record that cannot be played.
+    Raises InputError for a bot that does not estimate chances, and EngineError for a record that
+    cannot be replayed.
     """
     seat = shown.get("seat")
     return make_timeline(
@@ -186,8 +186,8 @@ def game_timeline(game: Game, **shown: Unpack[Shown]) -> dict[str, Any]:
 def line_timeline(line: bytes, **shown: Unpack[Shown]) -> dict[str, Any]:
     """Return the timeline of a line of a file of records, as `game_timeline` does.
 
-    The names, the fault and the thoughts that stand beside the record are shown where they
-    can be. Raises RecordError, too, for a line that has no record.
+    Names, fault and thoughts in the line are shown if they are valid. Also raises RecordError for
+    a line without a record.
     """
     record, players = parse_record(line), players_of_line(line)
     game = _read_game(line, record, players)
@@ -204,7 +204,7 @@ def line_timeline(line: bytes, **shown: Unpack[Shown]) -> dict[str, Any]:
 
 
 def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
-    """Return what is shown beside a game, with the curve by what each seat that is shown knew."""
+    """Return the options of a timeline, with the curve in the views of the seats shown."""
     found: dict[str, Any] = {name: value for name, value in shown.items() if name != "by"}
     if by := shown.get("by"):
         seat = shown.get("seat")
@@ -214,9 +214,9 @@ def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
 
 
 class Branch(NamedTuple):
-    """Where a game leaves the `record` that was played: the ply, and the bot that goes on.
+    """The branch point of a variation: the original `record`, the ply, and the bot that continues.
 
-    `by` is its label in both seats, empty for the game's own bots.
+    `by` is the label of the bot that plays both seats from there, empty for the game's own bots.
     """
 
     record: Record
@@ -227,9 +227,9 @@ class Branch(NamedTuple):
 def branch_timeline(
     record: Record, seats: tuple[str, str], branch: Branch, **shown: Unpack[Shown]
 ) -> dict[str, Any]:
-    """Return the timeline of a game that leaves another one at a ply; its title says so.
+    """Return the timeline of a variation that branches off another game; its title says so.
 
-    `record` is that of `arena.runs.what_if`. Errors are those of `game_timeline`.
+    `record` comes from `arena.runs.what_if`. Raises the errors of `game_timeline`.
     """
     _, ply, by = branch
     title = f"what if: {record.actions[ply]} at ply {ply}, then {by or 'the same bots'}"
@@ -240,21 +240,21 @@ def branch_timeline(
 
 
 def players_of_line(line: bytes) -> tuple[str, str]:
-    """Return the names of seat 0 and seat 1 in a line of a file of records, which differ."""
+    """Return two different names for seat 0 and seat 1 of a line in a file of records."""
     names = parse_players(line)
     return (names[0], names[1]) if names[0] != names[1] else PLAYERS
 
 
 def name_of_line(line: bytes, number: int) -> str:
-    """Return the name of the game in a line of a file of records, or else that of the line."""
+    """Return the name of the game in a line of a file of records, or else the line's number."""
     name = json.loads(line).get("game")
     return escape(name) if isinstance(name, str) and name else f"line {number}"
 
 
 def read_line(line: bytes) -> Game | None:
-    """Return the finished game of a line of a file of records, None for one that goes on.
+    """Return the finished game in a line of a file of records, None if it is not finished.
 
-    Raises EngineError for a line without a record, or one that cannot be played.
+    Raises EngineError for a line without a record, or with a record that cannot be replayed.
     """
     return _read_game(line, parse_record(line), players_of_line(line))
 
@@ -275,7 +275,7 @@ def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | 
 
 
 def _finish(record: Record, players: tuple[str, str], thoughts: Thoughts | None) -> Game:
-    """Return a game that was played to its end."""
+    """Return the game of a complete record."""
     state = record.replay()
     winner, win_type, score = outcome(state.piles, state.rules)
     label = None if winner is None else players[winner]
@@ -283,12 +283,12 @@ def _finish(record: Record, players: tuple[str, str], thoughts: Thoughts | None)
 
 
 def _text(value: object) -> str:
-    """Return a text of a record as one line."""
+    """Return a value of a record as one line of text."""
     return shorten(escape(value)) if isinstance(value, str) else ""
 
 
 def _known_ending(game: Game) -> str:
-    """Return how a game ended without what a fault says, which may be what was hidden."""
+    """Describe how a game ended without a fault's message, which may reveal hidden cards."""
     if game.fault is None:
         return game.ending
     if game.fault.kind == BY_RULE:

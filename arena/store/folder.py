@@ -1,4 +1,4 @@
-"""Write the files of a run to its folder: one run at a time, and never over another one."""
+"""Write the files of a run to its folder: one writer at a time, never over another run's files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
 GAMES = "games.csv"
 GAMES_PARQUET = "games.parquet"
-"""The rows of games.csv, where pyarrow is installed."""
+"""The rows of games.csv as Parquet, if pyarrow is installed."""
 WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.insight.win_tables.WinTables."""
 TABLES = (
@@ -42,11 +42,11 @@ JUDGED = "analysis.sqlite"
 REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
-"""What a person reads, made of the tables."""
+"""The reports for people, made from the tables."""
 _OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
-"""What not every installation can write."""
+"""The files that not every installation can write."""
 REPLACED = "replaced.sqlite"
-"""The store of before, while games of bots that have changed are played again."""
+"""The old store while games of changed bots are replayed."""
 _STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
 JUDGED_FILES = tuple(f"{JUDGED}{ending}" for ending in ("", "-journal"))
 _IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
@@ -55,18 +55,18 @@ _RESULTS = (
     *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, AGREED, *REPORTS),
     *JUDGED_FILES,
 )
-_GET_FLAGS, _FROZEN = 0x80086601, 0x30  # of Linux: FS_IOC_GETFLAGS; append-only or immutable
+_GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"
 
 Writer: TypeAlias = Callable[[TextIO], object]
-"""Writes a file."""
+"""A function that writes a file's content."""
 
 
 def check_names(path: Path, names: Iterable[str]) -> None:
-    """Raise InputError where one of these names in a folder is no file, or a link to write through.
+    """Raise InputError if one of these names in a folder is not a regular file to write to.
 
-    A file that is replaced as a whole takes the place of a link; no other may be one.
+    A link is allowed only if the file is replaced as a whole, which replaces the link itself.
     """
     for name in names:
         place = path / name
@@ -82,9 +82,9 @@ class RunFolder:
     """A folder for the files of one run."""
 
     def __init__(self, path: Path) -> None:
-        """Make the folder, and make sure that files can be written there.
+        """Make the folder, and check that files can be written there.
 
-        Raises InputError, which names it, if they cannot, or if it holds other things than a
+        Raises InputError, which names the folder, if they cannot, or if it contains anything but a
         run.
         """
         self.path = path
@@ -109,24 +109,24 @@ class RunFolder:
 
     @property
     def log(self) -> Path:
-        """The log of every run that wrote here."""
+        """The path of the log of all runs that wrote here."""
         return self.path / LOG
 
     @property
     def store(self) -> Path:
-        """The finished games."""
+        """The path of the store with the finished games."""
         return self.path / NAME
 
     @property
     def replaced(self) -> Path:
-        """The store of before, while games of bots that have changed are played again."""
+        """The path of the old store while games of changed bots are replayed."""
         return self.path / REPLACED
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs out; the lock ends with the process, whatever ends it.
+        """Lock the folder against other runs; the lock ends with the process, however it ends.
 
-        Raises InputError if another run is writing here, and ArenaError where there are no locks.
+        Raises InputError if another run is writing here, and ArenaError if locks are not supported.
         """
         try:
             descriptor = lock_file(self.path)
@@ -143,8 +143,8 @@ class RunFolder:
     def clear(self) -> list[str]:
         """Remove an earlier run's files except its log, and return their names.
 
-        Raises InputError if another run is writing here, and where another program's database
-        is in the place of the store.
+        Raises InputError if another run is writing here, and if the store is another program's
+        database.
         """
         with self.locked():
             if self.store.exists() and is_foreign(self.store):
@@ -155,9 +155,9 @@ class RunFolder:
         return names
 
     def check(self, manifest: dict[str, Any], stored: str | None) -> None:
-        """Make sure that the folder holds a run that can go on as this one, or none.
+        """Check that the folder is empty or holds a run that can continue as this one.
 
-        `stored` is the manifest of its store. Raises InputError, which says what differs.
+        `stored` is the manifest of its store. Raises InputError, which names the differences.
         """
         if stored is None and (self.path / MANIFEST).exists():
             raise InputError(f"{self.path}: results, but no {NAME} to go on from; {_FRESH}")
@@ -176,11 +176,11 @@ class RunFolder:
         meanwhile: Mapping[str, Writer] | None = None,
         stop: Callable[[], object] = lambda: None,
     ) -> None:
-        """Write files over an earlier run's; another thread writes those of `meanwhile`.
+        """Replace an earlier run's files; another thread writes those of `meanwhile`.
 
-        Every file is written beside its place first, and then moved there in one step. `stop`
-        ends the other thread's work early where a file cannot be written. A file that a library
-        which is missing here would have written stays if the games and the manifest do.
+        Every file is written under a temporary name and then renamed. `stop` ends the other
+        thread's work early if a file cannot be written. A file whose library is not installed here
+        is kept if the games and the manifest have not changed.
         """
         meanwhile = meanwhile or {}
         paths = [self.path / name for name in (*files, *meanwhile)]
@@ -198,7 +198,7 @@ class RunFolder:
                 part_of(path).unlink(missing_ok=True)
 
     def _stays(self, name: str) -> bool:
-        """Return whether a file will have the bytes that it has."""
+        """Return whether writing a file would not change its bytes."""
         path = self.path / name
         return path.is_file() and filecmp.cmp(part_of(path), path, shallow=False)
 
@@ -209,7 +209,7 @@ class RunFolder:
 
 
 def _is_frozen(path: Path) -> bool:
-    """Return whether nobody may replace or remove a file, or those of a folder (Linux: chattr)."""
+    """Return whether a file, or a folder's content, is protected from changes (Linux: chattr)."""
     if sys.platform != "linux":
         return False
     import fcntl
@@ -220,22 +220,22 @@ def _is_frozen(path: Path) -> bool:
             flags = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
         finally:
             os.close(descriptor)
-    except OSError:  # of another file system
+    except OSError:  # a file system without such flags
         return False
     return bool(int.from_bytes(flags, sys.byteorder) & _FROZEN)
 
 
 def part_of(path: Path) -> Path:
-    """Return where a file is until it is whole."""
+    """Return the temporary path of a file until it is complete."""
     return path.with_name(f".{path.name}.part")
 
 
 @contextmanager
 def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
-    """Yield where to write a file that takes the place of an earlier one atomically.
+    """Yield a temporary path for a file that then replaces `path` atomically.
 
-    That is `part`, where one has been left by a killed process, or a file of this thread's own.
-    Nothing is left of it where the writing fails.
+    It is `part` if given, over anything that a killed process left there, or a file of this
+    thread's own. It is removed if writing fails.
     """
     part = part or path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     part.unlink(missing_ok=True)
@@ -247,7 +247,7 @@ def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file atomically, and its folder; raises InputError, which names the file."""
+    """Write a file atomically, making its folder; raises InputError, which names the file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
@@ -258,7 +258,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
-    """Do some work in another thread; `stop` ends it where this one fails."""
+    """Do some work in another thread during the block; if the block fails, `stop` ends the work."""
     failures: list[BaseException] = []
 
     def do() -> None:

@@ -1,4 +1,4 @@
-"""Say what a run's folder is and holds without reading its games."""
+"""Report the state of a run's folder without reading its games."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from arena.tournament.versions import engine_sha256
 
 State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
 
-_LOCKS: Final = Path("/proc/locks")  # of Linux
-_RECENT = 60.0  # seconds since the last commit of a run that may go on where locks are not seen
-_MOST_STEPS = 100_000  # of the database, for one value: the file may be a stranger's
+_LOCKS: Final = Path("/proc/locks")  # only on Linux
+_RECENT = 60.0  # seconds since its last commit in which an unlocked run counts as running
+_MOST_STEPS = 100_000  # of SQLite's machine for one value: the file may be a stranger's
 
 
 def find_state(folder: Path) -> State:
-    """Return whether a run goes on, was stopped, or has ended; nothing is locked or changed.
+    """Return whether a run is running, was stopped, or has ended; nothing is locked or changed.
 
-    A run has ended when its manifest is that of its store: it is written last.
+    A run has ended if the folder's manifest, which is written last, equals the store's.
     """
     if is_under_way(folder):
         return "under way"
@@ -37,9 +37,9 @@ def find_state(folder: Path) -> State:
 
 
 def is_under_way(folder: Path) -> bool:
-    """Return whether somebody writes to a run: its log of changes is there, and its folder locked.
+    """Return whether a run is being written: the store has a log file, and the folder is locked.
 
-    Where locks cannot be seen, as those of another machine, it has changed in the last minute.
+    If the lock cannot be seen, as from another machine, the log must have changed within a minute.
     """
     try:
         changed = (folder / f"{NAME}-wal").stat().st_mtime
@@ -49,7 +49,7 @@ def is_under_way(folder: Path) -> bool:
 
 
 def _is_locked(folder: Path) -> bool:
-    """Return whether a process of this machine has the lock of a folder."""
+    """Return whether a process of this machine holds the lock of a folder."""
     try:
         status, lines = folder.stat(), _LOCKS.read_text().splitlines()
     except OSError:
@@ -59,7 +59,7 @@ def _is_locked(folder: Path) -> bool:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Return whether the manifest in a folder is that of its store."""
+    """Return whether the manifest in a folder equals the one in its store."""
     if not all((folder / name).is_file() for name in (MANIFEST, NAME)):
         return False
     try:
@@ -73,10 +73,10 @@ def _is_whole(folder: Path) -> bool:
 
 
 def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return what differs, by label, for bots that were others when their games were played.
+    """Return, by label, how bots differ from the bots that played the stored games.
 
-    `bots` are those of a manifest. Where the folder has no run that can go on here there are none,
-    and where their games are kept while those of other bots are played in their place.
+    `bots` are the bots of a manifest. The result is empty if the folder has no run that can
+    continue here, or if the old games are set aside while the changed bots play new ones.
     """
     bots = [*bots]
     found: dict[str, list[str]] = {}
@@ -99,7 +99,7 @@ def _can_go_on(database: sqlite3.Connection) -> bool:
 
 @contextmanager
 def _glance(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a store, to be read as it is; raises sqlite3.Error."""
+    """Yield a read-only connection to a store; raises sqlite3.Error."""
     place = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"
     with closing(sqlite3.connect(place, uri=True)) as database:
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)

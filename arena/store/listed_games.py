@@ -34,10 +34,10 @@ from engine import EngineError
 from engine.errors import show
 
 UNKNOWN: Final = -1
-"""Stands in a column of numbers for what a list does not say."""
+"""Stands for a missing value in a column of numbers."""
 
 FAULTS: Final = ("", BY_RULE, *KINDS)
-"""What a column `fault` may say, by its number."""
+"""The values of a column `fault`, by number."""
 
 _DRAW = RESULTS - 1
 _CODES: Final[Mapping[str, Mapping[str, int]]] = {
@@ -47,22 +47,22 @@ _CODES: Final[Mapping[str, Mapping[str, int]]] = {
 }
 _POINTS = ("points", "opponent_points")
 _RECORDED = ("bot", "opponent", "pair", "seat", "winner", "win_type", *_POINTS, "fault")
-_MOST = 1 << 29  # bytes of a file: ten million games of a run
+_MOST = 1 << 29  # bytes of a file; enough for ten million games of a run
 _MOST_POINTS = 10_000
 _LABEL = "is no label: 1 to 60 printable characters, no space at the ends"
 _WINNER = "is neither of the two bots, nor draw, nor empty"
 
 
 class GameList(NamedTuple):
-    """The games of a file, a row each.
+    """The games of a file, as a table with a row for each.
 
-    `games` has the labels, `bot` and `opponent`; `result`, 0 where the bot won, 1 where it lost, 2
-    in a draw; `win_type` as a place in WIN_TYPES and `fault` in FAULTS; `seat`; `pair`, a text; the
-    bot's lead in points, `margin`; and `row`. `identities` are those of the bots, by label, where
-    they are known. Games of one `source`, pair, seat and labels are the same one: it is the seed
-    and the `rules` of a run, a word for all records, or else the file. So many games were
-    `left_out`, because they were not finished. In a run that chose its pairings they are `even`,
-    and `looks` says that its games need not be the last ones.
+    Columns of `games`: the labels `bot` and `opponent`; `result`, 0 if the bot won, 1 if it lost, 2
+    in a draw; `win_type` as an index in WIN_TYPES, and `fault` in FAULTS; `seat`; `pair`, a text;
+    `margin`, the bot's lead in points; and `row`. `identities` are the known identities of bots, by
+    label. Two games with equal source, pair, seat and labels are the same game; `source` is the
+    seed and the `rules` of a run, a constant for records, or else the file. `left_out` is the
+    number of unfinished games, which are not in the table. `even` is whether the run chose its
+    pairings, and `looks` whether its games may be interim ones.
     """
 
     name: str
@@ -78,7 +78,7 @@ class GameList(NamedTuple):
 def read_games(place: Path) -> GameList:
     """Return the games of a run's folder, or of a file of games; raises InputError.
 
-    A file is CSV with the columns bot, opponent and winner, or has a game record a line.
+    The file is CSV with at least the columns bot, opponent and winner, or has a game record a line.
     """
     name = str(place)
     if place.is_dir() and (place / NAME).exists():
@@ -103,7 +103,7 @@ def read_games(place: Path) -> GameList:
 
 
 def _of_run(found: GameList, run: Tournament) -> GameList:
-    """Return the games of a run, with the identities of its bots and what decides its deals."""
+    """Add to the games of a run its bots' identities, and the seed and rules behind its deals."""
     rules = json.dumps(run.rules.changes(), sort_keys=True)
     identities = {one.label: one.identity for one in run.entries}
     source, looks = f"{run.seed} {rules}", run.looks_again(len(found.games))
@@ -113,7 +113,7 @@ def _of_run(found: GameList, run: Tournament) -> GameList:
 
 
 def _read_csv(name: str, content: bytes) -> GameList:
-    """Return the games of a CSV file; blank rows are left out."""
+    """Return the games of a CSV file; blank rows are skipped."""
     rows = {}
     try:
         text = content.decode("utf-8-sig")
@@ -135,7 +135,7 @@ def _read_csv(name: str, content: bytes) -> GameList:
 
 
 def _read_records(name: str, file: BinaryIO) -> GameList:
-    """Return the games of a file of records, each of which is played again."""
+    """Return the games of a file of records, replaying each record."""
     rows: dict[int, tuple[Any, ...]] = {}
     left_out = 0
     for number, line in enumerate(read_lines(file), 1):
@@ -157,9 +157,9 @@ def _read_records(name: str, file: BinaryIO) -> GameList:
 
 
 def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str) -> GameList:
-    """Return the games of a table with the columns of games.csv; `read` is for its labels.
+    """Return the games of a table with the columns of games.csv; `read` converts its labels.
 
-    Raises InputError, which names the row, by its place in the index, and the column.
+    Raises InputError, which names the column and the row, by its value in the index.
     """
     header = [*map(str, table.columns)]
     for column in GAME_COLUMNS:
@@ -180,7 +180,7 @@ def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str)
             codes, cells = pd.factorize(
                 table[column] if column in header else blank, use_na_sentinel=False
             )
-        except TypeError as error:  # no cell of a table, such as a list
+        except TypeError as error:  # a value that a cell cannot have, such as a list
             raise InputError(f"{name}: column {column}: {error}") from None
         found = []
         for code, cell in enumerate(cells):
@@ -209,21 +209,21 @@ def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str)
 
 
 def _label(read: Callable[[str], str], text: str) -> str:
-    """Return a label as it was written; raises ValueError for what is none."""
+    """Convert a cell to the original label; raises ValueError for an invalid label."""
     if not is_label(label := read(text)):
         raise ValueError
     return label
 
 
 def _points(text: str) -> float:
-    """Return points, nan where they are not known; raises ValueError."""
+    """Convert a cell to points, nan if empty; raises ValueError."""
     if text and abs(int(text)) > _MOST_POINTS:
         raise ValueError
     return int(text) if text else np.nan
 
 
 def _write(cell: object) -> str:
-    """Return a cell as text: a missing one is empty, and a whole number has no point."""
+    """Convert a cell to text: "" for a missing value, no decimal point for a whole number."""
     if isinstance(cell, float) and cell.is_integer():
         return f"{cell:.0f}"
     return cell if isinstance(cell, str) else "" if pd.isna(cell) else str(cell)  # type: ignore[call-overload]

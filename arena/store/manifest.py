@@ -1,4 +1,4 @@
-"""Write what a run was asked to play as its manifest, and read it back."""
+"""Write the settings of a run as its manifest, and read it back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.tournament.versions import check_made_by, maker_of, minor, versions
 from engine import EngineError, Rules
 
 MOST_BYTES: Final = 1 << 24
-"""Of a manifest: those of a thousand bots have two million at most."""
+"""The most bytes of a manifest; with a thousand bots it has at most two million."""
 
 _MOST_DIFFERENCES = 3
 _MOST_SHOWN = 30
@@ -40,7 +40,7 @@ class _Bot(msgspec.Struct):
 
 
 class _Manifest(msgspec.Struct):
-    """What a manifest says in other words than a `Tournament`, and what it must say."""
+    """The keys that a manifest must have, or that differ from the fields of `Tournament`."""
 
     rules: dict[str, Any]
     limits: Limits
@@ -50,15 +50,15 @@ class _Manifest(msgspec.Struct):
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:
-    """Return a manifest as it is stored and written."""
+    """Return the text of a manifest, as it is stored and written to a file."""
     return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_manifest(text: str | bytes) -> dict[str, Any]:
     """Return a stored manifest as data.
 
-    Raises InputError, without the place, for a text that is not a manifest, and for one of a later
-    version.
+    Raises InputError, whose message does not name the file, for a text that is not a manifest, and
+    for the manifest of a later version.
     """
     try:
         data = json.loads(text)
@@ -73,13 +73,13 @@ def read_manifest(text: str | bytes) -> dict[str, Any]:
 def read_tournament(text: str) -> Tournament:
     """Return the tournament of a stored manifest; its bots have no sources.
 
-    Raises InputError, without the place, for a text that is not a manifest.
+    Raises InputError, whose message does not name the file, for a text that is not a manifest.
     """
     return make_tournament(read_manifest(text))
 
 
 for _kind in (_Manifest, Tournament):
-    msgspec.json.Decoder(_kind)  # builds what it needs once, and not in two threads
+    msgspec.json.Decoder(_kind)  # built now: msgspec does so lazily, unsafely in threads
 
 
 def make_tournament(data: Mapping[str, Any]) -> Tournament:
@@ -117,7 +117,7 @@ def _entry(bot: _Bot) -> Entry:
 
 
 def _find_problem(tournament: Tournament, panel: list[str]) -> str:
-    """Return why its bots can be no tournament, nothing if they can."""
+    """Return why a tournament's bots are invalid, empty if they are valid."""
     labels = tournament.labels
     if len(labels) < 2:
         return "a tournament needs two bots"
@@ -129,21 +129,21 @@ def _find_problem(tournament: Tournament, panel: list[str]) -> str:
 
 
 def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Return why a run cannot go on as another one, as `differences` does.
+    """Return the differences that prevent a run from continuing as another, as `differences` does.
 
-    It can have other bots, another panel, more or fewer pairs and rounds, stop at another
-    time and have another anchor, because these change no game of the bots that stay. A patch
-    release of Python changes none, either, nor does another release of the arena with this engine.
+    Bots, panel, number of pairs and rounds, stopping rule and anchor may differ, because these
+    change no game of the remaining bots. The patch release of Python may differ, and so may the
+    release of the arena if the engine is the same.
     """
     found = differences(_fixed(stored), _fixed(wanted))
     return [f"{text}, {maker_of(stored)}" if _ENGINE in text else text for text in found]
 
 
 def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a manifest must not change."""
+    """Return the part of a manifest that must not change."""
     fixed = {key: value for key, value in manifest.items() if key not in _MAY_CHANGE}
     if manifest.get("paired") and isinstance(bots := manifest.get("bots"), list):
-        # the old version's label decides the deals of the new ones' games
+        # the label of the old version determines the deals of the new version
         challengers = bots[: -len(manifest.get("panel", [])) or None]
         fixed["compared"] = [bot.get("label") for bot in challengers if isinstance(bot, dict)]
     if isinstance(played_by := fixed.get("versions"), dict):
@@ -153,7 +153,7 @@ def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _minors(played_by: Mapping[str, Any]) -> dict[str, Any]:
-    """Return versions without their patch releases, which change no game and no file."""
+    """Return versions without the patch release, which changes no game and no file."""
     return {
         name: minor(value) if name != "engine" and isinstance(value, str) else value
         for name, value in played_by.items()
@@ -161,10 +161,10 @@ def _minors(played_by: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def other_versions(manifest: Mapping[str, Any], *, python: bool = True) -> list[str]:
-    """Return what differs between the arena and engine that wrote a manifest and these here.
+    """Return how the arena and engine that wrote a manifest differ from the present ones.
 
-    It is as in `differences`; what the manifest does not say differs, too. Of the arena its minor
-    release counts and, with `python`, of Python.
+    The form is that of `differences`; a version that the manifest lacks counts as different.
+    Compared are the minor releases of the arena and, with `python`, of Python.
     """
     played_by = manifest.get("versions")
     there = _minors(played_by) if isinstance(played_by, dict) else {}
@@ -173,7 +173,7 @@ def other_versions(manifest: Mapping[str, Any], *, python: bool = True) -> list[
 
 
 def differences(stored: Any, wanted: Any, place: str = "") -> list[str]:
-    """Return what differs between two manifests, as "place: there 1, here 2"."""
+    """Return the differences between two manifests, as "place: there 1, here 2"."""
     if isinstance(stored, dict) and isinstance(wanted, dict):
         pairs = [(f"{place}.{key}", stored.get(key), wanted.get(key)) for key in stored | wanted]
     elif isinstance(stored, list) and isinstance(wanted, list) and len(stored) == len(wanted):
@@ -191,6 +191,6 @@ def _short(value: Any) -> str:
         return f"{len(value)} of them"
     try:
         text = str(value)
-    except (ValueError, RecursionError):  # an int of thousands of digits, or nested too deep
+    except (ValueError, RecursionError):  # an int of thousands of digits, or nested too deeplyly
         return "a value too long to print"
     return text if len(text) <= _MOST_SHOWN else f"{text[:12]}..."

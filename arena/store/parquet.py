@@ -1,4 +1,4 @@
-"""Write games.parquet, the rows of games.csv for programs, where pyarrow is installed."""
+"""Write games.parquet, the rows of games.csv for other programs, if pyarrow is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.errors import ArenaError
 from arena.store import columns
 from arena.store.folder import GAMES, GAMES_PARQUET, Writer, part_of
 
-_SMALL = 1 << 20  # bytes of games.csv
+_SMALL = 1 << 20  # bytes of a games.csv that is converted in this process
 
 
 def is_available() -> bool:
@@ -23,7 +23,7 @@ def is_available() -> bool:
 
 
 def parquet_writers() -> Mapping[str, Writer]:
-    """Return the writer of games.parquet, after games.csv; none where pyarrow is missing."""
+    """Return the writer of games.parquet, to run after games.csv; empty without pyarrow."""
     return {GAMES_PARQUET: _write} if is_available() else {}
 
 
@@ -35,9 +35,9 @@ def _write(file: TextIO) -> None:
 
 
 def write_here(games: Path, path: Path) -> None:
-    """Write the few rows of a games.csv to a file: another process takes 0.2 s more.
+    """Convert a small games.csv in this process: another process takes 0.2 s more.
 
-    Raises ArenaError where the file cannot be written.
+    Raises ArenaError if the file cannot be written.
     """
     try:
         columns.write_parquet(games, path)
@@ -46,10 +46,10 @@ def write_here(games: Path, path: Path) -> None:
 
 
 def write_apart(games: Path, path: Path) -> None:
-    """Write the rows of a games.csv to a file, in a process of its own.
+    """Convert a games.csv in a process of its own.
 
-    pyarrow takes 60 MB, which the process of a long run does not have to spare. Raises
-    ArenaError where the file cannot be written.
+    pyarrow takes 60 MB, which would remain in the process of a long run. Raises ArenaError if the
+    file cannot be written.
     """
     words = [sys.executable, "-P", columns.__file__, str(games), str(path)]
     with subprocess.Popen(
@@ -63,7 +63,7 @@ def write_apart(games: Path, path: Path) -> None:
 
 
 def find_difference(games: Path, path: Path) -> str:
-    """Return how a games.parquet differs from a games.csv, nothing if the rows are the same."""
+    """Describe how a games.parquet differs from a games.csv, empty if the rows are equal."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -1,4 +1,4 @@
-"""The questions to a store about its games, in SQL: in order, by name, by lead and as counts."""
+"""The SQL queries for the games of a store: in order, with labels, by lead, and as counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN oppone
     win_type, {", ".join(NUMBERS.values())}, fault
 FROM games JOIN named USING (pairing) ORDER BY pairing, pair, seat
 """
-"""Every game as a row of games.csv, by the table of the pairings' labels."""
+"""All games as rows of games.csv, with the labels from a table of the pairings."""
 
 RECORDS = """
 SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
@@ -32,9 +32,9 @@ SELECT difference, count(*) FROM (
     GROUP BY pair HAVING count(*) = 4
 ) GROUP BY difference
 """
-"""How many pairs that pairings ?1 and ?2 have finished differ by so many halves in their score.
+"""Counts of pairs finished in both pairings ?1 and ?2, by the difference of scores in halves.
 
-It takes two thirds of the time of a join of the scores of both.
+It takes two thirds of the time of joining the scores of both.
 """
 
 _BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
@@ -47,16 +47,16 @@ WHERE (pairing, pair, seat) IN (
     ) WHERE number <= ?2
 )
 """
-"""The condition of the first ?2 games of each pairing, bot and kind of fault other than ?1."""
+"""Condition for the first ?2 games of each pairing, bot and kind of fault other than ?1."""
 
-_FIRST = 1 << 40  # above every place in a pairing
+_FIRST = 1 << 40  # greater than any place in a pairing
 
 WITH_LEAD = f"""
 SELECT pairing, pair, seat FROM games
 WHERE pairing = ?1 AND {_BY_POINTS} AND abs(points - opponent_points) = ?2
 ORDER BY pair, seat LIMIT 1
 """
-"""The place of pairing ?1's first game that points decided, with a lead of ?2."""
+"""The place of the first game of pairing ?1 that was decided by points with a lead of ?2."""
 
 SHORTEST_CITY_WINS = f"""
 SELECT pairing, place / 2, place % 2 FROM (

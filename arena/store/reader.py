@@ -1,4 +1,4 @@
-"""Open the folder of a run for reading, also while it is played; choose games; copy its store."""
+"""Open the folder of a run for reading, even while it is running; choose games; copy its store."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MOST_NAMED = 8  # runs in a message
 
 
 def read_run(path: Path) -> tuple[Tournament, Store]:
-    """Return the tournament of a run, and its games as they are now; nothing is written there.
+    """Return the tournament of a run and its games at present, without writing to its folder.
 
-    Raises InputError where there is no run.
+    Raises InputError if the path is not a run.
     """
     try:
         if not (path / NAME).is_file():
@@ -44,7 +44,7 @@ def read_run(path: Path) -> tuple[Tournament, Store]:
 
 
 def count_kept(path: Path) -> int:
-    """Return how many games a folder keeps, none where there is no run."""
+    """Return the number of games stored in a folder, 0 without a run."""
     with suppress(InputError):
         _, store = read_run(path)
         with closing(store):
@@ -64,7 +64,7 @@ def _tournament(path: Path, store: Store) -> Tournament:
 
 
 def why_no_run(path: Path) -> str:
-    """Return what is at a path that has no run, and which runs are in it."""
+    """Describe a path that is not a run, and name the runs in it."""
     if path.is_file():
         return why_no_file(path) or "a file, and a run is a folder"
     if not path.is_dir():
@@ -77,13 +77,13 @@ def why_no_run(path: Path) -> str:
 
 
 def why_no_file(path: Path) -> str:
-    """Return what a file is that lies in the folder of a run, nothing for another file."""
+    """Explain that a file belongs to the folder of a run, empty for any other file."""
     in_run = path.suffix in _ENDINGS and path.is_file() and path.with_name(NAME).is_file()
     return f"a file of a run; name its folder: {path.parent}" if in_run else ""
 
 
 def to_bytes(store: Store) -> bytes:
-    """Return all that a store keeps; the same content gives the same bytes."""
+    """Return the whole content of a store as bytes; equal content gives equal bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, NAME)
         store.copy_to(path)
@@ -91,7 +91,7 @@ def to_bytes(store: Store) -> bytes:
 
 
 def from_bytes(content: bytes) -> Store:
-    """Return the store of some bytes, in a temporary file; raises InputError if they changed."""
+    """Load a store from bytes into a temporary file; raises InputError if they are damaged."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, NAME)
         path.write_bytes(content)
@@ -120,7 +120,7 @@ def find_game(
 
 
 def _read(tournament: Tournament, store: Store, fixture: Fixture, number: int) -> Game:
-    """Return the game at a place, which must have been played."""
+    """Return the game at a place; raises InputError if it was not played yet."""
     result = store.game(number, fixture.pair, fixture.seat)
     if result is None:
         raise InputError(f"game {fixture.name}: not played yet")
@@ -133,10 +133,10 @@ def _read(tournament: Tournament, store: Store, fixture: Fixture, number: int) -
 
 
 class Choice(NamedTuple):
-    """Which games: those of these bots, one or two labels, of this pair, in this seat.
+    """A selection of games by bots (one or two labels), by pair, and by seat.
 
-    The seat is that of the first of the bots, or of a pairing's first bot. Without bots, a
-    pair or a seat: of all.
+    The seat is that of the first of these bots or, without bots, of a pairing's first bot. A
+    missing part does not restrict the selection.
     """
 
     bots: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class Choice(NamedTuple):
 def choose(
     tournament: Tournament, words: Sequence[str], pair: int | None = None, seat: Seat | None = None
 ) -> Choice:
-    """Return the choice of some words: none, one or two labels, or a game as in bot/bot/3/1.
+    """Parse words into a choice: no word, one or two labels, or a game as in bot/bot/3/1.
 
     Raises InputError for a bot, a pair or a game that the run does not have.
     """
@@ -175,7 +175,7 @@ def _check_labels(tournament: Tournament, labels: Sequence[str]) -> None:
 
 
 def _find_pairings(tournament: Tournament, choice: Choice) -> list[int]:
-    """Return the numbers of the pairings that are chosen; raises InputError if there are none."""
+    """Return the numbers of the chosen pairings; raises InputError if no pairing is chosen."""
     numbers = _numbers(tournament, choice)
     if not numbers:
         raise InputError(f"{' and '.join(choice.bots)} do not play each other in this run")
@@ -183,7 +183,7 @@ def _find_pairings(tournament: Tournament, choice: Choice) -> list[int]:
 
 
 def _parse(tournament: Tournament, name: str) -> Choice:
-    """Return the choice of one game by its name; a label may have a slash in it."""
+    """Parse the name of one game into a choice; labels may contain slashes."""
     both, *place = name.rsplit("/", 2)
     if len(place) == 2 and all(part.isascii() and part.isdigit() for part in place):
         pair, seat = int(place[0][:10]), int(place[1][:2])
@@ -203,7 +203,7 @@ def _parse(tournament: Tournament, name: str) -> Choice:
 def chosen_games(
     tournament: Tournament, store: Store, choice: Choice
 ) -> Iterator[tuple[Fixture, Game]]:
-    """Yield the games that are chosen and finished, with their places, in order."""
+    """Yield the chosen games that are finished, with their places, in order."""
     for number in _numbers(tournament, choice):
         pairing = tournament.pairings[number]
         seat = choice.seat
@@ -215,7 +215,7 @@ def chosen_games(
 
 
 def _numbers(tournament: Tournament, choice: Choice) -> list[int]:
-    """Return the numbers of the pairings that are chosen."""
+    """Return the numbers of the chosen pairings."""
     bots = {*choice.bots}
     if len(bots) < len(choice.bots):
         return []

@@ -1,4 +1,4 @@
-"""Ask a bot in a new process for what it did in a game until now, so that the game goes on."""
+"""Resume a game with a bot in a new process, which first repeats its actions so far."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from engine.view import view
 
 
 class Changed(ArenaError):
-    """A bot is not the one with which a game began, or does not play as it did."""
+    """The bot differs from the one with which a game began, or plays differently."""
 
 
 class Again:
-    """A bot in a new process, at a seat of a game that has come so far.
+    """A bot in a new process, at a seat of a game that is already under way.
 
-    `beginning` is the game without actions, `history` are those of both seats. As the bot begins
-    it is asked for its own again, with the views of then; raises Changed if it answers otherwise.
+    `beginning` is the game before its first action; `history` has the actions of both seats. At
+    the start the bot gets its past views again; raises Changed if it chooses another action.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Again:
         self.history = history
 
     def begin(self) -> Asking[None]:
-        """Begin, and come to where the game is."""
+        """Begin, and replay the game up to its present position."""
         state = self.beginning.copy()
         try:
             yield from self.player.begin()
@@ -57,5 +57,5 @@ class Again:
         return self.player.choose(view)
 
     def end(self) -> Asking[None]:
-        """End as the bot does."""
+        """End the game for the bot."""
         return self.player.end()

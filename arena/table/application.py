@@ -1,4 +1,4 @@
-"""The web application in which a person plays: its routes, and the handler of each."""
+"""The web application of the table: its routes and their handlers."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _OWN: Final = tuple(f"arena.table/{name}.js" for name in _SCRIPTS)
 _STYLES: Final = (STYLE, *STYLES, "arena.table/table.css")
 _TYPES: Final = {"css": "text/css", "js": "text/javascript"}
 _FILES: Final = {name.partition("/")[2]: name for name in (*_STYLES, *SCRIPTS, *_OWN)}
-"""The files of the page, by the end of their address; scripts in this order."""
+"""The files of the page by the last part of their address; scripts load in this order."""
 
 REPORT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'self'"
 )
-"""What a report may do: run its own scripts in an origin that nothing else has."""
+"""The security policy of a report: it may run its own scripts, in an origin of its own."""
 
 _ALONE: Final = """<!doctype html>
 <html lang="en">
@@ -71,9 +71,9 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def make_application(table: Table, root: str, closing: asyncio.Event) -> Starlette:
-    """Return the application, all of whose addresses begin with a root.
+    """Return the application; all its addresses begin with `root`.
 
-    News end when `closing` happens.
+    Streams of events end when `closing` is set.
     """
     handlers = _Handlers(table, root, closing)
     routes: list[BaseRoute] = [
@@ -136,7 +136,7 @@ _REFUSALS: Final = {
 
 
 class _Handlers:
-    """Answers requests; what takes a while is done in a thread."""
+    """Answers requests; slow work is done in a thread."""
 
     def __init__(self, table: Table, root: str, closing: asyncio.Event) -> None:
         self.table = table
@@ -263,7 +263,7 @@ class _Handlers:
         return JSONResponse({"parts": parts, "cards": list_cards()})
 
     async def report(self, request: Request) -> Response:
-        """Send a report into a frame only: in a tab of its own it could lead that elsewhere."""
+        """Send a report into a frame only: in a tab of its own it could open another site there."""
         if request.headers.get("sec-fetch-dest", "iframe") != "iframe":
             address = f"{self.root}/alone/{quote(request.path_params['name'])}"
             return RedirectResponse(address, status_code=303)
@@ -272,7 +272,7 @@ class _Handlers:
         return Response(content, media_type=_HTML, headers=headers)
 
     async def alone(self, request: Request) -> Response:
-        """Send a page that has nothing but a report, in a frame that cannot lead elsewhere."""
+        """Send a page with only a report, in a frame that cannot open another site in the tab."""
         name = request.path_params["name"]
         self.table.shelf.find(name)
         source = f"{self.root}/report/{quote(name)}"
@@ -292,7 +292,7 @@ def _text(request: Request, name: str) -> str:
 
 
 def _number(request: Request, name: str) -> int:
-    """Return a number of an address; what is none leads to nothing."""
+    """Return a number in an address; an invalid one gives an answer "not found"."""
     text = _text(request, name)
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise LookupError(text)

@@ -1,4 +1,4 @@
-"""Find the decisions of a person's game that cost most, and what was better there."""
+"""Find the costliest decisions of a person's game, and the better actions there."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _JUDGE: Final = (
 )
 _MOST = 3
 _LEAST: Final = PARTS // 100
-_UNSEEN: Final = PARTS * RULE_OF_THREE / WORLDS / Z95  # the error where all worlds agree
+_UNSEEN: Final = PARTS * RULE_OF_THREE / WORLDS / Z95  # the standard error if all worlds agree
 _DIGITS = 4
 
 
 def review_game(line: bytes, number: int) -> dict[str, Any]:
     """Return the costliest decisions of the person in the line of this number, as plain data.
 
-    Each has its position as the person saw it, the chance of every action to win, and what the
-    action gave away, with its interval. There are at most three, and only those that surely gave
-    away something. Raises EngineError for a line that has no game, InputError for one in which no
-    person plays, and for rules that no judge knows.
+    Each has its position as the person saw it, every action's chance to win, and the loss of the
+    chosen action with its interval. There are at most three, all with a significant loss. Raises
+    EngineError for a line without a game, and InputError for a game without a person or under
+    rules that no judge supports.
     """
     record = parse_record(line)
     seat = find_person(line)
@@ -56,7 +56,7 @@ def review_game(line: bytes, number: int) -> dict[str, Any]:
 
 
 def find_person(line: bytes) -> Seat:
-    """Return the seat of the person in a record's line; raises InputError if there is none."""
+    """Return the seat of the person in a record's line; raises InputError for a game of bots."""
     opponent, players = json.loads(line).get("opponent"), [*parse_players(line)]
     label = opponent.get("label") if isinstance(opponent, dict) else None
     if label not in players:
@@ -65,9 +65,9 @@ def find_person(line: bytes) -> Seat:
 
 
 def find_mistakes(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the decisions that surely gave away a point of 100 or more, the costliest first.
+    """Return the decisions that significantly lost 1 % or more, the costliest first.
 
-    They are sure when all decisions are looked at together.
+    The significance holds for all decisions of the game together.
 
     >>> chances = [500_000, 300_000, *[ILLEGAL] * 10]
     >>> sure, unsure = Judged(4, 1, chances, 200_000, 9_000), Judged(6, 1, chances, 20_000, 15_000)
@@ -84,13 +84,13 @@ def find_mistakes(judged: Sequence[Judged]) -> list[Judged]:
 
 
 def _interval(one: Judged) -> Estimate:
-    """Return a loss with its interval; where all worlds agree, other ones may still differ."""
+    """Return a loss with its interval, which is not empty even if all sampled worlds agree."""
     error = one.error or _UNSEEN
     return Estimate(one.loss, one.loss - Z95 * error, one.loss + Z95 * error, error)
 
 
 def _summarise(decisions: int, mistakes: int) -> str:
-    """Return what is known of all decisions, as a sentence.
+    """Summarise the judgement of all decisions in a sentence.
 
     >>> _summarise(19, 0)
     'By this judge none of your 19 decisions surely gave away 1 % or more of the chance to win.'

@@ -21,7 +21,7 @@ Address: TypeAlias = tuple[str, int]
 
 _ROOT: Final = 0
 _HERE: Final = "127.0.0.1"
-_SOCK_DIAG = 4  # these names are those of linux/sock_diag.h, inet_diag.h and netlink.h
+_SOCK_DIAG = 4  # names as in linux/sock_diag.h, inet_diag.h and netlink.h
 _BY_FAMILY = 20
 _REQUEST = 1
 _ERROR = 2
@@ -50,7 +50,7 @@ POLICY: Final = (
     "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""What a page of the table may do: everything comes from this server, no script is inline."""
+"""The security policy of a page: it loads only from this server, without inline scripts."""
 
 _HEADERS: Final = {
     "content-security-policy": POLICY,
@@ -65,7 +65,7 @@ _HEADERS: Final = {
 _NEVER_CHANGES = ("GET", "HEAD")
 
 _MODE = "sec-fetch-mode"
-_GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser that loads in advance
+_GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser's prefetch request
 
 _CLOSE: Final = {"connection": "close"}
 
@@ -84,9 +84,9 @@ already.</p>
 def is_of_stranger(client: Address | None, server: Address | None) -> bool:
     """Return whether a connection of 127.0.0.1 comes from a program of another user.
 
-    The kernel tells it (Linux); where it does not, nobody is a stranger. A program of root's is
-    none: it could read everything here anyway. Who has closed his end cannot be known, and is
-    one: he could have sent his request just before. It takes 15 us.
+    The kernel reports the user (Linux); on other systems nobody is a stranger. Root is not a
+    stranger: it could read everything here anyway. A client that has closed its end has no known
+    user and is a stranger: it may have sent a request before. It takes 15 us.
     """
     if not kernel_tells():
         return False
@@ -101,7 +101,7 @@ def is_of_stranger(client: Address | None, server: Address | None) -> bool:
 
 @cache
 def kernel_tells() -> bool:
-    """Return whether the kernel knows who has a connection, of one of our own."""
+    """Return whether the kernel reports the user of a connection, by a trial of our own."""
     try:
         with (
             socket.create_server((_HERE, 0)) as server,
@@ -113,11 +113,11 @@ def kernel_tells() -> bool:
 
 
 def find_user(here: Address, there: Address) -> int | None:
-    """Return the user of the TCP socket at one end of a connection, None if there is none.
+    """Return the user of the TCP socket at one end of a connection, None without an open socket.
 
-    One that its program has closed belongs to nobody, and has no inode; the kernel calls it
-    root's. It may be a socket of IPv6 that is connected to IPv4. Raises OSError where the kernel
-    does not answer. Source: man 7 sock_diag.
+    A socket that its program has closed has no user and no inode; the kernel reports root for it.
+    The socket may also be an IPv6 socket connected to IPv4. Raises OSError if the kernel does not
+    answer. Source: man 7 sock_diag.
     """
     ends = _PORTS.pack(here[1], there[1]) + b"".join(
         _HOST.pack(socket.inet_aton(host)) for host, _ in (here, there)
@@ -136,20 +136,20 @@ def find_user(here: Address, there: Address) -> int | None:
 
 
 class Door:
-    """Makes addresses of a page with secret tokens, and forgets each token with its use."""
+    """Makes addresses of a page with secret tokens, each of which is valid once."""
 
     def __init__(self, page: str) -> None:
         self._page = page
         self._unused: dict[str, Callable[[], None]] = {}
 
     def make_address(self, then: Callable[[], None] = lambda: None) -> str:
-        """Return a new address, which opens once; `then` is called when it has."""
+        """Return a new address, which opens once; `then` is called after that."""
         token = secrets.token_urlsafe(_TOKEN)
         self._unused[token] = then
         return f"{self._page}?token={token}"
 
     def open(self, token: str) -> bool:
-        """Return whether a token opens the door, which it does not do again."""
+        """Return whether a token is valid, and invalidate it."""
         right = [
             one for one in self._unused if secrets.compare_digest(one.encode(), token.encode())
         ]
@@ -159,14 +159,14 @@ class Door:
 
 
 def lead_to(address: str) -> str:
-    """Return a page that leads to an address at once."""
+    """Return a page that opens an address at once."""
     return _PAGE.format(address=html.escape(address))
 
 
 def write_page(path: Path, address: str) -> None:
-    """Write a page that leads to an address, as a new file that only this user can read.
+    """Write a page that opens an address, as a new file that only this user can read.
 
-    A browser is given the path, because every user of a machine can read command lines.
+    A browser gets the file's path and not the address, because all users can read command lines.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
@@ -174,10 +174,11 @@ def write_page(path: Path, address: str) -> None:
 
 
 class Guard:
-    """Lets a request pass that comes from a page of this server, and knows its secret.
+    """Admits only requests from a page of this server that carry its secret cookie.
 
-    An address of the door sets a cookie and leads to one without a token. The cookie belongs
-    to a path of random letters, because cookies of 127.0.0.1 are sent to all its ports.
+    An address of the door sets the cookie and redirects to the address without the token. The
+    cookie is limited to a path of random letters, because browsers send cookies of 127.0.0.1 to all
+    its ports.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
@@ -186,7 +187,7 @@ class Guard:
         self._cookie = f"arena_table_{port}"
         self._secret = secrets.token_urlsafe(32)
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
-        kernel_tells()  # known before anybody can knock
+        kernel_tells()  # tried before the first request
         self.door = Door(f"http://{self._hosts[0]}{self.root}/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -198,9 +199,9 @@ class Guard:
         await answer(scope, receive, _guarded(send))
 
     def _answer(self, scope: Scope, headers: Headers) -> ASGIApp:
-        """Return what answers a request.
+        """Return the application that answers a request.
 
-        A browser that loads in advance, and only guesses where its user goes, uses up no token.
+        A browser's prefetch request does not use up a token.
         """
         if headers.getlist("host") not in [[host] for host in self._hosts]:
             return _refusal()
@@ -216,19 +217,19 @@ class Guard:
         return RedirectResponse("./", status_code=303) if is_in else self._refuse(scope)
 
     def _token_of(self, scope: Scope) -> str | None:
-        """Return the token with which somebody asks for the page, None if there is none."""
+        """Return the token in a request for the page, None without one."""
         return QueryParams(scope["query_string"]).get("token") if self._at_page(scope) else None
 
     def _at_page(self, scope: Scope) -> bool:
         return bool(scope["path"] == f"{self.root}/" and scope["method"] == "GET")
 
     def _refuse(self, scope: Scope) -> Response:
-        """Refuse a request; a person who opens the page, or an old one, may need to know why."""
+        """Refuse a request, with an explanation if a person opened a page."""
         is_read = self._at_page(scope) or Headers(scope=scope).get(_MODE) == "navigate"
         return HTMLResponse(LOST, 403, _CLOSE) if is_read else _refusal()
 
     def _welcome(self) -> Response:
-        """Return a page that goes on with the cookie: a strict one follows no redirect."""
+        """Return a page that sets the cookie and reloads; a redirect would not send the cookie."""
         response = HTMLResponse(lead_to("./"))
         response.set_cookie(
             self._cookie, self._secret, path=f"{self.root}/", httponly=True, samesite="strict"
@@ -236,7 +237,7 @@ class Guard:
         return response
 
     def _may_pass(self, scope: Scope, headers: Headers) -> bool:
-        """Return whether a page of this server asks, with the cookie."""
+        """Return whether a request comes from a page of this server and has the cookie."""
         host = headers["host"]
         if not scope["path"].startswith(f"{self.root}/"):
             return False
@@ -263,7 +264,7 @@ def _refusal() -> Response:
 
 
 def _guarded(send: Send) -> Send:
-    """Return what sends an answer with the headers that every answer has."""
+    """Return a `send` that adds the headers of every answer."""
 
     async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""Find games of a person whose process was killed, to resume or to record them."""
+"""Find a person's games whose process was killed, to resume or to record them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from arena.table.journal import ENDING, Content, Journal, Whose, read_journal
 from arena.table.session import RecordedGame, Records, Session
 from engine import Record
 
-_MOST: Final = 100  # that are looked at
+_MOST: Final = 100  # journals examined
 _SHOWN = 12  # characters of a hash
 
 
 class _Bot(msgspec.Struct, frozen=True):
-    """What a record says of the bot."""
+    """The description of the bot in a record."""
 
     label: str
     bot: str
@@ -34,7 +34,7 @@ class _Bot(msgspec.Struct, frozen=True):
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """What the first line of a journal has beside the deal."""
+    """The first line of a journal, except for the deal."""
 
     seed: int
     opponent: _Bot
@@ -46,9 +46,9 @@ _head = msgspec.json.Decoder(_Head)
 
 @dataclass(frozen=True)
 class Interrupted:
-    """A game that nobody plays: its journal, its session as it was, and its actions so far.
+    """An interrupted game: its journal, its former session, and its actions so far.
 
-    The bot of `session` is only described: it has no source, and cannot play.
+    The bot of `session` is only a description without source, and cannot play.
     """
 
     path: Path
@@ -58,14 +58,14 @@ class Interrupted:
 
     @property
     def plies(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return len(self.content.state.history)
 
     def go_on(self, entry: Entry, records: Records) -> RecordedGame:
-        """Return the game, with its bot, as this process's own.
+        """Take over the game with its bot in this process, and return it.
 
-        Raises InputError if another process has it, and Changed, after it has been recorded as it
-        stands, if the bot or the deal is another one now.
+        Raises InputError if another process has it. If the bot or the deal has changed, records the
+        game as it stands and raises Changed.
         """
         game = self._take()
         then, now = self.session.entry, entry
@@ -78,7 +78,7 @@ class Interrupted:
         return game
 
     def keep(self, records: Records) -> int:
-        """Record the game as it stands, and return the line; raises as `go_on` does."""
+        """Record the game as it stands, and return its line number; raises as `go_on` does."""
         return self._take().keep(records)
 
     def _take(self) -> RecordedGame:
@@ -90,7 +90,7 @@ class Interrupted:
 
 
 def find_interrupted(records: Records) -> tuple[list[Interrupted], list[str]]:
-    """Return the games that nobody plays, and what is wrong with files that are no journals.
+    """Return the interrupted games, and the errors of files that are not valid journals.
 
     A game that was recorded just before the kill is not interrupted: its journal is removed.
     """
@@ -108,9 +108,9 @@ def find_interrupted(records: Records) -> tuple[list[Interrupted], list[str]]:
 
 
 def find_own(session: Session, records: Records) -> tuple[Interrupted | None, list[str]]:
-    """Return the interrupted game of a session, and what is to be said of the others.
+    """Return the interrupted game of a session, and messages about other interrupted games.
 
-    It is the session that the same command plays.
+    A game belongs to the session if the same command plays it.
     """
     found, problems = find_interrupted(records)
     own = [one for one in found if one.session.command == session.command]
@@ -130,7 +130,7 @@ def _journals(folder: Path) -> Iterator[Path]:
 
 
 def _describe(path: Path, content: Content) -> Interrupted:
-    """Return the game of a journal; raises InputError for one that does not say whose it is."""
+    """Return the game of a journal; raises InputError for one that does not name its session."""
     try:
         head = _head.decode(content.head)
         whose, bot = head.session, head.opponent
@@ -155,7 +155,7 @@ def _describe(path: Path, content: Content) -> Interrupted:
 
 
 def _is_recorded(content: Content, records: Records) -> bool:
-    """Return whether the file of records has this game, which is over."""
+    """Return whether this game is over and in the file of records."""
     ours = Record.of(content.deal, content.state).to_json().encode()[:-1]
     with records.path.open("rb") as file:
         return any(line.startswith(ours) for line in file)

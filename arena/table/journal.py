@@ -1,4 +1,4 @@
-"""Write what happens in a person's game to a locked file, so that a killed game can go on."""
+"""Write a person's game to a locked journal, so that it can be resumed if its process is killed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from engine.cards import CHARS, to_text
 from engine.notation import parse_deal
 
 ENDING: Final = ".jsonl"
-_MOST = 1 << 20  # bytes: a game has some thousand
-_TRIES = 20  # times that a lock is asked for: a process that only looks has it for a moment
-_PAUSE = 0.05  # seconds between them
+_MOST = 1 << 20  # bytes of a journal; a game has a few thousand
+_TRIES = 20  # attempts to lock: a process that only reads holds the lock for a moment
+_PAUSE = 0.05  # seconds between attempts
 _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW
 _OLD: Final = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -51,7 +51,7 @@ _DECODERS: Final[dict[Any, msgspec.json.Decoder[Any]]] = {
 
 
 class Whose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which game of which session a journal is of; the bot stands beside it, as in a record."""
+    """The session, and the number of its game, of a journal; the bot is given as in a record."""
 
     person: str
     spec: str
@@ -62,16 +62,16 @@ class Whose(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TakenBack(NamedTuple):
-    """The actions that were taken back at once, the first of them at this ply."""
+    """Actions that were taken back together, the first of them at this ply."""
 
     ply: int
     actions: str
 
 
 class Content(NamedTuple):
-    """What a journal holds: its first line, the game up to its last action, and their bytes.
+    """The content of a journal: its first line, the game up to its last action, and their bytes.
 
-    The first line is a record of the game without actions, beside which stands whose game it is.
+    The first line is a record of the game without actions, with its session.
     """
 
     head: bytes
@@ -82,9 +82,9 @@ class Content(NamedTuple):
 
 
 class Journal:
-    """A journal that this process writes: no other takes its game up meanwhile.
+    """A journal that this process writes and locks, so that no other process resumes its game.
 
-    That of a new game has no `content`, and no file before the first action.
+    The journal of a new game has no `content`, and no file before the first action.
     """
 
     def __init__(self, path: Path, head: bytes) -> None:
@@ -95,15 +95,15 @@ class Journal:
 
     @classmethod
     def begin(cls, folder: Path, name: str, head: str) -> Journal:
-        """Return the journal of a new game, whose file will be in a folder."""
+        """Return the journal of a new game; its file will be in this folder."""
         path = folder / f"{name}-{secrets.token_hex(4)}{ENDING}"
         return cls(path, head.encode() + b"\n")
 
     @classmethod
     def take(cls, path: Path) -> Journal:
-        """Return the journal of a game that was interrupted; a damaged end is cut off.
+        """Lock and return the journal of an interrupted game; a damaged end is cut off.
 
-        Raises InputError if another process has it, and for a file that is no journal.
+        Raises InputError if another process has it, and for a file that is not a journal.
         """
         file = _lock(path, fcntl.LOCK_EX, _TRIES)
         if file is None:
@@ -120,11 +120,11 @@ class Journal:
         return journal
 
     def add(self, ply: int, action: Action) -> None:
-        """Write an action down; raises ArenaError if it cannot be written."""
+        """Write an action; raises ArenaError if it cannot be written."""
         self._add(_Line(ply, CHARS[action]))
 
     def take_back(self, ply: int) -> None:
-        """Write down that all actions from a ply on are taken back; raises as `add` does."""
+        """Write that all actions from a ply on were taken back; raises as `add` does."""
         self._add(_Back(ply))
 
     def _add(self, entry: _Line | _Back) -> None:
@@ -136,7 +136,7 @@ class Journal:
                 _write(self._file, line)
 
     def _make(self, text: bytes) -> None:
-        """Make the file, under a hidden name until it is locked and its first lines are there."""
+        """Create the file, under a hidden name until it is locked and has its first lines."""
         self.path.parent.mkdir(exist_ok=True)
         hidden = self.path.with_name(f".{self.path.name}")
         self._file = os.open(hidden, _NEW, 0o600)
@@ -151,14 +151,14 @@ class Journal:
                 self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let another process take up what has not been removed."""
+        """Release the lock: another process can resume the game if the file was not removed."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
 class Kept:
-    """A player whose actions are written down before they count."""
+    """A player whose actions are written to the journal before they count."""
 
     def __init__(self, player: Player, journal: Journal) -> None:
         self.player = player
@@ -180,9 +180,9 @@ class Kept:
 
 
 def read_journal(path: Path) -> Content | None:
-    """Return what the journal of an interrupted game holds, None while a process has it.
+    """Return the content of an interrupted game's journal, None while a process has it locked.
 
-    Raises ArenaError for a file that cannot be read, and for one that is no journal.
+    Raises ArenaError for a file that cannot be read or is not a journal.
     """
     file = _lock(path, fcntl.LOCK_SH, 1)
     if file is None:
@@ -194,9 +194,9 @@ def read_journal(path: Path) -> Content | None:
 
 
 def _parse(path: Path, file: int) -> Content:
-    """Return what a journal holds, up to the first line that is damaged or does not follow.
+    """Return the content of a journal, up to the first damaged or inconsistent line.
 
-    Raises InputError if that is the first line of all.
+    Raises InputError if that is the first line of the file.
     """
     with _named(path):
         text = os.pread(file, _MOST, 0)
@@ -224,14 +224,14 @@ def _parse(path: Path, file: int) -> Content:
 
 
 def take_back(deal: bytes, state: State, ply: int) -> tuple[State, TakenBack]:
-    """Return the position at a former ply of a game, and what is taken back."""
+    """Return the position at an earlier ply of a game, and the actions taken back."""
     before = State(deal, state.rules)
     before.follow(state.history[:ply])
     return before, TakenBack(ply, to_text(state.history[ply:]))
 
 
 def _read_action(line: bytes, ply: int) -> Action:
-    """Return the action of a whole line that is for this ply, -1 for any other line."""
+    """Return the action of a complete line for this ply, -1 for any other line."""
     read = _read(line, _Line)
     if read is None or read.ply != ply or len(read.action) != 1:
         return -1
@@ -239,7 +239,7 @@ def _read_action(line: bytes, ply: int) -> Action:
 
 
 def _read(line: bytes, kind: type[_Entry]) -> _Entry | None:
-    """Return what a whole line says, None for one of another kind."""
+    """Parse a complete line, None for a line of another kind."""
     try:
         read: _Entry = _DECODERS[kind].decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -248,9 +248,9 @@ def _read(line: bytes, kind: type[_Entry]) -> _Entry | None:
 
 
 def _lock(path: Path, kind: int, tries: int) -> int | None:
-    """Return a descriptor that locks a file until it is closed, None if another has the lock.
+    """Lock a file and return a descriptor whose closing releases it, None if another has the lock.
 
-    Also None for a file that has gone meanwhile.
+    Also None if the file was removed meanwhile.
     """
     with _named(path):
         try:
@@ -269,7 +269,7 @@ def _lock(path: Path, kind: int, tries: int) -> int | None:
 
 
 def _try_lock(file: int, kind: int, wait: float) -> bool:
-    """Return whether a file can be locked after so many seconds."""
+    """Wait, then try to lock a file; return whether that succeeded."""
     time.sleep(wait)
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
@@ -279,14 +279,14 @@ def _try_lock(file: int, kind: int, wait: float) -> bool:
 
 
 def _write(file: int, text: bytes) -> None:
-    """Write all of a text in one go, so that a kill leaves the line whole or away."""
+    """Write a text in one system call, so that after a kill the line is complete or missing."""
     if os.write(file, text) != len(text):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Name a file that cannot be used, in an ArenaError."""
+    """Convert errors into an ArenaError that names the file."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Answer requests that take long, or go on until the server ends: it never waits for them."""
+"""Answer long requests and endless streams, without delaying the end of the server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from starlette.responses import Response
 
 
 async def at_length(work: Callable[[], dict[str, Any]], closing: asyncio.Event) -> dict[str, Any]:
-    """Return the result of work that takes seconds, done in a thread that no process waits for.
+    """Return the result of work that takes seconds, done in a daemon thread.
 
-    Raises what the work raises, and HTTPException 503 if the server ends before it is done.
+    Raises what the work raises, and HTTPException 503 if the server ends before.
     """
     future: Future[dict[str, Any]] = Future()
     threading.Thread(target=_do, args=(work, future), daemon=True).start()
@@ -41,7 +41,7 @@ def _do(work: Callable[[], dict[str, Any]], future: Future[dict[str, Any]]) -> N
 
 
 def stream(documents: AsyncIterator[dict[str, Any]], closing: asyncio.Event) -> Response:
-    """Return an answer that sends documents as they come, until the server ends."""
+    """Return a response that streams documents as they arrive, until the server ends."""
 
     async def events() -> AsyncIterator[ServerSentEvent]:
         async for document in _until(closing, documents):
@@ -55,7 +55,7 @@ def stream(documents: AsyncIterator[dict[str, Any]], closing: asyncio.Event) -> 
 async def _until(
     closing: asyncio.Event, documents: AsyncIterator[dict[str, Any]]
 ) -> AsyncIterator[dict[str, Any]]:
-    """Yield documents until an event has happened."""
+    """Yield documents until the event `closing` is set."""
     ended = asyncio.ensure_future(closing.wait())
     try:
         while not closing.is_set():

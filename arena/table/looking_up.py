@@ -38,16 +38,16 @@ from engine import View
 VALUER: Final = "champion"
 _PAGE = 50  # games of a list
 _MOST_FAULTS = 200
-_EVERY = 1.0  # seconds between two looks, and
-_SHARE = 5  # times as long as a look took: a copy of a large store takes a while
+_EVERY = 1.0  # seconds between two readings of a run, and
+_SHARE = 5  # times as long as the last reading: copying a large store takes a while
 ADVISER: Final = "champion"
-_LUCK = 1  # the seed of the adviser's generator: the same question has the same answer
+_LUCK = 1  # the seed of the adviser's generator: equal views give equal hints
 _one_at_a_time = threading.Lock()
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[Tournament, Store]]:
-    """Yield what a run has now; it goes on meanwhile, and its folder is only read."""
+    """Yield the present games of a run, which may continue; its folder is only read."""
     tournament, store = read_run(path)
     try:
         yield tournament, store
@@ -56,7 +56,7 @@ def opened(path: Path) -> Iterator[tuple[Tournament, Store]]:
 
 
 def describe_run(path: Path) -> dict[str, Any]:
-    """Return the standings of a run, who played whom, and its faults."""
+    """Return the standings of a run, its pairings and its faults."""
     with opened(path) as (tournament, store):
         counts = store.count()
         tables = tables_of(tournament, counts, store)
@@ -75,7 +75,7 @@ def describe_run(path: Path) -> dict[str, Any]:
 
 
 def describe_progress(path: Path) -> dict[str, Any]:
-    """Return how far a run is: a part of `describe_run`, which takes less time."""
+    """Return the progress of a run: a faster part of `describe_run`."""
     with opened(path) as (tournament, store):
         counts = store.count()
         interim = Interim(tournament)
@@ -90,7 +90,7 @@ def describe_progress(path: Path) -> dict[str, Any]:
 
 
 def find_faults(tournament: Tournament, store: Store) -> list[dict[str, Any]]:
-    """Return the first faults of a run as data; games that were not played are left out."""
+    """Return the first faults of a run as data, without forfeits by rule."""
     forfeits = (
         (fixture, result)
         for fixture, result in store.all_forfeits(tournament.pairings)
@@ -111,7 +111,7 @@ def _place(pair: str, seat: str) -> dict[str, int]:
 
 
 def list_games(path: Path, pairing: int, first: int) -> dict[str, Any]:
-    """Return some games of a pairing as data, from a number on.
+    """Return a page of a pairing's games as data, beginning with number `first`.
 
     Raises LookupError for a pairing that the run does not have.
     """
@@ -151,24 +151,24 @@ def show_game(path: Path, pairing: int, pair: int, seat: int) -> dict[str, Any]:
 
 
 def to_timeline(game: Game, title: str = "") -> dict[str, Any]:
-    """Return a game as the viewer shows it, with the chances by the strongest bot."""
+    """Return the timeline of a game for the viewer, with the strongest bot's chances to win."""
     return game_timeline(game, title=title, by=resolve(VALUER))
 
 
 def find_record(file: Path, number: int) -> dict[str, Any]:
     """Return the timeline of the game in a line of a file of records.
 
-    Raises LookupError if there is no such line, EngineError for one that has no game.
+    Raises LookupError if the line does not exist, EngineError for a line without a game.
     """
     line = find_line(file, number)
     return line_timeline(line, title=f"line {number}", by=resolve(VALUER))
 
 
 async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:
-    """Yield how far a run is now, and whenever games have been added, until nobody writes to it.
+    """Yield the progress of a run now and after each change, until it is no longer written.
 
-    `rate` is the games per second since the look before, None for the first one; `faults` are
-    those that were not told of before.
+    `rate` is the number of games per second since the last reading, None in the first document;
+    `faults` are the faults that were not in an earlier document.
     """
     told: set[str] = set()
     before: tuple[float, int] | None = None
@@ -197,7 +197,7 @@ async def follow_run(path: Path) -> AsyncIterator[dict[str, Any]]:
 
 
 def _stamp(path: Path) -> list[tuple[int, int]]:
-    """Return what changes whenever games are added."""
+    """Return the times and sizes of the store's files, which change whenever games are added."""
     stamps = []
     for name in (NAME, f"{NAME}-wal"):
         try:
@@ -209,10 +209,10 @@ def _stamp(path: Path) -> list[tuple[int, int]]:
 
 
 def find_hint(seen: View) -> dict[str, Any]:
-    """Return what the adviser plays, and its chance to win after each action that it tried.
+    """Return the adviser's action, and its chance to win after each action that it tried.
 
-    It is asked in a process of its own, within the limits of a game, and it is told the view
-    and nothing else. Raises ArenaError if it gives no answer.
+    The adviser runs in a process of its own, within the limits of a game, and gets only the view.
+    Raises ArenaError if it gives no answer.
     """
     entry = replace(resolve(ADVISER), lane="process")
     try:

@@ -16,17 +16,17 @@ from arena.lanes.cleanup import remove_folder
 from arena.table.player import Quit, Suspend
 
 MOST_OPEN: Final = 8
-"""Games under way at once: each has a process of a bot or two."""
+"""The most games under way at once: each has one or two processes of bots."""
 
 _MOST_KEPT = 32
-_PATIENCE = 5.0  # seconds for a game to end
+_PATIENCE = 5.0  # seconds to wait for a game's end
 
 
 class News:
-    """A document that changes; a listener gets the latest one, and those that follow.
+    """A changing document; each listener gets the present version and all later ones.
 
-    A listener gets only those of its `frames` that it does not have: `from` is how many of them
-    are as they were. A document with `over` is the last one.
+    A listener gets only the `frames` that it does not have yet: `from` is the number of unchanged
+    ones before them. A document with `over` is the last one.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class News:
 
     @property
     def latest(self) -> dict[str, Any]:
-        """The document as it is now."""
+        """The present document."""
         return self._document or {}
 
     def publish(self, document: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ class News:
                 loop.call_soon_threadsafe(event.set)
 
     async def follow(self) -> AsyncIterator[dict[str, Any]]:
-        """Yield the document now, and again whenever it has changed, until it is over."""
+        """Yield the document now and after each change, until it is over."""
         changed = asyncio.Event()
         with self._lock:
             self._listeners[changed] = asyncio.get_running_loop()
@@ -73,13 +73,13 @@ class News:
 
 
 def _count_alike(before: list[Any], after: list[Any]) -> int:
-    """Return how many frames of a list are those of the list before, from the first one on."""
+    """Return the number of equal frames at the beginning of two lists."""
     alike = (one == other for one, other in zip(before, after, strict=False))
     return sum(takewhile(bool, alike))
 
 
 class OpenGame(ABC):
-    """A game whose bots have processes of their own; `folder` is a new one for them."""
+    """A game whose bots run in processes of their own; `folder` is a new folder for them."""
 
     kind: str
 
@@ -94,19 +94,19 @@ class OpenGame(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """Who plays whom."""
+        """The names of both players, as a title."""
 
     @abstractmethod
     def play(self) -> dict[str, Any]:
-        """Play the game, and return what is to be told at its end; raises Quit if it is left."""
+        """Play the game, and return the final document; raises Quit if the game is left."""
 
     @abstractmethod
     def document(self, phase: str, **more: Any) -> dict[str, Any]:
-        """Return what is to be told of the game as it is now."""
+        """Return the document that describes the game at present."""
 
     @property
     def under_way(self) -> bool:
-        """Whether the game has not ended."""
+        """Whether the game has not ended yet."""
         return not self.news.latest.get("over")
 
     def start(self) -> None:
@@ -114,18 +114,18 @@ class OpenGame(ABC):
         self._thread.start()
 
     def leave(self, reason: Quit | None = None) -> None:
-        """End the game soon, also in the middle of a bot's thought; Suspend is a reason, too."""
+        """End the game soon, even while a bot is thinking; with Suspend, it can be resumed."""
         self._reason = reason or self._reason
         self.leaving.set()
 
     def join(self, seconds: float) -> None:
-        """Wait for the game's end, but not longer than so many seconds."""
+        """Wait for the game's end, but at most this many seconds."""
         self._thread.join(seconds)
 
     def look_up(self) -> None:
-        """Raise the reason if the game is to be left; called again and again while a bot thinks.
+        """Raise the reason if the game is to be left; this is called repeatedly while a bot thinks.
 
-        It is raised once: what cleans up after a bot's process calls this, too.
+        It is raised only once, because cleaning up after a bot's process calls this, too.
         """
         if self.leaving.is_set() and not self._interrupted:
             self._interrupted = True
@@ -136,7 +136,7 @@ class OpenGame(ABC):
             ending = self.play()
         except Quit:
             ending = self.document("left")
-        except ArenaError as error:  # the record cannot be written, say
+        except ArenaError as error:  # for example, the record cannot be written
             ending = self.document("failed", error=str(error))
         except BaseException:
             ending = self.document("failed", error="an error of the arena: see its terminal")
@@ -150,7 +150,7 @@ AnyGame = TypeVar("AnyGame", bound=OpenGame)
 
 
 class Hall:
-    """The games of a server by their ids, "1" and so on; `folder` is for their bots."""
+    """The games of a server by id ("1" and so on); `folder` holds the folders of their bots."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -165,9 +165,9 @@ class Hall:
         return folder
 
     def open(self, game: OpenGame) -> str:
-        """Start a game, and return its id; the oldest of those that have ended may go.
+        """Start a game, and return its id; the oldest ended game may be removed.
 
-        Raises InputError if too many are under way.
+        Raises InputError if too many games are under way.
         """
         with self._lock:
             self.check_room()
@@ -186,7 +186,7 @@ class Hall:
             raise InputError(f"{MOST_OPEN} games are under way; leave one of them first")
 
     def find(self, number: str, kind: type[AnyGame]) -> AnyGame:
-        """Return the game of an id; raises LookupError if there is none of this kind."""
+        """Return the game with an id; raises LookupError if no game of this kind has it."""
         game = self._games.get(number)
         if not isinstance(game, kind):
             raise LookupError(number)
@@ -206,7 +206,7 @@ class Hall:
         ]
 
     def close(self) -> None:
-        """Leave all games, and wait for their ends; those of persons can go on another time."""
+        """Leave all games, and wait for their ends; games of persons can be resumed later."""
         games = [*self._games.values()]
         for game in games:
             game.leave(Suspend())

@@ -1,4 +1,4 @@
-"""Read the file of a person's games: list them, find one, and count those against each strength."""
+"""Read the file of a person's games: list them, find one, and count results by strength."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_LISTED = 200
 
 
 class OwnGame(NamedTuple):
-    """A line of the file: its game, who sat where, and who won, None for a draw.
+    """A game in a line of the file: the players by seat, and the winner, None for a draw.
 
-    `opponent` is the bot as the record describes it, `taken_back` how often the person took
-    something back. One that is not `over` was left, and has no winner. `published` says that it
-    was played under the published rules.
+    `opponent` is the record's description of the bot, `taken_back` the number of times the person
+    took actions back. A game that is not `over` was left, and has no winner. `published` is whether
+    it was played under the published rules.
     """
 
     line: int
@@ -47,7 +47,7 @@ class OwnGame(NamedTuple):
 
     @property
     def row(self) -> dict[str, Any]:
-        """What a list of games has of it."""
+        """The game as a row of a list of games."""
         return {
             "line": self.line,
             "players": [*self.players],
@@ -60,13 +60,13 @@ class OwnGame(NamedTuple):
 
 
 def read_games(file: Path) -> list[OwnGame]:
-    """Return the games of a file of records, in its order; what is no game is left out."""
+    """Return the games of a file of records, in its order; invalid lines are skipped."""
     games = (_read(number, line) for number, line in _numbered(file))
     return [game for game in games if game is not None]
 
 
 def find_line(file: Path, number: int) -> bytes:
-    """Return a line of a file of records; raises LookupError if there is none."""
+    """Return a line of a file of records; raises LookupError if it does not exist."""
     for at, line in _numbered(file):
         if at == number:
             return line
@@ -117,7 +117,7 @@ def list_own(games: Sequence[OwnGame]) -> list[dict[str, Any]]:
 
 
 class Tally(NamedTuple):
-    """The games of a person against one strength: those that count, and how many do not."""
+    """A person's results against one strength, and the number of games that do not count."""
 
     strength: Strength
     won: int
@@ -127,12 +127,12 @@ class Tally(NamedTuple):
 
     @property
     def met(self) -> Met:
-        """The games that count, for a rating."""
+        """The games that count, as data for a rating."""
         return Met(self.strength.elo, self.won, self.drawn, self.lost)
 
 
 def find_strength(opponent: Mapping[str, Any]) -> Strength | None:
-    """Return the strength that is this bot, as it is described in a record; None for another bot.
+    """Return the strength whose bot has this description in a record; None for any other bot.
 
     >>> find_strength({"bot": "greedy", "params": {}}).words
     'Novice'
@@ -147,10 +147,10 @@ def describe_strength(strength: Strength | None) -> dict[str, Any] | None:
 
 
 def count_games(games: Iterable[OwnGame]) -> list[Tally]:
-    """Return the games of the person of the table against each strength, the weakest first.
+    """Count the results of the table's person against each strength, the weakest first.
 
-    A game counts if it ended, nothing was taken back in it, its deal was a new one, and its rules
-    were the published ones.
+    A game counts if it ended, no action was taken back, its deal was new, and its rules were the
+    published ones.
     """
     results: dict[str, list[str]] = {strength.bot: [] for strength in STRENGTHS}
     known: set[str] = set()
@@ -172,12 +172,12 @@ def _result(game: OwnGame) -> str:
 
 
 def suggest(tallies: Sequence[Tally]) -> Strength:
-    """Return the weakest strength that has not been beaten, the strongest where all have."""
+    """Return the weakest strength that was not beaten yet, or the strongest if all were."""
     return next((one.strength for one in tallies if not one.won), tallies[-1].strength)
 
 
 def describe_rating(tallies: Sequence[Tally]) -> str:
-    """Return what the games that count say of the person's Elo, as a sentence or two.
+    """Describe the person's Elo, estimated from the games that count, in a sentence or two.
 
     >>> describe_rating([Tally(STRENGTHS[1], 3, 0, 0, 0)])
     'By 3 games your Elo is at least 1238 (95 %). It has no upper end until you lose \

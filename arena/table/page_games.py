@@ -1,4 +1,4 @@
-"""A game of two bots and a game of a person, as the web page shows them while they are played."""
+"""A game of two bots and a game of a person, as the web page shows them during play."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from engine.state import Seat
 from engine.view import view
 
 MOST_TAKEN_BACK: Final = 100
-"""Times in a game: its journal and its record have bounds."""
+"""The most take-backs in a game, because its journal and its record are limited in size."""
 
 
 class BotGame(OpenGame):
-    """The game of pair 0 between two bots, of which the first one has seat 0."""
+    """A game of two bots on the deal of pair 0, with the first bot in seat 0."""
 
     kind = "watch"
 
@@ -57,7 +57,7 @@ class BotGame(OpenGame):
         return "{} against {}".format(*self.fixture.labels)
 
     def play(self) -> dict[str, Any]:
-        """Play the game, and return how it ended."""
+        """Play the game, and return the final document."""
         self.news.publish(self.document("playing"))
         first, second = self.entries
         folders = [self.folder / str(seat) for seat in (0, 1)]
@@ -70,11 +70,11 @@ class BotGame(OpenGame):
         ):
             players = [self._player(one, 0, limits), self._player(two, 1, limits)]
             (finished,) = play_together([play_asking(self.state, players)])
-        assert finished is not None  # no process holds two games
+        assert finished is not None  # each process has one game, so it is finished
         return self._ending(finished)
 
     def document(self, phase: str, **more: Any) -> dict[str, Any]:
-        """Return what is to be told: both hands, and every ply until now."""
+        """Return the document of the game: both hands, and every ply so far."""
         return {
             "kind": self.kind,
             "phase": phase,
@@ -93,7 +93,7 @@ class BotGame(OpenGame):
         return RemotePlayer(process, 0, seat, luck, limits.clock(), Timing(), self._tell)
 
     def _tell(self, history: bytes | None) -> None:
-        """Tell of the position in which a bot is asked next."""
+        """Publish the position in which a bot must choose next."""
         if history is not None:
             self._look()
             self.news.publish(self.document("playing"))
@@ -114,9 +114,9 @@ class BotGame(OpenGame):
 
 
 def find_choice(looks: Sequence[View]) -> int | None:
-    """Return the ply of a seat's last action that was not the only one, None if there is none.
+    """Return the ply of a seat's last action that was not forced, None if all were forced.
 
-    `looks` is what the seat has seen until now.
+    `looks` are the views of the seat until now.
 
     >>> find_choice(look_back(View.from_text("0 5678 xy 5T")))
     0
@@ -126,7 +126,7 @@ def find_choice(looks: Sequence[View]) -> int | None:
 
 
 class PersonGame(OpenGame):
-    """A person's game at the page; `following` is the id of the next one."""
+    """A person's game on the page; `following` is the id of the next game."""
 
     kind = "play"
 
@@ -148,11 +148,11 @@ class PersonGame(OpenGame):
 
     @property
     def seen(self) -> View:
-        """What the person knows now."""
+        """The person's present view."""
         return view(self.recorded.state, self.recorded.seat)
 
     def play(self) -> dict[str, Any]:
-        """Play the game, and return how it ended."""
+        """Play the game, and return the final document."""
         session = self.session
         self.news.publish(self.document("bot"))
         with (
@@ -165,13 +165,13 @@ class PersonGame(OpenGame):
         return self._ending(finished)
 
     def begin(self) -> None:
-        """Do nothing: the person is there."""
+        """Do nothing: a person needs no start."""
 
     def end(self) -> None:
         """Do nothing: a person has nothing to close."""
 
     def choose(self, seen: View, /) -> Action:
-        """Return the action that the page sends; a forced one is not asked for."""
+        """Return the action that the page sends; a forced action is chosen automatically."""
         if len(seen.legal) == 1:
             return seen.legal[0]
         with self._lock:
@@ -183,9 +183,9 @@ class PersonGame(OpenGame):
         return answer
 
     def act(self, ply: int, char: str) -> None:
-        """Take the person's action for a ply.
+        """Accept the person's action for a ply.
 
-        Raises InputError for what is not legal there, and if the game waits for no action at
+        Raises InputError if it is not legal there, and if the game does not wait for an action at
         this ply: a second tab may have been faster.
         """
         with self._lock:
@@ -198,9 +198,9 @@ class PersonGame(OpenGame):
         self._answers.put(action)
 
     def take_back(self, ply: int) -> None:
-        """Take back the person's last choice before a ply, and all that followed.
+        """Take back the person's last choice before a ply, and all later actions.
 
-        Raises InputError if there is none, if there have been too many, and as `act` does.
+        Raises InputError without such a choice, after too many take-backs, and as `act` does.
         """
         with self._lock:
             back_to = find_choice(look_back(self._asked_at(ply)))
@@ -212,27 +212,27 @@ class PersonGame(OpenGame):
         self._answers.put(TakeBack(back_to))
 
     def _asked_at(self, ply: int) -> View:
-        """Return the view with which the person is asked at a ply; `_lock` is held."""
+        """Return the view in which the person chooses at a ply; the caller holds `_lock`."""
         if self._awaited is None or len(self._awaited.history) != ply:
             raise InputError(f"ply {ply}: the game does not wait for an action there")
         return self._awaited
 
     def asked(self) -> View:
-        """Return the view with which the person is asked now; raises InputError if not."""
+        """Return the view in which the person must choose now; raises InputError otherwise."""
         with self._lock:
             if self._awaited is None:
                 raise InputError("it is not your turn")
             return self._awaited
 
     def leave(self, reason: Quit | None = None) -> None:
-        """End the game soon; it is recorded as it stands, or is to go on another time."""
+        """End the game soon; it is recorded as it stands or, with Suspend, can be resumed later."""
         super().leave(reason)
         with self._lock:
             self._awaited = None
         self._answers.put(self._reason)
 
     def document(self, phase: str, **more: Any) -> dict[str, Any]:
-        """Return what is to be told: what follows from the person's View."""
+        """Return the document of the game, which depends only on the person's View."""
         seen, labels = self.seen, self.recorded.fixture.labels
         looks = look_back(seen)
         opponent = labels[seen.opponent]
@@ -256,7 +256,7 @@ class PersonGame(OpenGame):
         }
 
     def _tell_of_bot(self, _history: bytes | None) -> None:
-        """Tell that the bot is asked next."""
+        """Publish that the bot must choose next."""
         self.news.publish(self.document("bot"))
 
     def _ending(self, finished: Finished) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _STYLES: dict[Role, dict[str, Any]] = {
 }
 
 _CLEAR_LINE = "\r\x1b[K"
-_GLANCE = 0.5  # seconds between looks for a signal
+_GLANCE = 0.5  # seconds between two checks for a signal
 
 Command: TypeAlias = Literal["help", "board", "history", "quit"]
 _COMMANDS: dict[str, Command] = {
@@ -44,14 +44,14 @@ _MOST_SHOWN = 30
 
 
 class InputEnded(Exception):
-    """There is nothing more to read."""
+    """The input has ended."""
 
 
 class Terminal:
-    """Writes lines and asks for one; in color where it writes to a real terminal.
+    """Writes lines and reads one at a prompt; in color if the output is a real terminal.
 
-    Input that does not come from a terminal is written as well, so that the output of a
-    scripted session can be read.
+    Input that does not come from a terminal is echoed, so that the output of a scripted session
+    is readable.
     """
 
     def __init__(self, source: TextIO, out: TextIO) -> None:
@@ -73,7 +73,7 @@ class Terminal:
         self.out.flush()
 
     def ask(self, prompt: str) -> str:
-        """Return what is typed after the prompt, without the line's end.
+        """Return the line typed after the prompt, without the line break.
 
         Raises InputEnded at the end of the input.
         """
@@ -89,15 +89,15 @@ class Terminal:
         return line.strip()
 
     def _wait_for_line(self) -> None:
-        """Wait at a terminal until there is a line, and see Ctrl-C whenever it comes.
+        """Wait at a terminal until a line can be read, so that Ctrl-C works at any moment.
 
-        A signal that comes just before a system call reads would not end that call.
+        A signal that arrives just before a blocking read would not interrupt it.
         """
         while not self._echoes and not select.select([self.source], [], [], _GLANCE)[0]:
             pass
 
     def wait(self, text: str) -> None:
-        """Show on a real terminal what is awaited, until the next line is written."""
+        """Show a text on a real terminal while waiting, until the next line is written."""
         if self._is_terminal:
             self.out.write(text)
             self.out.flush()
@@ -110,13 +110,11 @@ class Terminal:
 
 
 class Mistake(Exception):
-    """What was typed cannot be done; the message says why, and what can be done."""
+    """The typed text is not possible here; the message explains why, and what is possible."""
 
 
 def read_input(text: str, view: View, naming: str) -> Action | Command:
-    """Return the legal action or the command that a text means.
-
-    Raises Mistake.
+    """Return the legal action or the command that a text names; raises Mistake.
 
     >>> view = View.from_text("0 5678C CC")
     >>> read_input("Support 5", view, "english"), read_input("t", view, "english")
@@ -142,7 +140,7 @@ def read_input(text: str, view: View, naming: str) -> Action | Command:
 
 
 def choices(view: View) -> str:
-    """Return the sentence that says what can be done now."""
+    """Return a sentence with the legal actions."""
     signs = [CHARS[action] for action in view.legal if action != TAKE]
     either = " or ".join(filter(None, (", ".join(signs[:-1]), *signs[-1:])))
     if not signs:
@@ -161,9 +159,9 @@ def card_name(naming: str, kind: Kind) -> str:
 
 @cache
 def _meanings(naming: str) -> dict[str, Action]:
-    """Return the actions by their possible names, in small letters.
+    """Return the actions by all their accepted names, in lower case.
 
-    The names of a standard deck count only in that naming: elsewhere 8d could be two cards.
+    The names of a standard deck are accepted only in that naming: elsewhere 8d is ambiguous.
     """
     meanings = {char.casefold(): action for action, char in enumerate(CHARS)} | {"take": TAKE}
     for kind in KINDS:
@@ -199,14 +197,14 @@ class Quit(Exception):
 
 
 class Suspend(Quit):
-    """The game is to stop here, and to go on another time."""
+    """The game stops here, and can be resumed another time."""
 
 
 class PersonPlayer:
-    """A person, without a time limit; a mistake is explained, and asked again.
+    """A person at a terminal, without time limit; after a mistake, the prompt is repeated.
 
-    `seen_plies` is the ply up to which the person knows what happened. Raises Quit, and
-    InputEnded where nothing more can be read.
+    `seen_plies` is the ply up to which the person has seen the game. Raises Quit, and InputEnded
+    at the end of the input.
     """
 
     def __init__(self, terminal: Terminal, opponent: str, naming: str) -> None:
@@ -216,13 +214,13 @@ class PersonPlayer:
         self.seen_plies = 0
 
     def begin(self) -> None:
-        """Do nothing: the person is there."""
+        """Do nothing: a person needs no start."""
 
     def end(self) -> None:
         """Do nothing: a person has nothing to close."""
 
     def choose(self, view: View, /) -> Action:
-        """Return the person's action; a forced one is not asked for."""
+        """Return the person's action; a forced action is chosen automatically."""
         board = Board(view, self.naming, self.opponent)
         if len(view.legal) > 1:
             action = self._ask(board)
@@ -262,14 +260,14 @@ class PersonPlayer:
 
 
 def _explain_forced(board: Board) -> str:
-    """Return the line that says what the person has to do."""
+    """Return the line that names the person's forced action."""
     if not board.hand:
         return "Your hand is empty, so you take."
     return f"Nothing else is possible, so you play {board.hand[0].name}."
 
 
 def help_lines(naming: str, rules: Rules = STANDARD) -> list[Line]:
-    """Return the signs, the commands and the rules in short, on one screen."""
+    """Return one screen of help: the symbols of cards, the commands, and the rules in short."""
     signs = [f"{CHARS[kind]} {card_name(naming, kind)}{value_note(naming, kind)}" for kind in KINDS]
     texts = [
         "Type a card's sign or its name to play it to the end of the row, T to take.",

@@ -10,7 +10,7 @@ from engine.cards import CHARS
 
 
 class Part(NamedTuple):
-    """A paragraph about one thing; `cards` are those of which it speaks."""
+    """A paragraph about one topic; `cards` are the cards that it explains."""
 
     title: str
     text: str
@@ -18,7 +18,7 @@ class Part(NamedTuple):
 
 
 def explain(rules: Rules = STANDARD) -> list[Part]:
-    """Return the rules in short, with the numbers of these rules.
+    """Return a short text of the rules, with the numbers of this variant.
 
     >>> [part.title for part in explain()]
     ['The aim', 'A round', 'A take', 'Cities', 'Points', 'Equal points', 'Out of the game']
@@ -68,7 +68,7 @@ def explain(rules: Rules = STANDARD) -> list[Part]:
 
 
 def list_cards(rules: Rules = STANDARD) -> list[dict[str, Any]]:
-    """Return each kind as data: its character, how many there are, and what cards of it bring.
+    """Return each kind as data: its character, its number of cards, and their worth.
 
     >>> [card["worth"] for card in list_cards() if card["char"] in "84C"]
     ['8 points for having more of them than the other', '+4 points each', '3 of them win at once']

@@ -1,4 +1,4 @@
-"""Look at a recorded game again: with every decision judged, or with another action played."""
+"""Review a recorded game: judge every decision, or try another action."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from arena.table.own_games import find_line
 from engine import Record
 
 WORLDS: Final = 200
-"""In how many worlds each action is tried: the whole game takes some 3 seconds of a processor."""
+"""Sampled worlds in which each action is tried: a game takes some 3 s of processor time."""
 
 _one_at_a_time = threading.Lock()
 
@@ -34,7 +34,7 @@ _one_at_a_time = threading.Lock()
 def judge_game(
     record: Record, name: str, plies: tuple[int, ...] | None = None
 ) -> tuple[Judged, ...]:
-    """Return the decisions of a game, all or those at some plies; one game is judged at a time."""
+    """Judge the decisions of a game, all or those at some plies; one game at a time."""
     with _one_at_a_time:
         return _judge(record, name, plies, WORLDS)
 
@@ -47,10 +47,10 @@ def _judge(
 
 
 def judged_timeline(file: Path, number: int) -> dict[str, Any]:
-    """Return the timeline of the game in a line of a file, with what each decision lost.
+    """Return the timeline of the game in a line of a file, with the loss of each decision.
 
-    Raises LookupError if there is no such line, EngineError for one that has no game, and
-    InputError for rules that no judge knows.
+    Raises LookupError if the line does not exist, EngineError for a line without a game, and
+    InputError for rules that no judge supports.
     """
     line = find_line(file, number)
     return line_timeline(
@@ -63,10 +63,11 @@ def judged_timeline(file: Path, number: int) -> dict[str, Any]:
 
 
 def other_timeline(file: Path, line: int, ply: int, action: str, strength: int) -> dict[str, Any]:
-    """Return the timeline in which at a ply another action is played, and a strength goes on.
+    """Return the timeline of a variation: another action at a ply, then a bot plays both seats.
 
-    Each seat is played on by what it knows. Raises LookupError for a line or a strength that is
-    not there, EngineError for a line that has no game, and InputError for what cannot be played.
+    `strength` is the number of the bot; it plays each seat from that seat's view only. Raises
+    LookupError for a line or a strength that does not exist, EngineError for a line without a game,
+    and InputError if the action cannot be played.
     """
     text = find_line(file, line)
     record = parse_record(text)

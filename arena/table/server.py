@@ -1,4 +1,4 @@
-"""Run the web server of `arena table` on 127.0.0.1 until told to end, and leave nothing behind."""
+"""Run the web server of `arena table` on 127.0.0.1 until a signal ends it, and clean up."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from arena.table.visitor import Table
 
 HOST: Final = "127.0.0.1"
 _PAGE = "open.html"
-_PATIENCE = 1  # seconds for answers under way when the server ends
+_PATIENCE = 1  # seconds for unfinished answers when the server ends
 _MOST_AT_ONCE = 200  # connections
-MOST_WAITING = 100  # connections, when the one that has asked for nothing for longest is closed
-_MOST_ACCEPTED = 256  # connections in one go; each is a descriptor until it is known whose it is
-WHOLE = 10.0  # seconds in which a request has come whole
+MOST_WAITING = 100  # waiting connections, above which the longest waiting one is closed
+_MOST_ACCEPTED = 256  # connections accepted together; each is open until its user is known
+WHOLE = 10.0  # seconds in which a request must be complete
 
 
 class Connection(H11Protocol):
-    """A connection, which is closed at once if it is a stranger's, and soon if it only waits."""
+    """A connection; closed at once if it is another user's, and soon if it sends nothing."""
 
     deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin with a connection; of too many that wait, the oldest is closed."""
+        """Accept a connection; if too many are waiting, close the oldest of them."""
         super().connection_made(transport)
         if is_of_stranger(*map(transport.get_extra_info, ("peername", "sockname"))):
             transport.abort()
@@ -50,12 +50,12 @@ class Connection(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Go on with a request."""
+        """Read more of a request."""
         super().data_received(data)
         self._watch()
 
     def _watch(self) -> None:
-        """Have a deadline while a request has not come whole."""
+        """Set a deadline while a request is incomplete."""
         waits = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         if waits and not self.deadline:
             self.deadline = self.loop.call_later(WHOLE, self.give_up)
@@ -64,13 +64,13 @@ class Connection(H11Protocol):
             self.deadline = None
 
     def give_up(self) -> None:
-        """Close a connection on which no whole request comes."""
+        """Close a connection without a complete request."""
         self.deadline = None
         self.transport.abort()
 
 
 class TableServer(uvicorn.Server):
-    """A server whose end comes with a signal that is not passed on, or with `end`."""
+    """A server that ends on a signal, which it does not raise again, or by `end`."""
 
     signal = 0
 
@@ -80,7 +80,7 @@ class TableServer(uvicorn.Server):
         self.failed = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections; where none can be accepted, that is said once."""
+        """Begin to accept connections; failures to accept are reported once."""
         asyncio.get_running_loop().set_exception_handler(self._hear_failure)
         await super().startup(sockets)
 
@@ -94,20 +94,20 @@ class TableServer(uvicorn.Server):
             print(f"warning: {why}", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams of news first: nobody else would."""
+        """End the streams of events before the server, which would wait for them."""
         self.closing.set()
         await super().shutdown(sockets)
 
     def end(self) -> None:
-        """End soon; another thread may call this."""
+        """Request the server's end; another thread may call this."""
         self.should_exit = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let Ctrl-C, SIGTERM and SIGHUP end the server; they belong to the main thread.
+        """Let Ctrl-C, SIGTERM and SIGHUP end the server; only the main thread handles signals.
 
-        The handler is no bound method: by one, sse_starlette would find the server and cut its
-        streams off, which `closing` ends in order.
+        The handler must not be a bound method: through it sse_starlette would find the server and
+        abort the streams, which `closing` ends in order.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -128,12 +128,12 @@ class TableServer(uvicorn.Server):
 def serve(
     results: Path, port: int, tell: Callable[[str], None], show: Callable[[Path], None] | None
 ) -> None:
-    """Serve the table; as soon as it answers, call `tell` with an address, `show` with a page.
+    """Serve the table; once it answers, pass an address to `tell`, and a page's path to `show`.
 
-    Each lets one browser in: `tell` gets another address when one has been used. The page leads
-    to one that is told nobody; only this user can read it, and it goes when the server ends.
-    Port 0 stands for a free one. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual.
-    Raises InputError for a port that cannot be used.
+    An address admits one browser; after its use, the callback gets a new one. The page opens a
+    further, secret address; only this user can read the page, which is removed when the server
+    ends. Port 0 means any free port. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual. Raises
+    InputError for a port that cannot be used.
     """
     adopt_orphans()
     with listen(port) as bound, scratch_folder() as folder:
@@ -156,17 +156,17 @@ def serve(
 
 
 def _tell_addresses(door: Door, tell: Callable[[str], None]) -> None:
-    """Tell of an address, and of the next one whenever the last has been used."""
+    """Pass an address to the callback, and a new one whenever the last was used."""
 
     def tell_next() -> None:
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # the output was closed
             _tell_addresses(door, tell)
 
     tell(door.make_address(tell_next))
 
 
 def make_server(table: Table, port: int) -> tuple[TableServer, Guard]:
-    """Return a server for a port of this machine, and who guards it."""
+    """Return a server for a port of this machine, and its guard."""
     guard = Guard(lambda scope, receive, send: application(scope, receive, send), port)
     closing = asyncio.Event()
     application = make_application(table, guard.root, closing)
@@ -190,7 +190,7 @@ def make_server(table: Table, port: int) -> tuple[TableServer, Guard]:
 
 @contextmanager
 def listen(port: int) -> Iterator[socket.socket]:
-    """Yield a socket that only programs of this machine reach; raises InputError."""
+    """Yield a socket that only programs on this machine can reach; raises InputError."""
     bound = socket.socket()
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""Play and record one game of a person against a bot, whatever shows it."""
+"""Play and record one game of a person against a bot, at a terminal or on a page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _UNDER_WAY = "open"
 
 
 class TakeBack(Exception):
-    """A person takes back what has happened since the `ply` of an action."""
+    """A person takes back all actions since the one at `ply`."""
 
     def __init__(self, ply: int) -> None:
         super().__init__(ply)
@@ -54,8 +54,8 @@ class Session:
     """Games of a person against a bot: game n is on the deal of pair n of these two labels.
 
     The seats alternate; with an even seed the person begins the first game. The bot plays
-    in a process of its own, so its lane is `process` or `jail`; `spec` is how it was named. With
-    `thoughts` the bot is asked after each game what it thought of its actions.
+    in a process of its own, so its lane is `process` or `jail`; `spec` is its spec as typed. With
+    `thoughts` the bot reports after each game its estimates of its actions.
     """
 
     person: str
@@ -69,13 +69,13 @@ class Session:
     thoughts: bool = False
 
     def fixture(self, number: int) -> Fixture:
-        """Return the place of a game; its seat is the person's."""
+        """Return the place of a game; its seat is the seat of the person."""
         seat = (self.seed + number) % 2
         return Fixture(Pairing(self.person, self.entry.label), number, seat)
 
     @property
     def command(self) -> str:
-        """The command that deals the same games again."""
+        """The command that plays games on the same deals."""
         words: list[str] = []
         if self.person != "human":
             words += ["--me", self.person]
@@ -93,13 +93,13 @@ class Session:
 
 
 class Records:
-    """A file of game records in a folder, to which games are added.
+    """A file of game records in a folder, to which games are appended.
 
-    `under_way` is a folder for the journals of games that have not ended.
+    `under_way` is the folder for the journals of unfinished games.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder and the file; raises InputError if they cannot be written."""
+        """Create the folder and the file; raises InputError if they cannot be written."""
         self.path = folder / _NAME
         self.under_way = folder / _UNDER_WAY
         try:
@@ -110,9 +110,9 @@ class Records:
             raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
 
     def add(self, line: str) -> int:
-        """Add a record, and return the number of its line.
+        """Append a record, and return its line number.
 
-        Raises ArenaError, which holds the record, if it cannot be written.
+        Raises ArenaError, whose message contains the record, if it cannot be written.
         """
         try:
             with self.path.open("a+b") as file:
@@ -129,11 +129,11 @@ class Records:
 
 
 class RecordedGame:
-    """One game of a session; `line` is where it was recorded, None as long as it was not.
+    """One game of a session; `line` is the line of its record, None before it is recorded.
 
-    With the journal of a game that was interrupted, it goes on from there: `former` are the
-    actions until then. `taken_back` are those that the person has taken back. `thoughtless` says
-    why there are no thoughts in the record, where they were asked for.
+    With the journal of an interrupted game, that game is resumed: `former` are its actions before
+    the interruption. `taken_back` are the actions that the person took back. `thoughtless` is the
+    reason if the record lacks the thoughts that were requested.
     """
 
     def __init__(self, session: Session, number: int, journal: Journal | None = None) -> None:
@@ -153,7 +153,7 @@ class RecordedGame:
 
     @property
     def seat(self) -> Seat:
-        """Where the person sits."""
+        """The seat of the person."""
         return self.fixture.seat
 
     def play(
@@ -163,12 +163,12 @@ class RecordedGame:
         records: Records,
         asking: Callable[[bytes | None], None] = lambda _: None,
     ) -> Finished:
-        """Play the game and record it, also if an exception ends it, which is passed on.
+        """Play the game and record it, even if an exception ends it, which is raised again.
 
-        `asking` is called before the bot is asked. A game without an action is not recorded, nor
-        is one that Suspend ends: its journal stays, and it is one that was interrupted.
-        Where the person raises TakeBack, the game goes on from there with the bot started again.
-        Raises Changed if the bot does not play as before then, or before the interruption.
+        `asking` is called before each choice of the bot. A game without an action is not recorded.
+        Nor is a game that Suspend ends: its journal remains, so that it can be resumed. When the
+        person raises TakeBack, the game continues from that ply with a restarted bot. Raises
+        Changed if the bot does not repeat its earlier actions after that, or after an interruption.
         """
         finished = None
         with closing(self.journal or self._begin_journal(records)) as journal:
@@ -203,7 +203,7 @@ class RecordedGame:
         players: list[Player] = [Kept(Inline(person), journal), Kept(bot, journal)]
         ordered = players if self.seat == 0 else players[::-1]
         (finished,) = play_together([play_asking(self.state, ordered)])
-        assert finished is not None  # a process with one game has none to be doubted
+        assert finished is not None  # None is for a process that also holds other games
         return finished
 
     def _take_back(self, ply: int, journal: Journal) -> None:
@@ -212,7 +212,7 @@ class RecordedGame:
         self.taken_back.append(undone)
 
     def keep(self, records: Records) -> int:
-        """Record a game that was interrupted as it stands, and return its line."""
+        """Record an interrupted game as it stands, and return its line number."""
         assert self.journal is not None
         with closing(self.journal):
             self._record(None, records)
@@ -221,7 +221,7 @@ class RecordedGame:
         return self.line
 
     def close(self) -> None:
-        """Let another process go on with a game that was interrupted, and is not played here."""
+        """Release the journal, so that another process can resume the game."""
         if self.journal is not None:
             self.journal.close()
 
@@ -234,7 +234,7 @@ class RecordedGame:
         return Journal.begin(records.under_way, f"{session.seed}-{number}", head)
 
     def _record(self, finished: Finished | None, records: Records) -> None:
-        """Add the game to the records, also if the bot is not willing to say its thoughts."""
+        """Append the game to the records, even if the bot fails to report its thoughts."""
         thoughts = None
         try:
             if finished is not None and self.session.thoughts:
@@ -244,7 +244,7 @@ class RecordedGame:
             self.line = records.add(self._to_json(finished, **more))
 
     def _bot(self, process: BotProcess, asking: Callable[[bytes | None], None]) -> Player:
-        """Return the bot at its seat; where the game has begun, one that is asked again."""
+        """Return the bot as a player; in a game under way, it first repeats its actions."""
         clock, seat = self.session.limits.clock(), 1 - self.seat
         bot = RemotePlayer(process, 0, seat, self.draw.lucks[seat], clock, Timing(), asking)
         if not self.state.history:
@@ -253,7 +253,7 @@ class RecordedGame:
         return Again(bot, seat, self.session.entry.label, beginning, self.state.history)
 
     def _thoughts(self) -> Thoughts:
-        """Return what the bot thought of its actions; where it cannot say that, nothing."""
+        """Return the bot's estimates of its actions, empty if it has none."""
         seat, record = 1 - self.seat, Record.of(self.draw.deal, self.state)
         bot = {seat: (self.session.entry, self.draw.lucks[seat])}
         try:
@@ -263,7 +263,7 @@ class RecordedGame:
             return {}
 
     def _to_json(self, finished: Finished | None, **more: Any) -> str:
-        """Return the record as one JSON line, with the seats, the result, the bot, and more."""
+        """Return the record as one JSON line, with the seats, the result, the bot, and `more`."""
         session, fixture = self.session, self.fixture
         winner = win_type = None
         if self.taken_back:

@@ -1,4 +1,4 @@
-"""List runs and leagues below a folder and find them by name: no name leads outside the folder."""
+"""List runs and leagues below a folder, and find them by name, never outside the folder."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from arena.store.database import NAME
 from arena.store.glance import find_state
 
 REPORT = "report.html"
-LEAGUE = "site/league.json"  # how a league stands, which it writes after each round
-_DEEPEST = 4  # folders below the shelf in which runs are looked for
+LEAGUE = "site/league.json"  # the standings of a league, written after each round
+_DEEPEST = 4  # levels of folders below the shelf that are searched for runs
 _MOST_LISTED = 500
 _MOST_REPORT = 64 << 20  # bytes
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe without a writer is not waited for
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # does not wait for the writer of a pipe
 
 
 class Shelf:
-    """The runs and leagues in a folder and below it; links and hidden names are left out.
+    """The runs and leagues in a folder and below it; links and hidden names are skipped.
 
-    The rounds of a league are runs that can be found, and are not listed.
+    The rounds of a league can be found by name, but are not listed.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def listing(self) -> list[dict[str, Any]]:
-        """Return runs and leagues as data, the one that was changed last first."""
+        """Return runs and leagues as data, the most recently changed first."""
         found = []
         for path in _find_runs(self.root, _DEEPEST):
             is_league = not _is_plain_file(path / NAME)
@@ -48,14 +48,14 @@ class Shelf:
         return sorted(found, key=lambda run: (-run["changed"], run["name"]))
 
     def find(self, name: str) -> Path:
-        """Return the folder of a run; raises LookupError if the shelf has none of this name."""
+        """Return the folder of a run; raises LookupError if the shelf has no such run."""
         path = self._find_folder(name)
         if not _is_plain_file(path / NAME):
             raise LookupError(name)
         return path
 
     def _find_folder(self, name: str) -> Path:
-        """Return a folder of the shelf; raises LookupError if there is none of this name."""
+        """Return a folder of the shelf; raises LookupError if it does not exist."""
         path = self.root
         for part in name.split("/"):
             if not part or part.startswith(".") or "\\" in part or "\0" in part:
@@ -66,11 +66,11 @@ class Shelf:
         return path
 
     def report(self, name: str) -> bytes:
-        """Return the report of a run; raises LookupError if there is none."""
+        """Return the report of a run; raises LookupError if it does not exist."""
         return _read(self.find(name) / REPORT)
 
     def league(self, name: str) -> bytes:
-        """Return how a league stands, as JSON; raises LookupError if there is none."""
+        """Return the standings of a league as JSON; raises LookupError if they do not exist."""
         path = self._find_folder(name)
         if not _is_league(path):
             raise LookupError(name)
@@ -83,7 +83,7 @@ class Shelf:
 
 
 def _read(path: Path) -> bytes:
-    """Return a plain file of a bounded size; raises LookupError for any other."""
+    """Return the content of a regular file of limited size; raises LookupError for any other."""
     try:
         descriptor = os.open(path, _READ)
     except OSError:
@@ -111,7 +111,7 @@ def _find_runs(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _is_text(name: str) -> bool:
-    """Return whether a name is UTF-8; another one cannot be sent to a page."""
+    """Return whether a name is valid UTF-8; other names cannot be sent to a page."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -120,7 +120,7 @@ def _is_text(name: str) -> bool:
 
 
 def _is_league(path: Path) -> bool:
-    """Return whether a folder has the pages of a league, none of them behind a link."""
+    """Return whether a folder contains the pages of a league, without links on the way."""
     return _is_plain_folder((path / LEAGUE).parent) and _is_plain_file(path / LEAGUE)
 
 

@@ -18,8 +18,8 @@ def play_session(
 ) -> bool:
     """Play the games of a session, each recorded; return False if the input ended too early.
 
-    A game that is left in the middle, even by an exception, is recorded as it stands. The session
-    goes on with the one that was interrupted. Raises Changed if its bot plays otherwise now.
+    A game that is left early, even by an exception, is recorded as it stands. The session begins
+    with the `interrupted` game. Raises Changed if its bot plays differently now.
     """
     ended_well = True
     first = interrupted or RecordedGame(session, 0)
@@ -40,7 +40,7 @@ def play_session(
 
 
 def _play(game: RecordedGame, process: BotProcess, records: Records, terminal: Terminal) -> None:
-    """Play one game at the terminal, and say how it ended, also if an exception ends it."""
+    """Play one game at the terminal, and show its end, even if an exception ends it."""
     label, naming = game.session.entry.label, game.session.naming
     opponent = shorten(label)
     begins = "you begin" if game.seat == 0 else f"{opponent} begins"
@@ -65,7 +65,7 @@ def _play(game: RecordedGame, process: BotProcess, records: Records, terminal: T
 def _say_where(
     game: RecordedGame, finished: Finished | None, records: Records, terminal: Terminal
 ) -> None:
-    """Say in which line of the file the game is kept."""
+    """Show in which line of the file the game was recorded."""
     naming, line = game.session.naming, game.line
     what = "Recorded" if finished else "The game is kept unfinished"
     names = "" if naming == "english" else f" --names {naming}"

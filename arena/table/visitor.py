@@ -1,4 +1,4 @@
-"""Handle what a person asks for in the web page: begin, watch, resume and look up games."""
+"""Handle a person's requests on the web page: begin, watch, resume and review games."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class NewGame(Body):
 
 
 class NewWatch(Body):
-    """A person wants to watch two bots; without a seed it is a new one."""
+    """A person wants to watch two bots; without a seed, a new one is drawn."""
 
     bots: tuple[Text, Text]
     seed: Annotated[int, Meta(ge=0, le=MOST_SEED)] | None = None
@@ -72,7 +72,7 @@ class Act(Body):
 
 
 class Back(Body):
-    """A person takes back what was chosen last before a ply."""
+    """A person takes back the last choice before a ply."""
 
     ply: int
 
@@ -84,7 +84,7 @@ class OfLine(Body):
 
 
 class Other(Body):
-    """Another action for a ply of a recorded game, and the strength that goes on."""
+    """A variation of a recorded game: another action at a ply, and the bot that continues."""
 
     line: int
     ply: int
@@ -93,14 +93,14 @@ class Other(Body):
 
 
 class Nothing(Body):
-    """A request that says everything by its address."""
+    """The empty body of a request whose address says everything."""
 
 
 AnyBody = TypeVar("AnyBody", bound=Body)
 
 
 async def read_body(request: Request, wanted: type[AnyBody]) -> AnyBody:
-    """Return the body of a request; raises InputError for one that is not as wanted."""
+    """Return the body of a request; raises InputError if it is not of the wanted form."""
     if request.headers.get("content-type") != "application/json":
         raise InputError("the request: expected application/json")
     body = b""
@@ -127,7 +127,7 @@ class Table:
         self._again = threading.Lock()
 
     def home(self) -> dict[str, Any]:
-        """Return the bots that can be named, and the games so far."""
+        """Return the bots that have names, and the games so far."""
         interrupted, problems = find_interrupted(self.records)
         return {
             "bots": [
@@ -141,7 +141,7 @@ class Table:
         }
 
     def own_games(self) -> dict[str, Any]:
-        """Return the last games of the records, and those of the person against each strength."""
+        """Return the last games of the records, and the person's results against each strength."""
         games = read_games(self.records.path)
         tallies = count_games(games)
         return {
@@ -159,7 +159,7 @@ class Table:
         return review_game(find_line(self.records.path, line), line)
 
     def judged(self, line: int) -> dict[str, Any]:
-        """Return the timeline of a recorded game with what each decision lost."""
+        """Return the timeline of a recorded game with the loss of each decision."""
         return judged_timeline(self.records.path, line)
 
     def other(self, asked: Other) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Table:
     def sit_down_again(self, game: PersonGame) -> str:
         """Begin another game with the seats swapped, once; return its id.
 
-        It has a seed of its own: that of a game is told when it ends, and deals follow from it.
+        It has a new seed: the page shows a game's seed at its end, and a seed determines the deals.
         """
         with self._again:
             if game.under_way:
@@ -195,9 +195,9 @@ class Table:
         return self.hall.open(PersonGame(self.hall.new_folder(), recorded, self.records))
 
     def go_on(self, name: str) -> str:
-        """Go on with an interrupted game, and return its id.
+        """Resume an interrupted game, and return its id.
 
-        Raises LookupError if there is none of this name, InputError for a bot that does not
+        Raises LookupError if no interrupted game has this name, InputError for a bot that does not
         load, and what `Interrupted.go_on` raises.
         """
         self.hall.check_room()
@@ -212,9 +212,9 @@ class Table:
             raise
 
     def keep(self, name: str) -> int:
-        """Record an interrupted game as it stands, and return its line.
+        """Record an interrupted game as it stands, and return its line number.
 
-        Raises LookupError if there is none of this name.
+        Raises LookupError if no interrupted game has this name.
         """
         return self._find_interrupted(name).keep(self.records)
 
@@ -243,9 +243,9 @@ class Table:
 
 
 def _describe(one: Interrupted) -> dict[str, Any]:
-    """Return what the page tells of an interrupted game.
+    """Return the data of an interrupted game for the page.
 
-    Its spec may be a stranger's: what turns letters round is shown escaped.
+    Its spec may be a stranger's, so characters that change the direction of text are escaped.
     """
     return {
         "name": one.path.name,
@@ -256,5 +256,5 @@ def _describe(one: Interrupted) -> dict[str, Any]:
 
 
 def _new_seed(*, person_begins: bool) -> int:
-    """Return a new seed of a session; with an even one the person begins."""
+    """Draw the seed of a new session, even if the person begins."""
     return 2 * secrets.randbelow(_SEEDS // 2) + (not person_begins)

@@ -1,4 +1,4 @@
-"""Describe what is to be played: configs, pairings, the order of games, and stopping rules.
+"""Describe tournaments: configs, pairings, the order of games, and stopping rules.
 
-Only data and decisions live here; nothing here starts a process or writes a file.
+This room holds only data and decisions; nothing here starts a process or writes a file.
 """

@@ -1,7 +1,7 @@
-"""Fit the ratings between two rounds, and share out the pairs of the next one.
+"""Fit the ratings between two rounds, and allocate the pairs of the next round.
 
-`Standings` says which neighbours are not told apart and how wide the intervals are; `Narrowing`
-gives pairs to the pairings that say most about a difference.
+`Standings` finds the neighbours that are not separated yet, and the widths of the intervals;
+`Narrowing` allocates pairs to the pairings with the most information about a difference.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from arena.tournament.schedule import Pairing
 
 
 class Standings:
-    """The bots that still play, as numbers from 0, and the pairs that they have played.
+    """The standings of the bots still in the run, as numbers from 0, and the fit of their pairs.
 
-    `order` is that of their Elo, the strongest first, and `numbers` are the two bots of each
-    pairing that can go on. The games of bots that are `out` do not count. `met` are the pairings
-    that have pairs, in the order of the fit, in which every pairing weighs the same.
-    `anchor` is the number of the bot from which the Elo is counted, None if that is the mean.
+    `order` sorts the bots by Elo, the strongest first; `numbers` are the two bots of each pairing
+    that can continue. The games of bots that are `out` do not count. `met` are the pairings with at
+    least one pair, in the order of the fit, which gives every pairing the same weight. `anchor` is
+    the number of the bot at the zero of the Elo scale, None if the mean is at zero.
     """
 
     def __init__(
@@ -57,16 +57,16 @@ class Standings:
         self.order = sorted(range(len(self.labels)), key=lambda bot: (-elos[bot], self.labels[bot]))
 
     def doubtful(self) -> Iterator[tuple[int, int]]:
-        """Yield every two neighbours that are not told apart, the upper one first."""
+        """Yield every two neighbours that are not separated, the upper one first."""
         for upper, lower in zip(self.order, self.order[1:], strict=False):
             if not self.verdicts.apart[upper, lower]:
                 yield upper, lower
 
     def growth(self, upper: int, lower: int, *, hope: float = 0.0) -> float | None:
-        """Return how many times as many pairs would tell two bots apart, all of them in all.
+        """Return the factor by which all pairs must grow until two bots are separated.
 
-        It supposes that the lead stays what it seems to be, or so many errors more as there is
-        `hope`. None if no number of pairs tells, or no games lead from one to the other.
+        It assumes that the true lead is the estimated one plus `hope` standard errors. None if no
+        number of pairs would suffice, or if no chain of games connects the two.
         """
         error = float(self.fit.gap_errors[upper, lower])
         lead = float(self.verdicts.leads[upper, lower]) + hope * error
@@ -74,19 +74,19 @@ class Standings:
         return None if math.isnan(error) or math.isinf(times) else times
 
     def half_widths(self, *, luck: bool = False) -> Floats:
-        """Return half the width of each bot's interval, in Elo points; all hold at once.
+        """Return half the width of each bot's simultaneous interval, in Elo points.
 
-        With `luck` it is the part of it that further pairs would narrow.
+        With `luck`, only the part that further pairs would narrow.
         """
         covariance = self.fit.covariance if luck else self.fit.full_covariance
         bound = ELO * self.verdicts.rating_bound(self.scale)
         return bound * self.scale.errors(covariance)
 
     def open_by_pairing(self, contrast: Floats) -> Floats:
-        """Return what each pairing that was met adds to a difference's variance, times its pairs.
+        """Return, for each pairing in `met`, its part of a difference's variance times its pairs.
 
-        It is that of games which do not depend on each other: few pairs do not tell by how much
-        theirs vary.
+        The variance is that of independent games, because a pairing's own variance cannot be
+        estimated from few pairs.
         """
         model = self.fit.model
         moved = contrast @ self._inverse
@@ -95,7 +95,10 @@ class Standings:
         return np.asarray(squares * weights * model.factors * model.played)
 
     def contrast(self, bot: int, opponent: int | None = None) -> Floats:
-        """Return the weights of the strengths in one bot's lead over another, or over the mean."""
+        """Return the contrast of a lead: the strengths' weights in a bot's lead over another.
+
+        Without an opponent it is the lead over the zero of the scale.
+        """
         weights = np.zeros(len(self.labels))
         if opponent is None:
             weights -= self.scale.weights[bot]
@@ -109,27 +112,27 @@ class Standings:
         return [number for number, two in self.numbers.items() if not {*bots}.isdisjoint(two)]
 
     def growth_of_one(self, bot: int, width: float) -> float | None:
-        """Return how many times as many pairs would narrow a bot's interval to this half width.
+        """Return the factor by which the pairs must grow to narrow an interval to this half width.
 
-        None if none would, because the rest of it is wider.
+        None if the part of the interval that does not depend on the pairs is wider than that.
         """
         whole, luck = (float(self.half_widths(luck=only)[bot]) for only in (False, True))
         rest = width**2 - max(0.0, whole**2 - luck**2)
         return max(1.0, luck**2 / rest) if rest > 0 else None
 
 
-_DIGITS = 6  # of a number of pairs, so that its last bits do not decide
+_DIGITS = 6  # digits of a number of pairs; rounding errors must not change decisions
 _BISECTIONS = 100
 _MOST = 1e9  # pairs
 
 
 class Narrowing:
-    """Gives pairs to pairings so that the variance of a difference falls with the fewest of them.
+    """Allocates pairs to pairings so that a difference's variance falls with the fewest pairs.
 
-    Every pairing weighs the same in a difference, so each adds to its variance what its own pairs
-    leave open: a number of its own over its pairs. The fewest pairs go in proportion to the roots
-    of these numbers. `given` are the pairs of each pairing, which has `room` for so many. Source:
-    Neyman 1934 for the allocation.
+    Every pairing has the same weight in a difference, so the variance is a sum over pairings of a
+    constant divided by the pairing's number of pairs. The optimal numbers of pairs are proportional
+    to the square roots of the constants (Neyman allocation). `given` are the pairs allocated to
+    each pairing, at most its `room`. Source: Neyman 1934.
     """
 
     def __init__(self, standings: Standings, room: Mapping[int, int]) -> None:
@@ -142,10 +145,10 @@ class Narrowing:
     def narrow(
         self, contrast: Floats, pairings: Iterable[int], growth: float, least: int = 1
     ) -> int:
-        """Give pairs as if all had grown so many times, and return how many they are.
+        """Allocate pairs for the variance that a growth of all pairs by this factor would give.
 
-        What earlier calls gave counts. A pairing at most gets half of what the largest of these
-        pairings has, or `least`.
+        Return their number. Pairs from earlier calls count. No pairing gets more than `least` or,
+        if that is more, half the pairs of the largest of these pairings.
         """
         chosen = np.isin(self._numbers, [*pairings])
         if not chosen.any():
@@ -159,12 +162,12 @@ class Narrowing:
         return int(wanted.sum())
 
     def count_wanted(self, contrast: Floats, pairings: Iterable[int], growth: float) -> int:
-        """Return how many pairs would be given if there were room for any number."""
+        """Return the number of pairs that would be allocated without a limit."""
         chosen = np.isin(self._numbers, [*pairings])
         return int(self._wanted(contrast, growth, np.where(chosen, np.inf, 0.0)).sum())
 
     def _wanted(self, contrast: Floats, growth: float, room: Floats) -> Floats:
-        """Return the further pairs of each pairing, by which the variance is so many times less."""
+        """Return each pairing's further pairs for a variance that is `growth` times smaller."""
         cost = self._standings.open_by_pairing(contrast)
         given = np.array([self.given[number] for number in self._numbers], dtype=float)
         now = self._pairs + given

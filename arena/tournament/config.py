@@ -1,4 +1,4 @@
-"""Read the config of a tournament from YAML or from data, strictly."""
+"""Read the config of a tournament from YAML or from data, with strict validation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Format = Literal["round_robin", "gauntlet", "swiss"]
 
 
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One bot of a tournament: its spec, and what tells it apart."""
+    """One bot of a tournament: its spec, and settings of its own."""
 
     bot: Annotated[str, Meta(description="A bot's name, file, package or `cmd:` and a command.")]
     label: Annotated[
@@ -71,10 +71,10 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One tournament: every two bots play `pairs` deals twice, with the seats swapped.
 
-    In a gauntlet each of the `bots` plays against each of the `panel`, and nobody else. A Swiss
-    tournament has `rounds`, in each of which a bot plays `pairs` deals against one other. With
-    `until` a round robin and a gauntlet go on until that is reached, with at most `max_pairs`
-    deals in a pairing.
+    In a gauntlet each of the `bots` plays only against each of the `panel`. A Swiss tournament has
+    `rounds`, in each of which a bot plays `pairs` deals against one opponent. With `until`, a round
+    robin or a gauntlet continues until this target is reached, with at most `max_pairs` deals in a
+    pairing.
     """
 
     bots: Annotated[
@@ -126,9 +126,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _SHARED: Final = sorted({*Config.__struct_fields__} & {one.name for one in fields(Tournament)})
-"""Keys of a config that a tournament has, too."""
+"""Keys of a config that are also fields of a tournament."""
 
-msgspec.json.Decoder(Config)  # builds what it needs once: two threads at once crash msgspec 0.22
+msgspec.json.Decoder(Config)  # built now: msgspec 0.22 does so lazily, and crashes in two threads
 
 _KEYS: Final = {
     "": Config.__struct_fields__,
@@ -148,9 +148,9 @@ _CHOICES: Final = {
 
 
 def read(path: Path) -> Config:
-    """Return the config of a YAML file; its name is the file's stem unless it gives one.
+    """Return the config in a YAML file; without the key `name`, its name is the file's stem.
 
-    Raises InputError, which names the file and the place in it.
+    Raises InputError, which names the file and the place of the error in it.
     """
     data = read_data(path)
     try:
@@ -162,7 +162,7 @@ def read(path: Path) -> Config:
 
 
 def read_data(path: Path) -> Any:
-    """Return the data of a YAML file, whatever it is.
+    """Return the data of a YAML file without validating its keys.
 
     Raises InputError, which names the file.
     """
@@ -178,9 +178,9 @@ def read_data(path: Path) -> Any:
 
 
 def convert(data: Any, name: str) -> Config:
-    """Return the config of some data, with this name unless it gives one.
+    """Convert plain data to a config, with this name unless the data has a name.
 
-    Raises InputError, which names the place in the data.
+    Raises InputError, which names the place of the error in the data.
     """
     try:
         config = msgspec.convert(data, Config)
@@ -201,13 +201,13 @@ def convert(data: Any, name: str) -> Config:
 
 
 def check_name(name: str) -> None:
-    """Raise InputError for the name of a run that cannot name its folder."""
+    """Raise InputError for a run's name that cannot be the name of its folder."""
     if not _NAME.fullmatch(name):
         raise InputError(f"name: {name!r} cannot name a folder; use A-Z a-z 0-9 . _ -")
 
 
 def override(config: Config, **given: Any) -> Config:
-    """Return a config with what is given in place of its own values; None leaves a value."""
+    """Return a config with the `given` values in place of its own; None keeps the own value."""
     values = {name: value for name, value in given.items() if value is not None}
     return msgspec.structs.replace(config, **values)
 
@@ -219,12 +219,12 @@ def make_tournament(
     lane: str | None = None,
     objects: Mapping[str, Code] | None = None,
 ) -> Tournament:
-    """Return the tournament of a config, with some more bots, all in this lane if it is said.
+    """Return the tournament of a config, with some more bots, all in `lane` if it is given.
 
-    `against` are more members of the panel; with one, any tournament is a gauntlet. In a panel
-    `ladder` stands for the bots of the ladder that are not among the others. `objects`
-    are the classes and functions that specs of the config stand for. Raises InputError, which
-    names the place of a bot that cannot be found.
+    `against` are more members of the panel; with a panel, any tournament is a gauntlet. In a panel,
+    `ladder` stands for the ladder's bots that are not in the tournament otherwise. `objects` are
+    the classes and functions to which specs of the config refer. Raises InputError, which names the
+    place in the config of a bot that cannot be found.
     """
     bots = resolve_bots(config, more, lane, objects)
     labels = [entry.label for entry in bots]
@@ -247,7 +247,7 @@ def make_tournament(
 
 @contextmanager
 def made_from(config: Config, path: Path) -> Iterator[None]:
-    """Let an InputError say which bot lies beside the file of a config and not where it is read."""
+    """Add a hint to an InputError if a missing bot's file is in the folder of the config's file."""
     try:
         yield
     except InputError as error:
@@ -271,8 +271,8 @@ def resolve_bots(
 ) -> list[Entry]:
     """Return the config's bots, and then the bots of some more specs.
 
-    A bot's lane is the one passed here, or else its own, or else the config's. Raises
-    InputError, which names the place of a bot that cannot be found.
+    A bot's lane is the one passed here, or else its own, or else the config's. Raises InputError,
+    which names the place in the config of a bot that cannot be found.
     """
     return _resolve("bots", config.bots, more, (lane, config.lane), objects or {})
 
@@ -284,9 +284,9 @@ def _resolve(
     lanes: tuple[str | None, str | None],
     objects: Mapping[str, Code],
 ) -> list[Entry]:
-    """Return the entries of bots; of the lanes the first wins over a bot's, and the last does not.
+    """Return the entries of bots; the first of `lanes` overrides a bot's own, the second does not.
 
-    `place` is that of `bots` in the config; `more` have none.
+    `place` is the key of `bots` in the config; `more` are not in the config.
     """
     first, last = lanes
 

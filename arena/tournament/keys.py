@@ -15,28 +15,28 @@ HalvesChoice: TypeAlias = Literal["together", "apart"]
 HALVES: Final[tuple[str, ...]] = get_args(HalvesChoice)
 
 MOST_SEED: Final = 2**63 - 1
-MOST_BOTS: Final = 1000  # which are half a million pairings
+MOST_BOTS: Final = 1000  # half a million pairings
 MOST_PAIRS: Final = 1_000_000_000  # in each pairing
 MOST_ROUNDS: Final = 1000  # of a Swiss tournament
-MOST_WIDTH: Final = 1000  # of half an interval that a run is to narrow, in Elo points
+MOST_WIDTH: Final = 1000  # half the width of a target interval, in Elo points
 MOST_WORKERS: Final = 256
 MAX_FAULTS: Final = 10  # of each bot, unless the config says otherwise
 ELO0: Final = 0  # of a comparison, by default: Elo differences under both hypotheses
 ELO1: Final = 10
 ERROR_RATE: Final = 0.05
-POWER: Final = 0.8  # of a plan: how likely neighbours are told apart
+POWER: Final = 0.8  # of a plan: the probability that neighbours are separated
 COMPARED_PAIRS: Final = 20_000
 TUNED_PAIRS: Final = 10_000
 PROBED_PAIRS: Final = 400  # the interval is then some 8 points wide
-SWAPS: Final = 8_000  # of cards, by default: with fast bots some ten seconds on two cores
+SWAPS: Final = 8_000  # of cards, by default; some ten seconds for fast bots on two cores
 MOST_SWAPS: Final = 1_000_000
 JUDGE: Final = "apprentice"  # of decisions, by default
-ANALYSED: Final = 500  # games that are analysed, by default: half a minute on one core
+ANALYSED: Final = 500  # games to analyse, by default; half a minute on one core
 MOST_ANALYSED: Final = 1_000_000
-WORLDS: Final = 8  # in which an action is tried, by default
-LEAST_WORLDS: Final = 4  # two in each half, which have a standard error
+WORLDS: Final = 8  # sampled worlds in which an action is tried, by default
+LEAST_WORLDS: Final = 4  # two in each half, the fewest with a standard error
 MOST_WORLDS: Final = 1000
-WORST: Final = 10  # decisions of each bot that are shown as its worst, by default
+WORST: Final = 10  # worst decisions shown of each bot, by default
 
 TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",
@@ -54,15 +54,15 @@ TEXTS: Final = {
 
 
 def told(key: str) -> Meta:
-    """Return what says the meaning of a key that is an option, too."""
+    """Return the description of a key, which is also the help of its option."""
     return Meta(description=TEXTS[key])
 
 
-_LONGEST = 18  # digits of a number that is suggested
+_LONGEST = 18  # digits of a suggested number
 
 
 def advise_whole(value: object) -> str:
-    """Return how to write a number that has to be whole.
+    """Suggest how to write a value that must be a whole number.
 
     >>> advise_whole("1e3"), advise_whole("1,000"), advise_whole("many")
     ('write 1000', 'write 1000', 'write a whole number, such as 1000')
@@ -89,14 +89,14 @@ Bots = Annotated[list[_Bot], Meta(max_length=MOST_BOTS)]
 
 
 PATIENCE: Final = 60.0
-"""Seconds for which a cluster may have no site."""
+"""Seconds to wait while a cluster has no site."""
 
 
 class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
-    """This machine, a Dask cluster or the ranks of MPI.
+    """The choice of an executor: this machine, a Dask cluster, or the ranks of MPI.
 
-    A Dask scheduler has an address, or a file that says it; without both it is that of Dask's own
-    config.
+    A Dask scheduler is given by its address or by a file with the address; without both, Dask's own
+    config names it.
     """
 
     kind: Annotated[ExecutorKind, told("executor")] = "local"
@@ -123,9 +123,9 @@ def choose_executor(
     scheduler: str | None = None,
     scheduler_file: str | None = None,
 ) -> ExecutorChoice:
-    """Return a config's choice, which options override; a scheduler is one of Dask.
+    """Return a config's choice, overridden by options; a scheduler implies Dask.
 
-    Raises InputError for options that do not go together.
+    Raises InputError for contradictory options.
 
     >>> choose_executor("mpi", scheduler="tcp://10.0.0.1:8786").kind
     'dask'

@@ -1,7 +1,7 @@
-"""Define a parameter that `arena tune` tries: its range or choices, and its condition.
+"""Define a parameter that `arena tune` varies: its range or choices, and its condition.
 
-A parameter has a coordinate from 0 to 1. Whole numbers and choices are steps of it, and other
-numbers are rounded to few digits, so that what is found can be typed.
+Every value has a coordinate from 0 to 1. Whole numbers and choices are steps of the coordinate;
+other numbers are rounded to few digits, so that the result is short enough to type.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from arena.errors import InputError
 from engine.errors import show
 
 _MOST_CHOICES = 32
-_MOST = 1e12  # of a number in a range
-_FINENESS = 200  # a range has at least so many rounded numbers
+_MOST = 1e12  # for a number in a range
+_FINENESS = 200  # rounded numbers in a range, at least
 _LOG_DIGITS = 3
 _HOW = "write NAME=LOW..HIGH, with :log for a logarithmic range, or NAME=A,B,C"
 _PARAMETER = re.compile(
@@ -28,7 +28,7 @@ _WHOLE = re.compile(r"-?\d{1,12}")
 
 
 class Condition(NamedTuple):
-    """That another parameter, one with choices, has one of these values."""
+    """The condition that another parameter, one with choices, has one of these values."""
 
     name: str
     values: tuple[Any, ...]
@@ -39,9 +39,9 @@ class Condition(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """One parameter: a range of numbers, or some choices, and when it is used.
+    """One parameter: a range of numbers, or some choices, and the condition for its use.
 
-    `whole` numbers are tried alone, and on a `log` range equal factors are equally far apart.
+    With `whole`, only whole numbers are tried; with `log`, the range has a logarithmic scale.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Parameter(NamedTuple):
         return ((math.log(value) if self.log else value) - low) / (high - low)
 
     def steps(self, most: int) -> list[float]:
-        """Return the coordinates of all its values, or of so many if there are more."""
+        """Return the coordinates of all its values, or of `most` evenly spaced ones if more."""
         if self.choices:
             return [self.coordinate(value) for value in self.choices]
         if self.whole and self.high - self.low < most:
@@ -94,7 +94,7 @@ class Parameter(NamedTuple):
         return (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
 
     def _round(self, number: float) -> float:
-        """Return a number with as few digits as tell neighbours of the range apart."""
+        """Round a number to as few digits as still distinguish neighbours in the range."""
         if self.log:
             digits = _LOG_DIGITS - 1 - math.floor(math.log10(number))
         else:
@@ -114,9 +114,9 @@ class Parameter(NamedTuple):
 
 
 def parse_parameter(text: str) -> Parameter:
-    """Return the parameter of a text such as patience=0..5; raises InputError.
+    """Parse a parameter such as patience=0..5; raises InputError.
 
-    Where both ends are whole numbers the values are, too.
+    If both ends are whole numbers, so are the values.
 
     >>> parse_parameter("mode=a,b").choices, parse_parameter("patience=0.0..5").value(0.123)
     (('a', 'b'), 0.61)
@@ -169,7 +169,7 @@ def _parse_condition(text: str) -> Condition:
 
 
 def _parse_values(text: str) -> tuple[Any, ...]:
-    """Return values with commas between them: numbers, true, false, null, and else texts."""
+    """Parse values separated by commas: numbers, true, false, null, and else texts."""
     words = [word.strip() for word in text.split(",")]
     if "" in words:
         raise InputError("a value is missing")
@@ -200,7 +200,7 @@ def _parse_value(word: str) -> Any:
 
 
 def write_value(value: Any) -> str:
-    """Return a value as it is written in a list of choices.
+    """Write a value in the form for a list of choices.
 
     >>> write_value(True), write_value("deep"), write_value("1")
     ('true', 'deep', "'1'")
@@ -214,12 +214,12 @@ def write_value(value: Any) -> str:
 
 
 def write_choices(values: Sequence[Any]) -> str:
-    """Return values as a list of choices is written."""
+    """Write values as a list of choices."""
     return ",".join(map(write_value, values))
 
 
 def place_of(values: Sequence[Any], value: Any) -> int:
-    """Return the place of a value; 1, 1.0 and true are three values. Raises ValueError."""
+    """Return the index of a value, distinguishing 1, 1.0 and true. Raises ValueError."""
     for place, one in enumerate(values):
         if type(one) is type(value) and one == value:
             return place

@@ -1,6 +1,6 @@
-"""Cut what is still to be played into chunks of a fraction of a second, turn by turn.
+"""Cut the remaining games into chunks of a fraction of a second, turn by turn.
 
-A chunk and what it comes to are plain data, which executors send to other processes and machines.
+A chunk and its result are plain data, which executors send to other processes and machines.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from arena.tournament.strikes import Strikes
 from engine.state import Seat
 
 Fits: TypeAlias = Callable[[int], bool]
-"""Says of a pairing, by its number, whether it is wanted."""
+"""A function that returns whether the pairing with a number is wanted."""
 
 _CHUNK_SECONDS = 0.3
 _FIRST_CHUNK = 1
-_PARTS = 8  # of a pairing's pairs in a round of few pairings: there is work for all workers
-_LEAST = 4  # pairs: smaller chunks cost more than they spread
+_PARTS = 8  # parts of a pairing's pairs in a round of few pairings, so that all workers are busy
+_LEAST = 4  # pairs; smaller chunks cost more time than they save
 
 
 class Verdict(NamedTuple):
-    """The end of a game that its workers did not survive: the guilty seat, after which actions."""
+    """The forfeit of a game that killed its workers: the guilty seat, and the actions before."""
 
     guilty: Seat
     history: bytes
@@ -35,13 +35,14 @@ class Verdict(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Some pairs of the pairing with this number: from `first` on, `pairs` of them.
+    """Consecutive pairs of the pairing with this number: `pairs` of them, from `first` on.
 
-    `apart` asks for each bot to be in a process of its own, and for one game at a time,
-    because a worker has died. `verdicts` decide games, by pair and seat.
-    `seats` are those of the pairing's first bot, one for each half of the games, in the order of
-    playing. `swaps` are made in games, by pair and seat; a machine of a cluster is not told of
-    them. With a `question` nothing is played: the first bot of the pairing judges recorded games.
+    With `apart`, because a worker has died, each bot runs in a process of its own, and games are
+    played one at a time. `verdicts` are results of games that are not played, by pair and seat.
+    `seats` are the seats of the pairing's first bot, in the order of playing: one for each half of
+    the games. `swaps` are exchanges of cards in games, by pair and seat; machines of a cluster do
+    not get them. With a `question` no game is played: the pairing's first bot judges recorded
+    games.
     """
 
     pairing: int
@@ -55,11 +56,11 @@ class Chunk(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What a chunk came to, in the order of pair and seat, and how long it took.
+    """The results of a chunk, in the order of pair and seat, and the time that it took.
 
-    Timings are by label. A chunk with a question has no results, but games that were `judged`, or
-    a `refusal` that says why they could not be. `renewed` are the labels of bots that get a new
-    process for each game, because some of their faults did not come back.
+    Timings are by label. A chunk with a question has no results but `judged` games, or a `refusal`,
+    the reason why the bot could not judge them. `renewed` are the labels of bots that get a new
+    process for each game, because some of their faults did not occur again in a repeated game.
     """
 
     chunk: Chunk
@@ -72,12 +73,12 @@ class Played(NamedTuple):
 
     @property
     def forfeits(self) -> list[GameResult]:
-        """The games that a fault has ended."""
+        """The games that a fault ended."""
         return [result for result in self.results if result.fault]
 
 
 def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
-    """Return what a chunk came to, from what its parts came to."""
+    """Return the result of a chunk, joined from the results of its parts."""
     results: list[GameResult] = []
     judged: list[JudgedGame] = []
     timings: dict[str, Timing] = {}
@@ -98,7 +99,7 @@ def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Return chunks in order, those as one that follow each other.
+    """Return chunks in order, joining those that are consecutive.
 
     >>> [chunk[:3] for chunk in join_chunks([Chunk(0, 4, 2), Chunk(1, 6, 1), Chunk(0, 0, 4)])]
     [(0, 0, 6), (1, 6, 1)]
@@ -114,10 +115,10 @@ def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 
 class _Missing(NamedTuple):
-    """Pairs of a pairing that are to be played, up to `end`, in chunks of `most` at most.
+    """Missing pairs of a pairing, up to `end`, to be played in chunks of at most `most`.
 
-    `turn` is that of the first of them, and `rank` the place in the turn; a turn below 0 is a
-    place in a list.
+    `turn` is the turn of the first pair, and `rank` its place in the turn; a negative turn is a
+    place in a given list.
     """
 
     turn: int
@@ -129,11 +130,11 @@ class _Missing(NamedTuple):
 
 
 class Plan:
-    """Cuts pairs into chunks, those of each pairing by the speed of its games so far.
+    """Cuts pairs into chunks whose size depends on the speed of the pairing's games so far.
 
-    `missing` holds, for each pairing, ranges of pairs that are to be played in just this order;
-    what is added later is played in turns. `seats` is the order of the two halves of a chunk. With
-    `size` chunks have so many pairs, whatever their speed.
+    `missing` has, for each pairing, the ranges of pairs to play, in this order; pairs added later
+    are played in turns. `seats` is the order of the two halves of a chunk. With `size`, every chunk
+    has this many pairs, whatever the speed.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class Plan:
         self.size = size
         self._missing: list[_Missing] = []  # a heap
         self._returned: list[Chunk] = []
-        self._given: dict[tuple[int, int], int] = {}  # pairs of chunks that are being played
+        self._given: dict[tuple[int, int], int] = {}  # pairs of the chunks that are being played
         self._pair_seconds: dict[int, float] = {}
         listed = [(number, pairs) for number, ranges in enumerate(missing) for pairs in ranges]
         for place, (number, pairs) in enumerate(listed, -len(listed)):
@@ -156,20 +157,20 @@ class Plan:
 
     @property
     def is_finished(self) -> bool:
-        """Whether everything has been played, or passed over."""
+        """Whether all games have been played or skipped."""
         return not (self._missing or self._returned or self._given)
 
     def add(self, missing: Iterable[tuple[int, range]], *, spread: bool) -> None:
-        """Add the pairs of a round: the number of their pairing, and a range of it.
+        """Add the pairs of a round, each range with the number of its pairing.
 
-        With `spread`, each is cut into several chunks, for a round that has few pairings.
+        With `spread`, each range is cut into several chunks, for a round of few pairings.
         """
         for pairing, pairs in missing:
             most = max(_LEAST, len(pairs) // _PARTS) if spread else len(pairs)
             self._push(_Missing(0, 0, pairing, pairs.start, pairs.stop, most))
 
     def _push(self, missing: _Missing) -> None:
-        """Add pairs; those of one turn are played before those of the next."""
+        """Add pairs, to be played in the order of their turns."""
         if missing.first < missing.end:
             if missing.turn >= 0:
                 turn, rank = self.strikes.place_of(missing.pairing, missing.first)
@@ -177,10 +178,10 @@ class Plan:
             heapq.heappush(self._missing, missing)
 
     def next(self, fits: Fits | None = None) -> Chunk | None:
-        """Return what to play next, None when everything has been given out.
+        """Return the next chunk to play, None if no chunk is left.
 
-        With `fits`, only pairings whose number fits are given out. Games that would be forfeits
-        by rule are passed over.
+        With `fits`, only pairings whose number it accepts are considered. Games that would be
+        forfeits by rule are skipped.
         """
         while chunk := self._take(fits):
             if not self.strikes.is_out(chunk.pairing):
@@ -190,7 +191,7 @@ class Plan:
         return None
 
     def _take(self, fits: Fits | None) -> Chunk | None:
-        """Return the next chunk that has been given back, or else of what is missing."""
+        """Return the next chunk that was taken back, or else the next one of the missing pairs."""
         for chunk in sorted(self._returned, key=self._place):
             if fits is None or fits(chunk.pairing):
                 self._returned.remove(chunk)
@@ -204,11 +205,11 @@ class Plan:
         return taken
 
     def _place(self, chunk: Chunk) -> tuple[int, ...]:
-        """Return where a chunk stands in the schedule."""
+        """Return the place of a chunk in the schedule."""
         return (*self.strikes.place_of(chunk.pairing, chunk.first), *chunk[:2])
 
     def _cut(self) -> Chunk:
-        """Return the next chunk of what is missing, all of it where it is not to be played."""
+        """Cut the next chunk from the missing pairs; one to be skipped is not cut."""
         missing = heapq.heappop(self._missing)
         turn, _, pairing, first, end, most = missing
         seconds = self._pair_seconds.get(pairing)
@@ -223,23 +224,23 @@ class Plan:
         return Chunk(pairing, first, stop - first, seats=self.seats)
 
     def is_out(self, pairing: int) -> bool:
-        """Return whether a pairing's games that have not been played are forfeits by rule."""
+        """Return whether the unplayed games of a pairing are forfeits by rule."""
         return self.strikes.is_out(pairing)
 
     def take_back(self, chunks: Iterable[Chunk]) -> None:
-        """Take back chunks that were given out and not played."""
+        """Take back chunks that were handed out but not played."""
         for chunk in chunks:
             self._forget(chunk)
             self._returned.append(chunk)
 
     def _forget(self, chunk: Chunk) -> None:
-        """Take note that a chunk, or several as one, is not being played any more."""
+        """Record that a chunk, or several joined chunks, is no longer being played."""
         first = chunk.first
         while first < chunk.first + chunk.pairs:
             first += self._given.pop((chunk.pairing, first), chunk.pairs)
 
     def learn(self, played: Played) -> None:
-        """Take note of a chunk that was played, or of several as one: their speed and faults."""
+        """Record the speed and the faults of a played chunk, or of several joined chunks."""
         chunk = played.chunk
         self._forget(chunk)
         self._pair_seconds[chunk.pairing] = max(1e-6, played.seconds) / chunk.pairs

@@ -1,4 +1,4 @@
-"""Write the command, or the call of the library, that plays one game of a run again."""
+"""Write the command, or the call of the library, that replays one game of a run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Command: TypeAlias = Callable[[Fixture], str]
 
 
 def replay_commands(tournament: Tournament) -> Command:
-    """Return a function that returns the command which plays a game again.
+    """Return a function that returns the command to replay a game.
 
-    The command works in the folder where the run was started. It holds everything that
-    decides the game, and nothing of the run's folder. For a game with a class or function of a
-    program it is a call of the library, in that program. It is empty for a game of a restricted
-    bot, which no command plays by itself.
+    The command works in the folder where the run was started. It contains everything that
+    determines the game, and does not need the run's folder. For a game with a class or function of
+    a program, it is a call of the library in that program. It is empty for a game of a restricted
+    bot, for which no single command exists.
     """
     entries = tournament.by_label
     own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
@@ -39,7 +39,7 @@ def replay_commands(tournament: Tournament) -> Command:
         if any(entries[label].needs for label in labels):
             needs = [json.dumps(entries[label].needs) for label in labels]
             words += [word for text in needs for word in ("--needs", text)]
-        seeded = drawn.pairing  # labels decide the deals
+        seeded = drawn.pairing  # labels determine the deals
         if own & {*labels} or seeded != labels:
             words += [word for label in seeded for word in ("--label", label)]
         return arena_command("game", [entries[label].spec for label in labels], words)
@@ -48,7 +48,7 @@ def replay_commands(tournament: Tournament) -> Command:
 
 
 def common_options(tournament: Tournament) -> list[str]:
-    """Return the options of a command that give its games their seed, rules and limits."""
+    """Return the options of a command for the tournament's seed, rules and limits."""
     options = ["--seed", str(tournament.seed)]
     if changes := tournament.rules.changes():
         options += ["--rules", json.dumps(changes)]
@@ -58,7 +58,7 @@ def common_options(tournament: Tournament) -> list[str]:
 
 
 def _call(tournament: Tournament, fixture: Fixture) -> str:
-    """Return the call of the library that plays a game again."""
+    """Return the call of the library that replays a game."""
     seeded = tournament.drawn(fixture)
     bots = [
         _bot(tournament.by_label[label], as_label)
@@ -73,7 +73,7 @@ def _call(tournament: Tournament, fixture: Fixture) -> str:
 
 
 def _bot(entry: Entry, label: str) -> str:
-    """Return a bot as it is passed to the library, with the label that decides its deals."""
+    """Return a bot as an argument of the library, with the label that determines its deals."""
     target = entry.target.removeprefix(OBJECT)
     parts = {"label": label, "params": entry.params, "lane": entry.lane}
     parts |= {"needs": [*entry.needs]} if entry.needs else {}

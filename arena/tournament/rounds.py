@@ -1,7 +1,7 @@
-"""Define the protocol class `Rounds`, which decides what a run plays next, and the single round.
+"""Define the base class `Rounds`, which decides what a run plays next, and the single round.
 
-After each round it chooses, by the games so far, the next pairs of games (one deal, played twice
-with the seats swapped). A round robin is one single round.
+After each round it chooses the next pairs by the games so far; a pair is one deal played twice,
+with the seats swapped. A round robin is one single round.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from arena.tournament.schedule import PairRange, single_round
 from arena.tournament.tournament import Tournament
 
 Counts: TypeAlias = tuple[int, ...]
-"""Pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2.
+"""Numbers of a pairing's pairs by the score of its first bot: 0, 1/2, 1, 3/2 and 2.
 
-Those of the new version in a paired tournament are by its score less that of the old one on the
-same deal: -2 to 2 by halves.
+For the new version in a paired tournament, they are by its score minus the old one's on the same
+deal: -2 to 2 in steps of 1/2.
 """
 
 _SWISS = "arena.tournament.swiss_rounds:SwissRounds"
@@ -33,9 +33,9 @@ def add(counts: Counts, more: Counts) -> Counts:
 
 
 class Open(NamedTuple):
-    """What is not known: the order of two neighbours, or, without an opponent, one bot's Elo.
+    """An unresolved question: the order of two neighbours or, without opponent, one bot's Elo.
 
-    `further_pairs` is about how many more would tell; None if that cannot be said.
+    `further_pairs` is the approximate number of pairs still needed; None if it is unknown.
     """
 
     bot: str
@@ -44,12 +44,12 @@ class Open(NamedTuple):
 
 
 class Rounds:
-    """Decides at each barrier which pairs are played until the next one.
+    """Decides, at the barrier after each round, which pairs the next round plays.
 
-    It is a function of its arguments and the tournament alone, so that a run that was killed
-    takes the same decisions again. The pairs of a pairing are played from 0 on without a gap.
-    `most` is how many rounds there are at most, None if that is not known. With
-    `leaves_out_unrated` a bot that has finished no game counts as one that is out.
+    The decisions depend only on the arguments and the tournament, so that a resumed run decides
+    the same again. The pairs of a pairing are played from 0 on without a gap. `most` is the
+    greatest number of rounds, None if unknown. With `leaves_out_unrated`, a bot without a finished
+    game counts as out.
     """
 
     most: int | None = None
@@ -58,33 +58,33 @@ class Rounds:
     def next(
         self, number: int, counts: Mapping[int, Counts], out: Collection[str], /
     ) -> list[PairRange]:
-        """Return the pairs of the round with this number, from 0, none when the run is over.
+        """Return the pairs of the round with this number, from 0; an empty list ends the run.
 
-        `counts` are those of all earlier rounds, by the number of the pairing; a pairing that
-        has not played is not there. `out` are the labels of bots that had too many faults: they
-        get no more games.
+        `counts` are the results of all earlier rounds, by number of the pairing; a pairing without
+        games is missing. `out` are the labels of bots that had too many faults and get no more
+        games.
         """
         raise NotImplementedError
 
     def status(self, _counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
-        """Return in one line how far the run is, nothing if there is nothing to say."""
+        """Return one line about the run's progress, empty if there is nothing to report."""
         return ""
 
     def find_open(
         self, _counts: Mapping[int, Counts], _out: Collection[str], /
     ) -> list[Open] | None:
-        """Return what is not known, None for a run that looks for nothing."""
+        """Return the unresolved questions, None for a run without a target."""
         return None
 
     def describe_end(
         self, _counts: Mapping[int, Counts], _out: Collection[str], _unrated: Collection[str], /
     ) -> list[str]:
-        """Return lines that say whether a run has found what it looks for, none without that."""
+        """Return lines that report whether a run reached its target, empty without a target."""
         return []
 
 
 class SingleRound(Rounds):
-    """The rounds of a round robin, a gauntlet and of meetings: one, in which all is played."""
+    """One round with all games, for a round robin, a gauntlet, or meetings."""
 
     most = 1
 
@@ -103,9 +103,9 @@ class SingleRound(Rounds):
 
 
 def make_rounds(tournament: Tournament) -> Rounds:
-    """Return what decides which pairs are played in a tournament.
+    """Return the `Rounds` of a tournament.
 
-    A module of rounds is imported by its name where a tournament needs it: numpy takes 0.1 s.
+    Their module is imported by name only if the tournament needs it: numpy takes 0.1 s.
     """
     if tournament.stop:
         made: Rounds = _find(tournament.stop.rounds)(tournament, tournament.stop)
@@ -117,7 +117,7 @@ def make_rounds(tournament: Tournament) -> Rounds:
 
 
 def _find(name: str) -> Callable[..., Rounds]:
-    """Return what makes the rounds, by its module and its name."""
+    """Import the function or class that makes the rounds, given as module:name."""
     module, _, attribute = name.partition(":")
     found: Callable[..., Rounds] = getattr(import_module(module), attribute)
     return found

@@ -25,17 +25,17 @@ _OUTSIDE_BRACKETS = r"(?![^\[]*\])"
 
 
 class Variant(NamedTuple):
-    """Rules with a name, which says how they differ from the rules that they vary."""
+    """Rules with a name, which lists their differences from the base rules."""
 
     name: str
     rules: Rules
 
 
 def make_variants(base: Rules, options: Sequence[str], *, cross: bool = False) -> list[Variant]:
-    """Return the base rules and then each change of the options, every rules once.
+    """Return the base rules, then a variant for each change in the options, without duplicates.
 
-    An option is `NAME=VALUE,VALUE`; a list stands in brackets, and `+NAME=VALUE` after a value
-    is a rule that changes with it. With `cross` the changes of different rules are also made
+    An option is `NAME=VALUE,VALUE`; a list is in brackets, and `+NAME=VALUE` after a value changes
+    a further rule along with it. With `cross`, the changes of different rules are also made
     together, in every combination. Raises InputError, which names the option and the value.
 
     >>> options = ["set_bonus=0,5,0", "rounds=2+removed=23"]
@@ -58,7 +58,7 @@ def make_variants(base: Rules, options: Sequence[str], *, cross: bool = False) -
 
 
 def name_of(rules: Rules, base: Rules) -> str:
-    """Return how rules differ from others; it can name a folder.
+    """Return the differences of rules from base rules, in a form for a folder's name.
 
     >>> name_of(Rules(set_bonus=0, majority_values=(1, 1, 1, 1)), Rules())
     'majority_values=1-1-1-1,set_bonus=0'
@@ -69,7 +69,7 @@ def name_of(rules: Rules, base: Rules) -> str:
 
 
 def list_published() -> dict[str, str]:
-    """Return the published value of each rule, as it is written after `--rule` and in YAML.
+    """Return the published value of each rule, in the form for `--rule` and for YAML.
 
     >>> published = list_published()
     >>> published["set_bonus"], published["majority_values"]
@@ -83,7 +83,7 @@ def list_published() -> dict[str, str]:
 
 
 def describe_changes(rules: Rules) -> str:
-    """Return that rules are not the published ones, as a sentence; of those nothing.
+    """Describe the differences from the published rules in a sentence, empty without any.
 
     >>> describe_changes(Rules(set_bonus=0)), describe_changes(Rules())
     ('Played under changed rules: set_bonus=0 (published: 5).', '')
@@ -127,14 +127,14 @@ def _parse(option: str) -> Iterator[Change]:
 
 
 def _value(text: str) -> Any:
-    """Return a value by its form: a number, a list, or else a text."""
+    """Parse a value by its form: a number, a list, or else a text."""
     if text.startswith("[") and text.endswith("]"):
         return [_value(part.strip()) for part in text[1:-1].split(",")]
     return int(text) if _NUMBER.fullmatch(text) else text
 
 
 def _combine(by_rule: Iterable[Sequence[Change]]) -> Iterator[Change]:
-    """Yield every combination of the changes of different rules, single changes among them."""
+    """Yield every combination of changes of different rules, including single changes."""
     for parts in product(*([{}, *changes] for changes in by_rule)):
         names = [name for part in parts for name in part]
         if len(names) > len({*names}):

@@ -1,8 +1,8 @@
-"""List the games of a run: its pairings, the place of each game, and the order of playing.
+"""Define the schedule of a run: its pairings, the place of each game, and the order of playing.
 
-Pairs are played in turns, so that no pairing runs ahead. In the first turns every pairing plays
-one pair: pair 0 of all, then pair 1. Later it plays some pairs in a turn, a quarter of those that
-it has played. So in a run that is stopped all pairings have about as many pairs.
+Pairs are played in turns, so that no pairing runs ahead. In each of the first turns every pairing
+plays one pair: pair 0 of all, then pair 1. Later, a turn has a quarter of the pairs that a pairing
+has played before. So in a run that is stopped, all pairings have about the same number of pairs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Pairing(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Some pairs of two bots that a run is asked for: `pairs` deals of theirs, from `first` on."""
+    """A requested meeting of two bots: `pairs` pairs of theirs, from the number `first` on."""
 
     bot: str
     opponent: str
@@ -51,7 +51,7 @@ class Fixture(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, str]:
-        """Who sits where: the labels in the order of the seats.
+        """The labels in the order of the seats.
 
         >>> Fixture(Pairing("greedy", "uniform"), pair=3, seat=1).labels
         ('uniform', 'greedy')
@@ -69,9 +69,9 @@ class Fixture(NamedTuple):
         return "/".join([*self.pairing, str(self.pair), str(self.seat)])
 
     def draw(self, seed: int, rules: Rules = STANDARD) -> Draw:
-        """Return the deal and the luck of both seats: the same in both games of a pair.
+        """Return the deal and both seats' random generators: the same in both games of a pair.
 
-        The labels are sorted, so that it does not matter which bot the run names first.
+        The labels are sorted, so that the order in which the run names the bots has no effect.
         """
         return draw(address(seed, "deal", *sorted(self.pairing), self.pair), rules)
 
@@ -95,7 +95,7 @@ def gauntlet(challengers: Sequence[str], panel: Sequence[str]) -> list[Pairing]:
 
 
 class PairRange(NamedTuple):
-    """Some pairs of the pairing with this number: from `first` on, up to `end`."""
+    """A range of pairs of the pairing with this number: from `first` up to, but without, `end`."""
 
     pairing: int
     first: int
@@ -103,7 +103,7 @@ class PairRange(NamedTuple):
 
 
 def single_round(pairings: Sequence[Pairing], pairs: int) -> list[PairRange]:
-    """Return the ranges of a run in which every pairing plays so many pairs.
+    """Return the ranges of a run in which every pairing plays this many pairs.
 
     >>> single_round([Pairing("a", "b"), Pairing("a", "c")], pairs=5)
     [PairRange(pairing=0, first=0, end=5), PairRange(pairing=1, first=0, end=5)]
@@ -111,13 +111,13 @@ def single_round(pairings: Sequence[Pairing], pairs: int) -> list[PairRange]:
     return [PairRange(number, 0, pairs) for number in range(len(pairings))]
 
 
-_PART = 4  # a turn is one part of so many of the pairs before it
+_PART = 4  # a turn has a quarter of the pairs before it
 
-_starts = [0]  # of turns, counted from a span's first pair
+_starts = [0]  # first places of turns, counted from a range's first pair
 
 
 def turn_of(place: int) -> int:
-    """Return the turn in which a pair is played that has this place in its span.
+    """Return the turn of a pair with this place in its range.
 
     >>> [turn_of(place) for place in (0, 1, 7, 8, 9, 10, 1000)]
     [0, 1, 7, 8, 8, 9, 30]
@@ -128,7 +128,7 @@ def turn_of(place: int) -> int:
 
 
 def turn_end(place: int) -> int:
-    """Return the place after the last pair of a turn, which has this place in it.
+    """Return the place after the last pair of the turn that contains this place.
 
     >>> turn_end(0), turn_end(8), turn_end(9)
     (1, 10, 10)
@@ -137,9 +137,9 @@ def turn_end(place: int) -> int:
 
 
 def in_turns(ranges: Sequence[PairRange]) -> Iterator[PairRange]:
-    """Yield the parts of ranges in the order in which they are played.
+    """Yield the parts of ranges, by turns, in the order in which they are played.
 
-    One that is alone is not parted.
+    A single range is not divided.
 
     >>> [tuple(span) for span in in_turns([PairRange(0, 5, 7), PairRange(1, 0, 3)])]
     [(0, 5, 6), (1, 0, 1), (0, 6, 7), (1, 1, 2), (1, 2, 3)]

@@ -1,10 +1,10 @@
 """Decide which settings of a bot `arena tune` tries next, and on how many deals.
 
-All candidates of a round meet the same panel on the same deals with the same luck, so that their
-scores differ by what they are and little else. The first round tries points that fill the space.
-Each later one tries the best point so far, and those whose scores are expected to raise the score
-of the best one most (`arena.statistics.surrogate`).
-Chosen among other methods by measurement: bench/STUDIES.md, tune.
+All candidates of a round meet the same panel on the same deals with the same luck (common random
+numbers), so that their scores differ mainly by their strength. The first round tries a
+space-filling design. Each later round tries the best point so far, and the points from which the
+largest gain in the score of the best one is expected (`arena.statistics.surrogate`). The method
+was chosen by measurement: bench/STUDIES.md, tune.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ ROUNDS: Final = 10
 _FIRST_SHARE = 0.25  # of the budget, for the first round
 _CANDIDATES = 5  # of a later round
 _LEAST_DEALS = 4  # of a candidate against each opponent
-_DRAWN, _ANY = 16, 24  # points that are weighed: best in a draw, and any
-_HOPES = 40  # points that may be the best one after a round, beside these
-_FUTURES = 48  # outcomes of a round that are imagined
+_DRAWN, _ANY = 16, 24  # points that are compared: best in a posterior draw, and any
+_HOPES = 40  # further points that may be the best one after a round
+_FUTURES = 48  # simulated outcomes of a round
 _MOST_STEPS = 401  # of one parameter
-_MOST_LISTED = 1_000  # settings that are all looked at
-_RANDOM = 200  # points that are looked at where there are more
+_MOST_LISTED = 1_000  # settings; up to this many, all are considered
+_RANDOM = 200  # random points that are considered if there are more settings
 _NEAR = 25  # points at each distance from the best one
-_FILL, _FILL_EACH = 4, 3  # points of the first round, and for each parameter
+_FILL, _FILL_EACH = 4, 3  # points of the first round: in any case, and for each parameter
 _SHRINKS = (0.2, 0.1, 0.05, 0.02)
 
 
 class Batch(NamedTuple):
-    """The points that a round tries, and how many deals each has against each opponent."""
+    """The points that a round tries, and the number of deals of each against each opponent."""
 
     points: Sequence[Point]
     deals: int
 
 
 def least_budget(space: Space, opponents: int) -> int:
-    """Return how many pairs a search needs so that each of its first points has a few deals.
+    """Return the fewest pairs with which each point of a search's first round gets a few deals.
 
     >>> from arena.tournament.search_space import make_space
     >>> least_budget(make_space(["patience=0..20"]), opponents=3)
@@ -63,10 +63,10 @@ def _first_points(space: Space) -> int:
 
 
 class Search:
-    """Decides round by round what is tried, from all scores so far: equal scores, equal choices.
+    """Decides round by round which points to try, as a function of all scores so far.
 
-    `budget` are pairs in all, against all `opponents` together. Which round it is follows from what
-    it was told.
+    `budget` is the number of pairs in all, against all `opponents` together. The number of the
+    round is the number of rounds whose scores it has received.
     """
 
     def __init__(self, space: Space, budget: int, opponents: int, seed: int) -> None:
@@ -74,13 +74,13 @@ class Search:
         self.deals = budget // opponents  # of all candidates together
         self.seed = seed
         self.number = 0
-        self.rounds: list[Deals] = []  # but those in which all failed
+        self.rounds: list[Deals] = []  # without rounds in which all points failed
         self.tried: list[Point] = []
         self.failed: set[Point] = set()
         self.spent = 0
 
     def next(self) -> Batch | None:
-        """Return what the next round tries, None when the budget is spent."""
+        """Return the points of the next round, None if the budget is spent."""
         number, left = self.number, self.deals - self.spent
         if number >= ROUNDS or left < 2 * _LEAST_DEALS:
             return None
@@ -94,9 +94,9 @@ class Search:
         return Batch(points, max(1, share // len(points)))
 
     def tell(self, batch: Batch, scores: Floats, failed: Collection[int] = ()) -> None:
-        """Learn the scores of a round, points x opponents x deals, nan where one does not count.
+        """Add the scores of a round, shape (points, opponents, deals), nan for uncounted deals.
 
-        The points whose numbers are `failed` are tried no more, and their scores do not count.
+        The points whose numbers are `failed` are not tried again, and their scores do not count.
         """
         self.number += 1
         self.spent += len(batch.points) * batch.deals
@@ -110,18 +110,18 @@ class Search:
             vars(self).pop(known, None)
 
     def best(self) -> Point:
-        """Return the point with the highest expected score, also one that was never tried."""
+        """Return the point with the highest expected score, even if it was never tried."""
         random = stream(self.seed, "tune", "best")
         return self._refine(self._best(self._look(random)), random)
 
     @cached_property
     def luck(self) -> CommonLuck:
-        """What is known of the errors of scores."""
+        """The model of the scores' errors, fitted to all rounds."""
         return CommonLuck(self.rounds)
 
     @cached_property
     def surrogate(self) -> Surrogate:
-        """What is known of the score of all points."""
+        """The surrogate model of the score of all points."""
         points = np.concatenate([one.points for one in self.rounds])
         means = np.concatenate([one.means() for one in self.rounds])
         covariance = np.zeros((len(points), len(points)))
@@ -133,7 +133,7 @@ class Search:
         return Surrogate(points, means, covariance, self.space.features)
 
     def encode(self, points: Sequence[Point]) -> Floats:
-        """Return points as the surrogate takes them."""
+        """Return points in the encoding of the surrogate."""
         return np.array([self.space.encode(point) for point in points])
 
     def _best(self, points: Sequence[Point]) -> Point:
@@ -141,13 +141,13 @@ class Search:
         return points[int(np.argmax(means))]
 
     def _refine(self, best: Point, random: Random) -> Point:
-        """Return a point that is expected to be better than this one, if one is near."""
+        """Return a nearby point with a higher expected score, if there is one, else this point."""
         for shrink in _SHRINKS if self._list() is None else ():
             best = self._best([best, *self._near(best, shrink, random)])
         return best
 
     def _fill(self) -> list[Point]:
-        """Return points that fill the space: each parameter has its values evenly often."""
+        """Return a space-filling design, in which each parameter has its values equally often."""
         count, wanted = len(self.space.parameters), _first_points(self.space)
         listed = self._list()
         if listed is not None and len(listed) <= wanted:
@@ -161,7 +161,7 @@ class Search:
         return self._distinct(zip(*columns, strict=True))
 
     def _draw(self, wanted: int, share: int) -> list[Point]:
-        """Return the points that tell most of which one is the best, on so many deals in all."""
+        """Return the most informative points about the best one, for `share` deals in all."""
         random = stream(self.seed, "tune", self.number)
         points = self._look(random)
         encoded = self.encode(points)
@@ -184,7 +184,7 @@ class Search:
         return [points[pool[n]] for n in chosen]
 
     def _look(self, random: Random) -> list[Point]:
-        """Return the points that are looked at: all if they are few."""
+        """Return the points to consider: all if they are few."""
         listed = self._list()
         if listed is not None:
             return listed
@@ -195,7 +195,7 @@ class Search:
         return self._distinct([*self.tried, best, *found, *near])
 
     def _near(self, point: Point, shrink: float, random: Random) -> list[Point]:
-        """Return points around one: a coordinate stays, or is moved, choices rarely."""
+        """Return random points near one: each coordinate may move, a choice rarely."""
         return self._distinct(
             [
                 random.random()
@@ -214,6 +214,6 @@ class Search:
         return self._distinct(product(*steps))
 
     def _distinct(self, points: Iterable[Sequence[float]]) -> list[Point]:
-        """Return points as they are tried, each once, and none that failed."""
+        """Return points snapped to settings, without duplicates and failed points."""
         snapped = dict.fromkeys(map(self.space.snap, points))
         return [point for point in snapped if point not in self.failed]

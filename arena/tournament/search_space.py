@@ -1,7 +1,7 @@
-"""Define all settings that `arena tune` tries: some parameters, and the points of a unit cube.
+"""Define the search space of `arena tune`: parameters, and the points of a unit cube.
 
-A **point** has a coordinate from 0 to 1 for each parameter, and a **setting** is what a bot gets
-for it: values by name. A parameter whose condition does not hold is in no setting.
+A **point** has a coordinate from 0 to 1 for each parameter; a **setting** has the values, by name,
+that a bot gets for it. A parameter whose condition does not hold is not in the setting.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Space(NamedTuple):
     parameters: tuple[Parameter, ...]
 
     def snap(self, point: Sequence[float]) -> Point:
-        """Return the point of the setting at a point: two of one setting become the same.
+        """Return the standard point of the setting at a point: equal settings give equal points.
 
         >>> space = make_space(["patience=0..4", "mode=a,b", "depth=1..3 if mode=b"])
         >>> space.snap([0.3, 0.1, 0.9])
@@ -37,7 +37,7 @@ class Space(NamedTuple):
         return self.point(self.setting(point))
 
     def setting(self, point: Sequence[float]) -> dict[str, Any]:
-        """Return the values at a point, of the parameters whose conditions hold.
+        """Return the setting at a point: the values of the parameters whose conditions hold.
 
         >>> make_space(["patience=0..4", "mode=a,b", "depth=1..3 if mode=b"]).setting([1, 0.1, 1])
         {'patience': 4, 'mode': 'a'}
@@ -73,7 +73,7 @@ class Space(NamedTuple):
 
     @property
     def features(self) -> list[tuple[int, ...]]:
-        """The coordinates of `encode` that each parameter has."""
+        """The indices in the result of `encode` that belong to each parameter."""
         found, start = [], 0
         for one in self.parameters:
             size = len(one.choices) or 1
@@ -82,9 +82,9 @@ class Space(NamedTuple):
         return found
 
     def encode(self, point: Sequence[float]) -> list[float]:
-        """Return a point as numbers whose distances mean something: each choice has its own.
+        """Encode a point for a model of distances: one number for a range, one for each choice.
 
-        Two choices are as far from each other as the ends of a range.
+        The distance between two choices equals that between the ends of a range.
         """
         setting, numbers = self.setting(point), []
         for one, coordinate in zip(self.parameters, point, strict=True):
@@ -97,9 +97,9 @@ class Space(NamedTuple):
 
 
 def make_space(texts: Sequence[str]) -> Space:
-    """Return the space of some parameters, as `parse_parameter` reads them.
+    """Parse parameters with `parse_parameter` into a space.
 
-    Raises InputError, also for a condition on what is not a parameter with choices before it.
+    Raises InputError, also for a condition on anything but an earlier parameter with choices.
     """
     parameters = [parse_parameter(text) for text in texts]
     if not 1 <= len(parameters) <= MOST_PARAMETERS:

@@ -1,4 +1,4 @@
-"""Find a config by its path or its name, and explain what is no config."""
+"""Find a config by its path or its name, and explain why something else is not a config."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from arena.entries.resolve import installed
 from arena.errors import InputError, arena_command
 
 _RUN = ("manifest.json", "run.sqlite")
-"""Files by which the folder of a run is known: the first is a config, too."""
+"""Files that mark the folder of a run; the first is also valid as a config."""
 
 
 def explain_no_config(path: Path) -> str:
-    """Return what is at a path that holds no config, and the command that was meant.
+    """Explain what a path contains instead of a config, with the command that was meant.
 
-    It is nothing where a config may be.
+    The text is empty if the path may be a config.
     """
     if path.is_dir():
         bot = any((path / name).is_file() for name in MAINS)
@@ -34,7 +34,7 @@ def explain_no_config(path: Path) -> str:
 
 
 def explain_no_name(word: str) -> str:
-    """Return what a word is that names no config, and the command that was meant."""
+    """Explain a word that is not the name of a config, with the command that was meant."""
     if word in dict(installed()):
         return f"a bot, not a config; to play it: arena play {word} OPPONENT"
     for ending in (".yaml", ".yml"):
@@ -52,7 +52,7 @@ FOLDER: Final = Path(__file__).parents[1] / "configs"
 
 
 def shipped() -> list[str]:
-    """Return the names of the configs that come with the arena, in order.
+    """Return the names of the configs that come with the arena, sorted.
 
     >>> shipped()
     ['ladder', 'long', 'quickstart', 'search']
@@ -63,7 +63,7 @@ def shipped() -> list[str]:
 def find_config(path: Path) -> Path:
     """Return the path of a config: a file, or the name of a config that comes with the arena.
 
-    A file wins. Raises InputError for a single word that is neither.
+    An existing file takes precedence. Raises InputError for a single word that is neither.
 
     >>> find_config(Path("quickstart")).name
     'quickstart.yaml'

@@ -1,4 +1,4 @@
-"""Compare two bots in growing rounds, until a sequential probability ratio test has a verdict."""
+"""Compare two bots in growing rounds until a sequential probability ratio test (SPRT) decides."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Verdict: TypeAlias = Literal["better", "not better", "undecided"]
 class Evidence(NamedTuple):
     """The observations of a test by value, and the means under both hypotheses.
 
-    An observation is a pair, or a deal of both versions against one opponent; its value is the
-    new version's score, or what it has more than the old one's. `shares` are the old version's
-    by opponent, and `looks` the numbers of observations after which the test was looked at.
+    An observation is a pair, whose value is the new version's score; or a deal that both versions
+    played against one opponent, whose value is the difference of their scores. `shares` are the old
+    version's scores by opponent, and `looks` the numbers of observations at the interim analyses.
     """
 
     counts: Sequence[int]
@@ -51,7 +51,7 @@ class Evidence(NamedTuple):
 
     @property
     def pairs(self) -> int:
-        """How many observations there are."""
+        """The number of observations."""
         return sum(self.counts)
 
     @property
@@ -61,21 +61,21 @@ class Evidence(NamedTuple):
 
     @property
     def left(self) -> float | None:
-        """How many observations are likely to be needed yet, None where nothing is known."""
+        """The number of further observations that are likely to be needed, None if unknown."""
         return likely_left(self.counts, self.values, self.mean0, self.mean1, self.ends)
 
     @property
     def verdict(self) -> Verdict:
-        """Which bound the ratio has reached."""
+        """The verdict, by the bound that the ratio has reached."""
         if self.ratio >= self.ends.high:
             return "better"
         return "not better" if self.ratio <= self.ends.low else "undecided"
 
     def elo(self, mean: float) -> float:
-        """Return the lead in Elo points that a mean of the observations stands for."""
+        """Convert a mean of the observations to a lead in Elo points."""
         if self.shares:
             return elo_difference(self.shares, mean / 2, self.pairs)
-        edge = 0.25 / (self.pairs + 1)  # where all is won the estimate is at twice that
+        edge = 0.25 / (self.pairs + 1)  # if all games are won, the estimate is at twice this
         return elo_of(min(1 - edge, max(edge, mean / 2)))
 
 
@@ -85,9 +85,9 @@ def weigh(
     counts: Mapping[int, Sequence[int]],
     out: Collection[str] = (),
 ) -> Evidence:
-    """Return the evidence of counts by pairing; opponents that are out have none.
+    """Return the evidence from counts by pairing, without opponents that are out.
 
-    The counts are those that the rounds of the tournament get.
+    The counts are those that `Rounds.next` receives.
     """
     ends = bounds(stop.alpha, stop.beta)
     if not tournament.paired:
@@ -109,7 +109,7 @@ def weigh(
 
 
 def decide(evidence: Evidence, new: str, old: str, out: Collection[str]) -> Verdict:
-    """Return the verdict, also where one of the two bots is out: it loses its remaining games."""
+    """Return the verdict; if one of the two bots is out, it loses its remaining games."""
     if (new in out) == (old in out):
         return evidence.verdict
     return "not better" if new in out else "better"
@@ -121,10 +121,10 @@ def _old_share(counts: Sequence[int]) -> float:
 
 
 class SprtRounds(Rounds):
-    """Both versions, or the two bots, play on until one hypothesis is far likelier.
+    """Both versions, or the two bots, play until the test accepts one hypothesis.
 
-    Against a panel every opponent has as many deals as every other one. Nothing more is played
-    when one of the two bots is out.
+    Against a panel every opponent gets the same number of deals. The run ends if one of the two
+    bots is out.
     """
 
     def __init__(self, tournament: Tournament, stop: Sprt) -> None:
@@ -134,7 +134,7 @@ class SprtRounds(Rounds):
     def next(
         self, _number: int, counts: Mapping[int, Counts], out: Collection[str], /
     ) -> list[PairRange]:
-        """Return the pairs of the next round, none when there is a verdict."""
+        """Return the pairs of the next round; an empty list once there is a verdict."""
         if {*self.tournament.labels[:2]} & {*out}:
             return []
         numbers = self._in_play(out)
@@ -145,7 +145,7 @@ class SprtRounds(Rounds):
         return [PairRange(number, played, played + size) for number in numbers] if size else []
 
     def _in_play(self, out: Collection[str]) -> list[int]:
-        """Return the pairings that play on."""
+        """Return the pairings that continue."""
         return [
             number
             for number, pairing in enumerate(self.tournament.pairings)
@@ -156,13 +156,13 @@ class SprtRounds(Rounds):
         return weigh(self.tournament, self.stop, counts, out)
 
     def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
-        """Return pairs, log-likelihood ratio, Elo so far, and how many pairs are likely yet."""
+        """Return pairs, log-likelihood ratio, Elo so far, and the pairs likely to be needed yet."""
         evidence = self._weigh(counts, out)
         return describe(evidence) if evidence.pairs else ""
 
 
 def describe(evidence: Evidence) -> str:
-    """Return how far a test is, in one line.
+    """Describe the progress of a test in one line.
 
     >>> from arena.statistics.sprt import PAIR_SCORES, bounds
     >>> ends = bounds(0.05, 0.05)
@@ -183,7 +183,7 @@ def describe(evidence: Evidence) -> str:
 def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
     """Return the comparison of the first two bots, against the panel if there is one.
 
-    Raises InputError where `max_pairs` is too small for the panel.
+    Raises InputError if `max_pairs` is too small for the panel.
     """
     panel = tournament.panel
     if stop.max_pairs < panel:
@@ -202,7 +202,7 @@ def as_comparison(tournament: Tournament, stop: Sprt) -> Tournament:
 
 
 def comparison_name(new: str, old: str) -> str:
-    """Return the name of a comparison, which is that of its folder.
+    """Return the name of a comparison, which is also the name of its folder.
 
     >>> comparison_name("mine(depth=3)", "./mine")
     'compare-mine-depth-3-mine'
@@ -211,7 +211,7 @@ def comparison_name(new: str, old: str) -> str:
 
 
 def folder_word(label: str) -> str:
-    """Return a label as a part of the name of a folder.
+    """Convert a label to a part of a folder's name.
 
     >>> folder_word("mine(depth=3)")
     'mine-depth-3'

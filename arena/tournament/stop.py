@@ -1,8 +1,8 @@
 """Define the stopping rules of a tournament, as data.
 
-A rule names its `rounds`, a class or function that makes the `Rounds`, as module:name. Its
-`most_games` is the number of games at most, and `chooses_pairings` says that some pairings get more
-pairs than others. Another rule is a class here, and its rounds in a module.
+A rule names in `rounds`, as module:name, the class or function that makes its `Rounds`. Its method
+`most_games` returns the greatest number of games; `chooses_pairings` is whether some pairings get
+more pairs than others. A new rule is a class here, with its rounds in a module of their own.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from arena.statistics.sprt import season_level
 from arena.tournament.keys import ERROR_RATE, MOST_PAIRS, Pairs
 from engine.errors import show
 
-_TIMES = 100  # the pairs of the first round: what a pairing may play if nobody says
+_TIMES = 100  # times the pairs of the first round: the default of `max_pairs`
 
 _MOST_ELO = 1000
 _LEAST_RATE = 1e-9
 
 Elo = Annotated[float, msgspec.Meta(ge=-_MOST_ELO, le=_MOST_ELO)]
-MOST_PLACES = 1000  # of a season: the last one has an error level of two in ten millions
+MOST_PLACES = 1000  # of a season: the last has an error level of 2e-7
 ErrorRate = Annotated[float, msgspec.Meta(ge=_LEAST_RATE, lt=0.5)]
 
 
 class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until", tag_field="kind"):
-    """Until every two neighbours in the standings are told apart, or Elo is known so closely.
+    """Stop when all neighbours in the standings are separated, or all intervals are narrow enough.
 
     `target` is "resolved", or half the width of a 95 % interval in Elo points; no pairing plays
-    more than `max_pairs`.
+    more than `max_pairs` pairs.
     """
 
     rounds: ClassVar[str] = "arena.tournament.until_rounds:make_rounds"
@@ -41,7 +41,7 @@ class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until"
     max_pairs: Pairs
 
     def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
-        """Return how many games there are at most: each pairing can play all its pairs."""
+        """Return the greatest number of games, with `max_pairs` in every pairing."""
         return 2 * self.max_pairs * pairings
 
 
@@ -60,11 +60,11 @@ class Sprt(
     tag="sprt",
     tag_field="kind",
 ):
-    """Until a sequential probability ratio test has a verdict on the first bot.
+    """Stop when a sequential probability ratio test decides about the first bot.
 
-    It weighs a lead of `elo1` against one of `elo0`: with error rates `alpha` and `beta`, and at
-    most `max_pairs` pairs, counted over all opponents. In a `season` the
-    interval has the error level of the place.
+    The hypotheses are a lead of `elo0` and a lead of `elo1`, with error rates `alpha` and `beta`
+    and at most `max_pairs` pairs, counted over all opponents. In a `season`, the interval has the
+    error level of the comparison's place.
     """
 
     rounds: ClassVar[str] = "arena.tournament.sprt_rounds:SprtRounds"
@@ -79,12 +79,12 @@ class Sprt(
 
     @property
     def level(self) -> float:
-        """How often the interval may leave out the true difference."""
+        """The error level of the interval: the probability that it misses the true difference."""
         return season_level(self.season.place) if self.season else ERROR_RATE
 
     @property
     def place(self) -> str:
-        """The place in a season and the error level, as the end of a sentence.
+        """The place in a season and the error level, as text for the end of a sentence.
 
         >>> Sprt(0.0, 10.0, 0.005, 0.005, 1000, Season("spring", 1)).place
         '; comparison 1 of season spring, error level 1 %'
@@ -96,11 +96,11 @@ class Sprt(
 
     @property
     def interval(self) -> str:
-        """The name of the interval: 95 %, or what a season asks for."""
+        """The confidence level of the interval as text: 95 %, or the level for a season."""
         return f"{100 - float(f'{100 * self.level:.2g}'):.10g} %"
 
     def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
-        """Return how many games there are at most: a paired test plays each deal twice."""
+        """Return the greatest number of games; a paired test plays each deal with both versions."""
         return 2 * self.max_pairs * (1 + paired)
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class Sprt(
 
 
 def make_until(target: str | float | None, pairs: int, max_pairs: int | None) -> Until | None:
-    """Return when a run that begins with so many pairs stops, None where there is no target.
+    """Return the stopping rule of a run whose first round has `pairs` pairs, None without target.
 
     Raises InputError.
 
@@ -140,7 +140,7 @@ def make_sprt(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sp
         )
     if elo1 <= elo0:
         raise InputError(f"elo1: {elo1:g} is not above elo0, which is {elo0:g}")
-    return Sprt(elo0 + 0.0, elo1 + 0.0, float(alpha), float(beta), max_pairs)  # -0.0 is 0.0
+    return Sprt(elo0 + 0.0, elo1 + 0.0, float(alpha), float(beta), max_pairs)  # -0.0 becomes 0.0
 
 
 def _is_number(value: Any) -> bool:

@@ -1,17 +1,17 @@
-"""Count the faults of bots, and decide which games are forfeits by rule, and who has no rating.
+"""Count the faults of bots; find the games that are forfeits by rule, and the bots without rating.
 
-A bot that has made more faults than a run allows is out: it forfeits the rest of its games. The
-rest is counted in the order of the schedule, not in that in which workers finish games: a bot's
-games after its last allowed fault are forfeits, even if some of them have been played. So the
-number of workers changes nothing.
+A bot that has committed more faults than a run allows is out: it forfeits its remaining games.
+These are counted in the order of the schedule, not in the order in which workers finish games: a
+bot's games after its last allowed fault are forfeits, even if some of them were played already. So
+the number of workers has no effect.
 
-The schedule is cut into turns (`arena.tournament.schedule.in_turns`): in each turn every pairing
-has some pairs. Pairings of a turn are ordered by the labels of their bots, and of the two games of
-a pair the one comes first in which the label that sorts first has seat 0. So the order in which a
-config lists the bots changes nothing. One fault is an exception, "idle": a bot was out of the
-seconds that it may wait in a whole run. Which game that ends depends on the games played before
-it, so the two games of such a pair keep the order in which they were played. A run of several
-rounds adds each round to the schedule when it begins.
+The schedule is cut into turns (`arena.tournament.schedule.in_turns`); in each turn every pairing
+has some pairs. Pairings of a turn are ordered by the labels of their bots. Of the two games of a
+pair, the one in which the label that sorts first has seat 0 comes first. So the order in which a
+config lists the bots has no effect. The fault "idle" is an exception: a bot has used up the time
+that it may sleep in a whole run. The game that this ends depends on the games played before it, so
+the two games of such a pair keep the order in which they were played. A run of several rounds adds
+each round to the schedule when the round begins.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _NOUNS = {
     "import": "failed start",
     "params": "failed start",
 }
-"""The faults of each kind, as they are counted."""
+"""The nouns, singular and plural, with which faults of each kind are counted."""
 _IDLE = "idle"
 
 
 class Forfeits(NamedTuple):
-    """Games of one pairing that are forfeits by rule, counted from 0, two for each pair.
+    """Forfeits by rule of one pairing, as numbers of games: from 0, two for each pair.
 
     `loser` is 0 for the pairing's first bot, 1 for its opponent.
     """
@@ -54,28 +54,28 @@ class Forfeits(NamedTuple):
 
 
 class Strikes:
-    """Counts faults; `out` holds the labels of the bots that had too many, the first first.
+    """Counts faults; `out` has the labels of bots with too many, in the order of their exclusion.
 
-    The schedule begins with `pairs` pairs of every pairing; with none it is empty.
+    The schedule begins with `pairs` pairs of every pairing; it is empty if `pairs` is 0.
     """
 
     def __init__(self, pairings: Sequence[Pairing], pairs: int, most: int) -> None:
         self.pairings = pairings
         self.most = most
-        self.out: dict[str, int] = {}  # by label: the order in which they went out
+        self.out: dict[str, int] = {}  # the order of going out, by label
         self._due: list[Forfeits] = []
         self._strikes: Counter[str] = Counter()
         self._kinds: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._ranges: dict[int, PairRange] = {}  # of this round, by pairing
-        self._ranks: dict[int, int] = {}  # of the pairings in each turn
+        self._ranges: dict[int, PairRange] = {}  # the ranges of this round, by pairing
+        self._ranks: dict[int, int] = {}  # the ranks of the pairings within a turn
         self._schedule: Iterator[PairRange] = iter(())
-        self._next: PairRange | None = None  # the first of the schedule that is not settled
+        self._next: PairRange | None = None  # the first range of the schedule that is not settled
         self._finished: dict[tuple[int, int], tuple[int, list[GameResult]]] = {}
         if pairs:
             self.extend(single_round(pairings, pairs))
 
     def extend(self, ranges: Sequence[PairRange]) -> None:
-        """Add a round to the schedule; all pairs of the rounds before are finished."""
+        """Add a round to the schedule; all pairs of earlier rounds must be finished."""
         ranges = sorted(ranges, key=lambda span: (sorted(self.pairings[span.pairing]), span))
         self._ranges = {span.pairing: span for span in ranges}
         self._ranks = {span.pairing: rank for rank, span in enumerate(ranges)}
@@ -83,27 +83,27 @@ class Strikes:
         self._next = next(self._schedule, None)
 
     def place_of(self, pairing: int, pair: int) -> tuple[int, int]:
-        """Return the turn of this round in which a pair is played, and the place in the turn."""
+        """Return the turn of this round that contains a pair, and the pairing's place in it."""
         return turn_of(pair - self._ranges[pairing].first), self._ranks[pairing]
 
     def turn_end(self, pairing: int, pair: int) -> int:
-        """Return the pair of a pairing with which the turn after that of a pair begins.
+        """Return the number of the pair with which the turn after the turn of `pair` begins.
 
-        A pairing that is alone in its round plays all in one turn.
+        The only pairing of a round plays all its pairs in one turn.
         """
         span = self._ranges[pairing]
         return span.end if len(self._ranges) == 1 else span.first + turn_end(pair - span.first)
 
     def is_out(self, pairing: int) -> bool:
-        """Return whether a pairing's games that have not been played are forfeits by rule."""
+        """Return whether the unplayed games of a pairing are forfeits by rule."""
         return bool(self.out) and any(label in self.out for label in self.pairings[pairing])
 
     def finish(
         self, pairing: int, first: int, pairs: int, forfeits: Iterable[GameResult] = ()
     ) -> None:
-        """Take note that these pairs have been played, or passed over because of `is_out`.
+        """Record that these pairs have been played, or were skipped because of `is_out`.
 
-        They are of one span. `forfeits` are those of their games that a fault has ended.
+        They are within one range. `forfeits` are their games that were ended by a fault.
         """
         games = [*forfeits]
         end = first + pairs
@@ -120,12 +120,12 @@ class Strikes:
             self._next = rest if rest.first < stop else next(self._schedule, None)
 
     def take_due(self) -> list[Forfeits]:
-        """Return the forfeits by rule that follow from what is settled, each once."""
+        """Return the forfeits by rule that follow from the settled games, each once."""
         due, self._due = self._due, []
         return due
 
     def describe_out(self) -> dict[str, str]:
-        """Return the faults after which each bot is out, as text by label, the first the first."""
+        """Describe the faults of each bot that is out, by label, in the order of going out."""
         return {label: count_faults(self._kinds[label]) for label in self.out}
 
     def _settle(self, pairing: int, first: int, pairs: int, games: list[GameResult]) -> None:
@@ -158,7 +158,7 @@ class Strikes:
         return bot > opponent
 
     def _forfeit(self, pairing: int, first: int, end: int) -> None:
-        """The bot that went out first loses; two that are out may meet."""
+        """Add forfeits by rule; if both bots are out, the one that went out first loses."""
         if first < end:
             worst = len(self.out)
             order = [self.out.get(label, worst) for label in self.pairings[pairing]]
@@ -166,7 +166,7 @@ class Strikes:
 
 
 def count_faults(kinds: Mapping[str, int]) -> str:
-    """Return how many faults of each kind there were, as a person would say it.
+    """Describe the number of faults of each kind in words.
 
     >>> count_faults({"timeout": 1}), count_faults({"timeout": 3, "crash": 2})
     ('1 timeout', '3 timeouts and 2 crashes')
@@ -193,7 +193,7 @@ def find_out(pairings: Sequence[Pairing], faults: Iterable[Faults], max_faults: 
 
 
 def count_ended(faults: Iterable[Faults]) -> int:
-    """Return how many games a fault has ended, without those that were not played by rule.
+    """Count the games that were ended by a fault, without unplayed forfeits by rule.
 
     >>> count_ended([Faults(0, 1, "exception", 3), Faults(0, 1, "max_faults", 10)])
     3
@@ -202,9 +202,9 @@ def count_ended(faults: Iterable[Faults]) -> int:
 
 
 def find_unrated(pairings: Sequence[Pairing], finished: Mapping[int, int]) -> set[str]:
-    """Return the labels of the bots without one finished game: one that no fault has ended.
+    """Return the labels of the bots without a finished game, which is one not ended by a fault.
 
-    `finished` are how many such games each pairing has, by number.
+    `finished` is the number of such games of each pairing, by the pairing's number.
 
     >>> pairings = [Pairing("a", "b"), Pairing("a", "broken"), Pairing("b", "broken")]
     >>> find_unrated(pairings, {0: 10, 1: 0})

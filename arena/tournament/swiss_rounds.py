@@ -1,10 +1,10 @@
-"""Choose who meets whom in each round of a Swiss tournament, by score, and who has the bye.
+"""Choose the pairings of each round of a Swiss tournament by score, and the bot with the bye.
 
 In each round the order of the bots is cut into groups, in which the upper half meets the lower
 half. There are few groups at first, and many at the end. With the nearest opponents in every
-round, real bots were rated 20 to 25 % further apart than in the full round robin, because real
-results do not follow the Elo model equally at every rating difference. So opponents have to differ
-in rating as those of a round robin do (bench/STUDIES.md has the figures).
+round, ratings of real bots were spread 20 to 25 % wider than in the full round robin, because real
+results do not fit the Elo model equally well at every rating difference. So the rating differences
+between opponents must be similar to those in a round robin (figures: bench/STUDIES.md).
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from arena.tournament.schedule import PairRange
 from arena.tournament.tournament import Tournament
 from engine.seeds import stream
 
-_REACH = 8  # places beside the wanted distance, where an opponent is looked for at first
-_SMALL = 10  # bots that can look ahead to the last round
-_TRIALS = 2_000  # of plans; 200 are enough unless a bot is out
+_REACH = 8  # places around the wanted distance that are first searched for an opponent
+_SMALL = 10  # bots; for at most this many, all rounds are planned ahead
+_TRIALS = 2_000  # steps in the search of a plan; 200 suffice unless a bot is out
 _BYE = -1  # the opponent of the bot that does not play
 
 Two: TypeAlias = tuple[int, int]
 """Two bots by their numbers, the smaller one first."""
 
 Met = Mapping[Two, int]
-"""How often two bots have met."""
+"""The number of times that each two bots have met."""
 
 
 def default_rounds(bots: int) -> int:
-    """Return how many rounds a Swiss tournament of so many bots has if nobody says.
+    """Return the default number of rounds of a Swiss tournament with this many bots.
 
-    Twice as many as a knock-out, and no more than every bot has opponents: bench/STUDIES.md
-    has what they come to.
+    It is twice that of a knock-out tournament, and at most the number of opponents of a bot
+    (results: bench/STUDIES.md).
 
     >>> default_rounds(5), default_rounds(64), default_rounds(1000)
     (5, 12, 20)
     """
-    opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
+    opponents = bots - 1 + bots % 2  # and a bye if the number of bots is odd
     return max(1, min(opponents, 2 * (bots - 1).bit_length()))
 
 
 def check_swiss(panel: Sequence[object], until: object) -> None:
-    """Raise InputError for what a Swiss tournament cannot have, and where networkx is missing."""
+    """Raise InputError for keys that exclude a Swiss tournament, and if networkx is missing."""
     if panel:
         raise InputError("format: a Swiss tournament has no panel")
     if until is not None:
@@ -58,9 +58,9 @@ def check_swiss(panel: Sequence[object], until: object) -> None:
 
 
 def choose_bye(order: Sequence[int], byes: Mapping[int, int]) -> int | None:
-    """Return the bot that does not play: the last one of those that had the fewest byes.
+    """Return the bot with the bye: the lowest in the order among those with the fewest byes.
 
-    `order` are the bots, the best one first. None if their number is even.
+    `order` has the bots, the best one first. None if their number is even.
 
     >>> choose_bye([4, 1, 0, 2, 3], {3: 1})
     2
@@ -71,10 +71,10 @@ def choose_bye(order: Sequence[int], byes: Mapping[int, int]) -> int | None:
 
 
 def count_groups(number: int, rounds: int) -> int:
-    """Return into how many groups the order is cut in the round with this number, from 0.
+    """Return the number of groups into which the order is cut in a round, counted from 0.
 
-    There is one in the first half of the rounds, and there are many in the last one, so that the
-    mean distance of two bots that meet is about that of a round robin, a third of the field.
+    There is one group in the first half of the rounds, and many in the last round, so that the mean
+    distance of two opponents in the order is about that in a round robin, a third of the field.
 
     >>> [count_groups(number, 12) for number in range(12)]
     [1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 5, 9]
@@ -84,13 +84,13 @@ def count_groups(number: int, rounds: int) -> int:
 
 
 def match(order: Sequence[int], met: Met, groups: int) -> list[tuple[int, int]]:
-    """Return the bots two by two, for an `order` with the best one first, from the top.
+    """Pair the bots of an `order`, the best one first, by a minimum-cost perfect matching.
 
-    In each of so many groups of neighbours in the order the upper half meets the lower half. The
-    number of bots is even. Nobody meets an opponent again unless that cannot be avoided, and then
-    as few as possible do; after that the distances in the order are as near to half of a group as
-    can be: the sum of the squared differences is least, among opponents within a reach of that
-    distance that grows until all have one.
+    The order is cut into `groups` of neighbours, in each of which the upper half meets the lower
+    half. The number of bots is even. The cost counts first the rematches, so that none happens
+    unless it is unavoidable, then the sum of squared differences between the distance of two
+    opponents in the order and half the size of a group. Distances are limited to a reach around
+    that half, which grows until all bots have an opponent.
 
     >>> match([0, 1, 2, 3], {}, groups=1), match([0, 1, 2, 3], {}, groups=2)
     ([(0, 2), (1, 3)], [(0, 1), (2, 3)])
@@ -106,7 +106,7 @@ def match(order: Sequence[int], met: Met, groups: int) -> list[tuple[int, int]]:
 
 
 class _Edge(NamedTuple):
-    """Two places of the order, the upper one first, and how often their bots have met."""
+    """Two places of the order, the upper one first, and the number of times their bots have met."""
 
     upper: int
     lower: int
@@ -114,7 +114,7 @@ class _Edge(NamedTuple):
 
 
 def _edges(order: Sequence[int], met: Met, groups: int, reach: int) -> Iterator[_Edge]:
-    """Yield the places whose distance is half of a group, and up to `reach` more or less."""
+    """Yield every two places whose distance differs from half a group by at most `reach`."""
     half = len(order) // (2 * groups)
     for upper, bot in enumerate(order):
         nearest, farthest = upper + max(1, half - reach), upper + half + reach
@@ -124,15 +124,15 @@ def _edges(order: Sequence[int], met: Met, groups: int, reach: int) -> Iterator[
 
 
 def _matching(order: Sequence[int], groups: int, edges: Iterable[_Edge]) -> list[tuple[int, int]]:
-    """Return the cheapest of the largest matchings. Source: Galil 1986, by networkx."""
+    """Return the maximum matching of minimum cost. Source: Galil 1986, in networkx."""
     import networkx  # takes 0.1 s, and only a Swiss tournament needs it
 
     bots = len(order)
-    rematch = bots * (2 * groups * bots) ** 2  # more than all distances together
+    rematch = bots * (2 * groups * bots) ** 2  # exceeds the cost of all distances together
     graph = networkx.Graph()
     graph.add_nodes_from(range(bots))
     for upper, lower, times in edges:
-        beside = 2 * groups * (lower - upper) - bots  # the distance from half of a group, scaled
+        beside = 2 * groups * (lower - upper) - bots  # the difference from half a group, scaled
         graph.add_edge(upper, lower, weight=-(beside**2) - rematch * times)
     found = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(order[min(two)], order[max(two)]) for two in sorted(map(sorted, found))]
@@ -141,11 +141,12 @@ def _matching(order: Sequence[int], groups: int, edges: Iterable[_Edge]) -> list
 def pair_up(
     order: Sequence[int], met: Met, byes: Mapping[int, int], groups: int, left: int
 ) -> Collection[Two]:
-    """Return the bots that meet in the next round, the first of the `left` ones to come.
+    """Return the pairings of the next round, after which `left` - 1 rounds remain.
 
-    They are those of `choose_bye` and `match`, unless up to ten bots would then have to meet again
-    later on. In that case the round is the nearest one after which all further rounds can be
-    planned without a rematch. A bot has a further bye before others only if no plan avoids it.
+    They are those of `choose_bye` and `match`, unless this would force a rematch in a later round
+    and there are at most ten bots. In that case it is the most similar round after which all
+    further rounds can be planned without a rematch. A bot gets a second bye before others only if
+    no plan avoids it.
 
     >>> met = dict.fromkeys([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5)], 1)
     >>> match(range(6), met, groups=1)  # after that only 0, 2, 4 and 1, 3, 5 have not met
@@ -174,13 +175,13 @@ def pair_up(
 
 
 def _fewest(times: Met) -> frozenset[Two]:
-    """Return the pairs that have met the fewest times: at first all that have not met."""
+    """Return the pairs of bots that have met the fewest times, so at first those never met."""
     fewest = min(times.values(), default=0)
     return frozenset(two for two in times if times[two] == fewest)
 
 
 def _rounds(bots: Sequence[int], free: Collection[Two]) -> Iterator[frozenset[Two]]:
-    """Yield every round in which each bot has one of these meetings."""
+    """Yield every round made of these meetings: the perfect matchings of the graph `free`."""
     if not bots:
         yield frozenset()
         return
@@ -194,10 +195,11 @@ def _rounds(bots: Sequence[int], free: Collection[Two]) -> Iterator[frozenset[Tw
 def _has_plan(
     bots: Sequence[int], free: frozenset[Two], rounds: int, trials: Iterator[int]
 ) -> bool:
-    """Return whether so many rounds can be played with these meetings, each at most once.
+    """Return whether this many rounds can be played with these meetings, each at most once.
 
-    The order of the rounds makes no difference: so the first bot meets its opponents in the order
-    of `bots`. Each call takes one of the trials; without one it finds no plan.
+    The order of the rounds makes no difference, so the first bot is assumed to meet its opponents
+    in the order of `bots`. Each call uses one of the trials; without a trial left, it finds no
+    plan.
     """
     if not rounds or next(trials, None) is None:
         return not rounds
@@ -218,7 +220,7 @@ def _has_plan(
 def _cost(
     found: Collection[Two], order: Sequence[int], byes: Mapping[int, int], groups: int
 ) -> tuple[int, int, int]:
-    """Return what is the least for the usual round: of its bye, then of its distances."""
+    """Return the cost of a round, lowest for the usual one: by its bye, then by its distances."""
     idle = [bot for other, bot in found if other == _BYE]
     place = {bot: number for number, bot in enumerate(bot for bot in order if bot not in idle)}
     groups = min(groups, len(place) // 2)
@@ -240,12 +242,12 @@ def round_of_all(bots: Sequence[int], number: int) -> list[Two]:
 
 
 class SwissRounds(Rounds):
-    """So many rounds, in each of which a pairing plays `pairs` pairs.
+    """The rounds of a Swiss tournament, in each of which a pairing plays `pairs` pairs.
 
-    The bots are in the order of their worth: the mean of what they scored in a game and of what
-    their opponents did, so that neither a bye nor weak opponents count for or against a bot.
-    Bots of equal worth, as all are at first, are in an order drawn from the seed, so that it does
-    not matter in which order the run names them.
+    The bots are ordered by their worth: the mean of their own score for a game and their opponents'
+    scores, so that neither a bye nor weak opponents change a bot's place. Bots of equal worth, as
+    all are at first, are in an order drawn from the seed, so that the order in which the run names
+    them has no effect.
     """
 
     def __init__(self, tournament: Tournament) -> None:
@@ -261,7 +263,7 @@ class SwissRounds(Rounds):
     def next(
         self, number: int, counts: Mapping[int, Counts], out: Collection[str], /
     ) -> list[PairRange]:
-        """Return the pairs of this round, none when the run is over or one bot is left."""
+        """Return the pairs of this round; an empty list after the last or with one bot left."""
         playing = [bot for bot in self.drawn if self.labels[bot] not in out]
         if number >= self.wanted or len(playing) < 2:
             return []
@@ -282,15 +284,15 @@ class SwissRounds(Rounds):
     def _pair_up(
         self, order: Sequence[int], met: Met, byes: Mapping[int, int], number: int
     ) -> Collection[Two]:
-        """Return who meets; a large field in which all meet, or all but one, is a round robin."""
+        """Return the pairings: a round robin's if a large field has rounds for nearly all of it."""
         bots = len(self.drawn)
-        opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd
+        opponents = bots - 1 + bots % 2  # and a bye if the number of bots is odd
         if len(order) == bots > _SMALL and number < opponents <= self.wanted + 1:
             return round_of_all(self.drawn, number)
         return pair_up(order, met, byes, count_groups(number, self.wanted), self.wanted - number)
 
     def worth(self, counts: Mapping[int, Counts]) -> list[Fraction]:
-        """Return the worth of each bot, exactly, and so the same on every machine."""
+        """Return the worth of each bot as an exact fraction, the same on every machine."""
         share = self._shares(counts)
         opponents: list[list[tuple[int, int]]] = [[] for _ in self.labels]
         for pairing, five in counts.items():
@@ -305,7 +307,7 @@ class SwissRounds(Rounds):
         return worth
 
     def _shares(self, counts: Mapping[int, Counts]) -> list[Fraction]:
-        """Return each bot's share of the points of its games, a half before its first one."""
+        """Return each bot's mean score in its games, 1/2 before its first game."""
         points: Counter[int] = Counter()
         most: Counter[int] = Counter()
         for pairing, five in counts.items():
@@ -320,6 +322,6 @@ class SwissRounds(Rounds):
         ]
 
     def status(self, counts: Mapping[int, Counts], _out: Collection[str] = (), /) -> str:
-        """Return how many rounds have been played."""
+        """Return the number of rounds played so far, as text."""
         played = sum(map(sum, counts.values()))
         return f"{counted(played, 'pair')} in the rounds before" if played else ""

@@ -1,4 +1,4 @@
-"""Describe what a run is to play: its bots, rules, limits, anchor and stopping rule."""
+"""Describe the tournament that a run plays: bots, rules, limits, anchor and stopping rule."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from engine.play import Draw
 from engine.state import Seat
 
 MOST_ELO = 100_000.0
-_ALWAYS = ("limits", "max_faults")  # in a manifest, also where they are the usual ones
+_ALWAYS = ("limits", "max_faults")  # in a manifest, even if they are the defaults
 
 
 Anchored: TypeAlias = str | Sequence[str] | Mapping[str, float | tuple[float, float]]
-"""Anchors as they are given: texts, or the Elo of labels, or that and half its 95 % interval."""
+"""Anchors as input: texts, or Elo by label, also with half the width of its 95 % interval."""
 
 
 class Anchor(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A bot, by its label, that has this Elo whatever the games say.
+    """A bot, by its label, whose Elo is fixed at this value.
 
-    If that is a measurement, `error` is half of its 95 % interval.
+    If the value was measured, `error` is half the width of its 95 % interval.
     """
 
     bot: str
@@ -51,9 +51,9 @@ class Anchor(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def read_anchor(value: Anchored, labels: Sequence[str]) -> Anchor | None:
-    """Return the anchor of a run, of a text such as "greedy=1239", or of a mapping; None for none.
+    """Parse the anchor of a run, a text such as "greedy=1239" or a mapping; None if empty.
 
-    Raises InputError if it is no such text, or names no bot of the run.
+    Raises InputError for an invalid text, and for a label that no bot of the run has.
 
     >>> read_anchor("greedy=1239", ["greedy", "uniform"])
     Anchor(bot='greedy', elo=1239.0, error=0)
@@ -65,12 +65,12 @@ def read_anchor(value: Anchored, labels: Sequence[str]) -> Anchor | None:
 
 
 def first_anchor(anchors: Anchors) -> Anchor | None:
-    """Return the first of some anchors, None if there is none."""
+    """Return the first of some anchors, None without anchors."""
     return next((Anchor(bot, elo, error or 0) for bot, (elo, error) in anchors.items()), None)
 
 
 def read_anchors(value: Anchored, labels: Sequence[str]) -> Anchors:
-    """Return the Elo of several anchors, and half its 95 % interval, as `read_anchor`.
+    """Parse several anchors, as `read_anchor`: the Elo and half the width of its 95 % interval.
 
     >>> read_anchors(["greedy=1239+-12", "uniform=1000"], ["greedy", "uniform"])
     {'greedy': (1239.0, 12.0), 'uniform': (1000.0, 0.0)}
@@ -99,7 +99,7 @@ def _read_text(text: str) -> Anchor:
 
 
 def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
-    """Raise InputError for an anchor that cannot be that of a run of these bots."""
+    """Raise InputError for an anchor that is invalid for a run of these bots."""
     if not (abs(anchor.elo) <= MOST_ELO and 0 <= anchor.error <= MOST_ELO):
         wanted = f"a bot and its Elo, {-MOST_ELO:.0f} to {MOST_ELO:.0f}, as in greedy=1239"
         raise InputError(f"anchor: expected {wanted}, or greedy=1239+-12")
@@ -109,9 +109,9 @@ def check_anchor(anchor: Anchor, labels: Sequence[str]) -> None:
 
 
 def find_wrong_meeting(tournament: Tournament) -> str:
-    """Return why its meetings cannot be played, nothing if they can.
+    """Return why a tournament's meetings are invalid, empty if they are valid.
 
-    Every two bots meet once, and nothing else says what is played.
+    Every two bots may meet once, and no other key may determine what is played.
     """
     if not tournament.meetings:
         return ""
@@ -139,19 +139,19 @@ class Tournament:
     """A round robin: every two bots play `pairs` deals twice, with the seats swapped.
 
     With a `panel` it is a gauntlet: the last `panel` bots do not play one another, and neither
-    do the others, the challengers. With `rounds` it is a Swiss tournament of so many rounds of
-    `pairs` pairs. With a `stop` the run goes on until that is reached. After `max_faults`
-    faults, a bot's remaining games are forfeits. It is all that a worker needs to play any game
-    of the run.
+    do the others, the challengers. With `rounds` it is a Swiss tournament of this many rounds of
+    `pairs` pairs. With a `stop`, the run continues until this stopping rule is met. After
+    `max_faults` faults, a bot's remaining games are forfeits. A worker needs nothing else to play
+    any game of the run.
 
-    A gauntlet can be `paired`: its challengers, new versions of a bot and at last the old one, meet
-    the panel on the same deals with the same luck, and no process meets a deal twice. The
-    Elo of the `anchor` is fixed. With `halves` "apart" the two games of a pair are played at
-    different times. With `meetings` just these are played: the pairs of each from its first one on.
-    It is `extended` where its size was changed after games had been played.
+    A gauntlet can be `paired`: its challengers, the new versions of a bot and, as the last, the old
+    version, meet the panel on the same deals with the same luck, and no process meets a deal twice.
+    The Elo of the `anchor` is fixed. With `halves` "apart", the two games of a pair are played at
+    different times. With `meetings`, only these are played: the pairs of each from its first one
+    on. It is `extended` if its size was changed after games had been played.
 
-    The fields are those of the manifest, in its order, which is made of them and read into them;
-    those of a config that have the same names are taken over as they are.
+    The manifest has the same fields in the same order. Fields with the name of a config's key have
+    the key's value.
     """
 
     name: str
@@ -172,7 +172,7 @@ class Tournament:
 
     @property
     def labels(self) -> list[str]:
-        """The bots' labels, in the order they were named."""
+        """The bots' labels, in the order in which the bots were named."""
         return [entry.label for entry in self.entries]
 
     @cached_property
@@ -191,19 +191,19 @@ class Tournament:
 
     @property
     def anchored(self) -> Anchors:
-        """The anchor, if there is one, with its Elo."""
+        """The anchor, if there is one, as a mapping to its Elo."""
         return {self.anchor.bot: (self.anchor.elo, self.anchor.error)} if self.anchor else {}
 
     @property
     def most_pairs(self) -> int:
-        """How many pairs a pairing plays at most."""
+        """The greatest number of pairs of a pairing."""
         if self.meetings:
             return max(meeting.pairs for meeting in self.meetings)
         return self.stop.max_pairs if self.stop else self.pairs * (self.rounds or 1)
 
     @property
     def games(self) -> int:
-        """How many games the run has at most; without a stop, that is how many it has."""
+        """The greatest number of games; without a stopping rule, it is the exact number."""
         if self.rounds:
             return 2 * self.pairs * self.rounds * (len(self.entries) // 2)
         if self.stop:
@@ -214,16 +214,16 @@ class Tournament:
 
     @property
     def chooses_pairings(self) -> bool:
-        """Whether the games decide which pairings play how many pairs."""
+        """Whether the results determine the number of pairs of each pairing."""
         return bool(self.stop and self.stop.chooses_pairings)
 
     def looks_again(self, games: int) -> bool:
-        """Return whether somebody may look again after this number of games."""
+        """Return whether the results after this number of games may be an interim analysis."""
         return bool(self.stop) or self.extended or games < self.games
 
     @property
     def comparison(self) -> Sprt | None:
-        """The test of a tournament that compares its first two bots, None of any other."""
+        """The test of a tournament that compares its first two bots, None for any other."""
         return self.stop if isinstance(self.stop, Sprt) else None
 
     @cached_property
@@ -232,19 +232,19 @@ class Tournament:
         return {label: n for n, label in enumerate(self.labels[-1 - self.panel :: -1])}
 
     def version_of(self, pairing: int) -> int:
-        """Return the number of the version that plays a pairing, 0 for the one that has the deals.
+        """Return the number of the version that plays a pairing; the old version is 0.
 
-        A pairing that shares its deals with no other one has them.
+        It is also 0 for a pairing that does not share its deals with another one.
         """
         return self._versions[self.pairings[pairing].bot] if self.paired else 0
 
     @cached_property
     def new_pairings(self) -> frozenset[int]:
-        """The numbers of the pairings that play the deals of others: those of new versions."""
+        """The numbers of the new versions' pairings, which play the deals of other pairings."""
         return frozenset(filter(self.version_of, range(len(self.pairings))))
 
     def old_pairing(self, pairing: int) -> int:
-        """Return the pairing of the old version whose deals this one of a new version plays."""
+        """Return the old version's pairing, whose deals this pairing of a new version plays."""
         return pairing + self.panel * self.version_of(pairing)
 
     def fixture(self, pairing: int, pair: int, seat: Seat) -> Fixture:
@@ -252,7 +252,7 @@ class Tournament:
         return Fixture(self.pairings[pairing], pair, seat)
 
     def draw(self, fixture: Fixture) -> Draw:
-        """Return the deal and the luck of both seats of a game."""
+        """Return the deal of a game, and the random generators of both seats."""
         return self.drawn(fixture).draw(self.seed, self.rules)
 
     @cached_property
@@ -260,23 +260,23 @@ class Tournament:
         return {Pairing(*meeting[:2]): meeting.first for meeting in self.meetings}
 
     def drawn(self, fixture: Fixture) -> Fixture:
-        """Return the labels and the pair that decide the deal of a game, with its seat."""
+        """Return the fixture whose labels and pair determine the deal of a game."""
         pair = fixture.pair + self._firsts.get(fixture.pairing, 0)
         return Fixture(self.seeded(fixture.pairing), pair, fixture.seat)
 
     def seeded(self, pairing: Pairing) -> Pairing:
-        """Return the labels that decide the deals of a pairing: not those of new versions."""
+        """Return the labels that determine a pairing's deals: the old version's for a new one."""
         return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing
 
     def part(self, pairing: Pairing, seat: Seat) -> int:
-        """Return the part of a game: games of one deal are in different parts.
+        """Return the number of the part that contains a game; games of one deal differ in it.
 
-        `seat` is that of the pairing's first bot.
+        `seat` is the seat of the pairing's first bot.
         """
         return seat + 2 * self._versions[pairing.bot] if self.paired else seat
 
     def manifest(self) -> dict[str, Any]:
-        """Return what was asked for and with what: enough to run it again."""
+        """Return the settings, bots and versions of the run: enough to repeat it."""
         values = {
             one.name: getattr(self, one.name)
             for one in fields(self)
@@ -292,22 +292,22 @@ class Tournament:
         return told | {"bots": bots, "versions": versions()}
 
 
-_PLAYED_TWICE = 2  # a game is played again by itself where an answer may have been late
-_TRIES = 6  # of a game in which a bot's process ends, and of its start
+_PLAYED_TWICE = 2  # a game with a late answer is repeated once
+_TRIES = 6  # of a game in which a bot's process ends, and of starting it
 
 
 def longest_seconds(tournament: Tournament, workers: int) -> float:
-    """Return the seconds that a tournament takes at most, if each worker has a processor.
+    """Return the longest time of a tournament in seconds, if each worker has a processor.
 
-    Every bot uses all the time that it may: in each game, for each turn that it waits, for what
-    it sleeps in a run, and for its faults until it is out. On a machine that is busy with other
-    things it can take ten times as long.
+    It assumes that every bot uses all its time: in each game, for each turn that it waits, for the
+    sleep allowed in a run, and for its faults until it is out. On a machine that is busy with other
+    work it can take ten times as long.
     """
     limits = tournament.limits
     decisions = tournament.rules.game_plies / 2
     thinks = min(decisions * limits.decision, limits.game or math.inf)
     waits = decisions * MOST_WAITING
-    starts = limits.start if tournament.halves == "apart" else 0.0  # at most before each game
+    starts = limits.start if tournament.halves == "apart" else 0.0  # at most once before each game
     of_games = 2 * tournament.games * (_PLAYED_TWICE * (thinks + waits) + starts) / workers
     of_a_fault = _TRIES * (thinks + limits.start)
     of_a_bot = limits.budget().seconds + tournament.max_faults * of_a_fault

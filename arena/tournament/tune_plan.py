@@ -1,4 +1,4 @@
-"""Describe what `arena tune` plays: the rounds of a search, and the comparison that ends it."""
+"""Describe the games of `arena tune`: the rounds of a search, and the final comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LABEL = 60
 
 @dataclass
 class Candidate:
-    """A setting that was tried: in which rounds, how often, and what it scored in all.
+    """A setting that was tried: its rounds, number of pairs, and total score.
 
     `fault` is the text of its first fault, empty without one.
     """
@@ -38,10 +38,10 @@ class Candidate:
 
 
 class Tuning(NamedTuple):
-    """The bot that is tuned with the panel it meets, what is tried, and how many pairs there are.
+    """A tuning: the bot and its panel, the search space, and the numbers of pairs.
 
-    `base` is a gauntlet whose only challenger is the bot as it is. `budget` are the pairs of the
-    search, over all candidates and opponents, and `proof` are at most those of the comparison.
+    `base` is a gauntlet whose only challenger is the present bot. `budget` is the number of pairs
+    of the search, over all candidates and opponents; `proof` is the most pairs of the comparison.
     """
 
     base: Tournament
@@ -51,16 +51,16 @@ class Tuning(NamedTuple):
 
     @property
     def bot(self) -> Entry:
-        """The bot as it is."""
+        """The present bot."""
         return self.base.entries[0]
 
     @property
     def folder_name(self) -> str:
-        """The name of its folder, where nobody names one."""
+        """The default name of its folder."""
         return f"tune-{folder_word(self.bot.label)}"
 
     def search(self) -> Search:
-        """Return the search at its beginning."""
+        """Return a new search, before its first round."""
         return Search(self.space, self.budget, self.base.panel, self.base.seed)
 
     def candidate(self, setting: Setting, label: str) -> Entry:
@@ -68,9 +68,9 @@ class Tuning(NamedTuple):
         return dataclasses.replace(self.bot, label=label, params={**self.bot.params, **setting})
 
     def round(self, number: int, candidates: Mapping[str, Setting], deals: int) -> Tournament:
-        """Return the tournament of a round: candidates, by label, that meet the panel.
+        """Return the tournament of a round, in which candidates, by label, meet the panel.
 
-        Every round has a seed of its own, and so fresh deals.
+        Every round has its own seed, and therefore fresh deals.
         """
         entries = [self.candidate(setting, label) for label, setting in candidates.items()]
         return dataclasses.replace(
@@ -83,7 +83,7 @@ class Tuning(NamedTuple):
         )
 
     def comparison(self, best: Point) -> Tournament:
-        """Return the comparison of the best setting with the bot as it is, on fresh deals."""
+        """Return the comparison of the best setting with the present bot, on fresh deals."""
         setting = self.space.setting(best)
         label = default_label(self.bot.target, {**self.bot.params, **setting})
         if len(label) > _MOST_LABEL or label in self.base.labels:
@@ -97,7 +97,7 @@ class Tuning(NamedTuple):
         return dataclasses.replace(made, name="proof")
 
     def manifest(self) -> dict[str, Any]:
-        """Return what was asked for, as plain data: enough to do it again."""
+        """Return the settings of the tuning as plain data: enough to repeat it."""
         asked = self.base.manifest()
         del asked["pairs"]
         parameters = [str(one) for one in self.space.parameters]
@@ -107,7 +107,7 @@ class Tuning(NamedTuple):
 def make_tuning(base: Tournament, space: Space, budget: int, proof: int | None = None) -> Tuning:
     """Return a tuning of the first bot of a gauntlet; raises InputError.
 
-    Without a `proof` the comparison has as many pairs as the search.
+    Without `proof`, the comparison may have as many pairs as the search.
     """
     least = least_budget(space, base.panel)
     if budget < least:

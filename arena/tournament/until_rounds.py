@@ -1,12 +1,12 @@
-"""Add pairs where the standings are least certain, up to a wanted precision (key `until`).
+"""Add pairs where the standings are least certain, up to a target precision (key `until`).
 
-The first round is the whole schedule. Each further one goes to the pairings that say most about
-what is still open: all those of neighbours that are not told apart, or of bots whose intervals are
-too wide. The rounds grow, so that there are few.
+The first round is the whole schedule. Each further round adds pairs to the pairings with the most
+information about unresolved questions: all pairings of neighbours that are not separated yet, or of
+bots whose intervals are too wide. The rounds grow, so that there are few of them.
 
-The ranking that is looked for is that of an equal round robin. Where the Elo model does not fit,
-two bots' own pairs do not decide it. So every pairing weighs the same in the Elo, and neighbours
-meet all their opponents again, each other twice as often.
+The target ranking is that of an equal round robin. If the Elo model does not fit, the pairs between
+two bots do not determine their order in it. So every pairing has the same weight in the Elo, and
+neighbours play further pairs against all their opponents, twice as many against each other.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 
-_GROWTH = 1.5  # of the pairs that tell about something, in a round
-_LEAST_GROWTH = 1.05  # so that rounds are few
-_UNKNOWN = 10**9  # pairs: nobody plays so many
-_DIGITS = 2  # of an estimated number of pairs
-_HOPE = 2.0  # standard errors by which a lead may be more than it seems
+_GROWTH = 1.5  # the largest growth of the relevant pairs in a round
+_LEAST_GROWTH = 1.05  # the smallest growth, to keep the rounds few
+_UNKNOWN = 10**9  # pairs; more than any run plays
+_DIGITS = 2  # significant digits of an estimated number of pairs
+_HOPE = 2.0  # standard errors by which a true lead may exceed its estimate
 
 
 class UntilRounds(Rounds):
-    """Rounds of a run that stops by itself: `next` decides, and `find_open` says what is open.
+    """Rounds of a run that stops at its target precision; `find_open` lists unresolved questions.
 
-    `width` is half the width of the intervals that are wanted, in Elo points; None asks for
-    every two neighbours to be told apart. `anchor` is the label from which the Elo is counted.
+    `width` is half the width of the target intervals in Elo points; None means that all neighbours
+    must be separated. `anchor` is the label of the bot at the zero of the Elo scale.
     """
 
     leaves_out_unrated = True
@@ -51,7 +51,7 @@ class UntilRounds(Rounds):
     def next(
         self, number: int, counts: Mapping[int, Counts], out: Collection[str], /
     ) -> list[PairRange]:
-        """Return the pairs of this round, none when all is known or no pairing may go on."""
+        """Return the pairs of this round; empty if all is resolved or no pairing may continue."""
         if number == 0:
             pairs = min(self.pairs, self.max_pairs)
             return [PairRange(pairing, 0, pairs) for pairing in range(len(self.pairings))]
@@ -69,7 +69,7 @@ class UntilRounds(Rounds):
         ]
 
     def find_open(self, counts: Mapping[int, Counts], out: Collection[str]) -> list[Open]:
-        """Return what is not known, from the top of the standings; nothing if all is."""
+        """Return the unresolved questions from the top of the standings; empty if none remains."""
         standings = Standings(self.pairings, counts, out, self.anchor)
         labels = standings.labels
         if self.width is None:
@@ -87,7 +87,7 @@ class UntilRounds(Rounds):
     def _count_further(
         self, standings: Standings, bot: int, opponent: int | None = None
     ) -> int | None:
-        """Return about how many further pairs would tell what is open, None if that is unknown."""
+        """Estimate the number of further pairs needed to resolve a question, None if unknown."""
         if opponent is not None:
             growth = standings.growth(bot, opponent)
             contrast, bots = standings.contrast(bot, opponent), [bot, opponent]
@@ -101,7 +101,7 @@ class UntilRounds(Rounds):
         return wanted if wanted < _UNKNOWN else None
 
     def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
-        """Return how much is not known."""
+        """Return the number of unresolved questions as text."""
         if not counts:
             return ""
         pairs = sum(map(sum, counts.values()))
@@ -112,7 +112,7 @@ class UntilRounds(Rounds):
     def describe_end(
         self, counts: Mapping[int, Counts], out: Collection[str], unrated: Collection[str], /
     ) -> list[str]:
-        """Return lines that say whether all is known, and what the rest would cost."""
+        """Return lines that report whether all is resolved, and the cost of the rest in pairs."""
         left = {label for two in self.pairings for label in two} - {*out, *unrated}
         if len(left) < 2:
             why = "had too many faults" if out else "finished no game"
@@ -133,7 +133,7 @@ class UntilRounds(Rounds):
         return [head, *(f"  {one.bot}: {describe_cost(one.further_pairs)}" for one in found)]
 
     def _order(self, standings: Standings, narrowing: Narrowing) -> None:
-        """Give pairs to the pairings of neighbours that are not told apart, where that can help."""
+        """Allocate pairs to the pairings of unseparated neighbours if that can separate them."""
         for upper, lower in standings.doubtful():
             if standings.growth(upper, lower, hope=_HOPE) is None:
                 continue
@@ -142,7 +142,7 @@ class UntilRounds(Rounds):
             self._give(narrowing, contrast, pairings, standings.growth(upper, lower))
 
     def _narrow(self, standings: Standings, narrowing: Narrowing, width: float) -> None:
-        """Give pairs to the bots whose intervals are too wide, the widest first."""
+        """Allocate pairs to the bots whose intervals are too wide, the widest first."""
         widths = standings.half_widths(luck=True)
         wide = [bot for bot in standings.order if widths[bot] > width]
         for bot in sorted(wide, key=lambda bot: -round(float(widths[bot]), 6)):
@@ -153,7 +153,7 @@ class UntilRounds(Rounds):
     def _give(
         self, narrowing: Narrowing, contrast: Floats, pairings: list[int], growth: float | None
     ) -> None:
-        """Give pairs for half of the growth that is missing, or for as much as a round may have."""
+        """Allocate pairs for half of the missing growth, up to the limit of a round."""
         wanted = _GROWTH if growth is None else 1 + (growth - 1) / 2
         now = min(_GROWTH, max(_LEAST_GROWTH, wanted))
         narrowing.narrow(contrast, pairings, now, self.least)
@@ -166,7 +166,7 @@ def make_rounds(tournament: Tournament, stop: Until) -> UntilRounds:
 
 
 def _but_for(out: Collection[str], unrated: Collection[str]) -> Iterator[str]:
-    """Yield the bots about which nothing is found out, and why.
+    """Yield the bots that remain unresolved, with the reason.
 
     >>> print(*_but_for(["a", "b"], ["b", "c"]))
     , but for a, b, which had too many faults , but for c, which finished no game
@@ -182,7 +182,7 @@ def _pair_of(one: Open) -> str:
 
 
 def describe_cost(further: int | None) -> str:
-    """Return the price of an answer in words.
+    """Describe the number of further pairs in words.
 
     >>> describe_cost(27902), describe_cost(None)
     ('about 28,000 further pairs', 'no number of further pairs can be named')

@@ -1,4 +1,4 @@
-"""Say which version plays here and which made a file, and refuse files of other formats."""
+"""Report the version installed here and the version that made a file; refuse other formats."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _SHOWN: Final = 12  # characters of a hash
 
 
 def version_here() -> str:
-    """Return the version of the arena that is installed."""
-    from importlib import metadata  # 16 ms, for which no worker waits
+    """Return the installed version of the arena."""
+    from importlib import metadata  # takes 16 ms, which workers do not need
 
     return metadata.version(DISTRIBUTION)
 
 
 def versions() -> dict[str, str]:
-    """Return what plays here: the arena's version, the engine's hash and Python's version."""
+    """Return the arena's version, the engine's hash and Python's version on this machine."""
     return {
         "arena": version_here(),
         "engine": engine_sha256(),
@@ -43,7 +43,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def engine_sha256() -> str:
-    """Return the hash of the engine's source: another engine plays other games."""
+    """Return the hash of the engine's source, because another engine plays other games."""
     digest = hashlib.sha256()
     for path in sorted(Path(engine.__path__[0]).glob("*.py")):
         digest.update(path.read_bytes())
@@ -100,7 +100,7 @@ def _hash_source(package: str) -> str:
 
 
 def minor(version: str) -> str:
-    """Return the minor release of a version, whose files have the same bytes.
+    """Return the minor release of a version; its patch releases write the same bytes.
 
     >>> minor("1.0.3")
     '1.0'
@@ -109,7 +109,7 @@ def minor(version: str) -> str:
 
 
 def maker_of(manifest: Mapping[str, Any]) -> str:
-    """Return which version made a file, by its manifest, and how to install it where it can be.
+    """Return the version that made a file, by its manifest, and how to install that version.
 
     >>> maker_of({"versions": {"arena": "1.0.3"}})
     "made by version 1.0.3 (pip install 'district-noir-arena==1.0.3')"
@@ -128,7 +128,7 @@ def maker_of(manifest: Mapping[str, Any]) -> str:
 def check_made_by(manifest: Mapping[str, Any]) -> None:
     """Raise InputError for the manifest of a later minor release than this one.
 
-    It may have what this version does not know. One without `versions` is of any version.
+    It may contain keys unknown to this version. A manifest without `versions` is accepted.
     """
     made_by = manifest.get("versions")
     if made_by is None:
@@ -143,9 +143,9 @@ def check_made_by(manifest: Mapping[str, Any]) -> None:
 
 
 def check_format(number: object, known: int, maker: str = "") -> None:
-    """Raise InputError for the number of a format that is not the one that is known here.
+    """Raise InputError if the number of a file's format is not `known`, the one supported here.
 
-    `maker` is what `maker_of` says of the file, if it says it.
+    `maker` is the result of `maker_of` for the file, empty if unknown.
 
     >>> check_format(3, 4)
     Traceback (most recent call last):

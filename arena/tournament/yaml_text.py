@@ -1,4 +1,4 @@
-"""Parse a YAML text of bounded size, strictly, and say in YAML's words what is wrong with it."""
+"""Parse a YAML text of limited size strictly, and explain its errors in the terms of YAML."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from arena.tournament.keys import advise_whole
 from engine.errors import show
 
 MOST_BYTES: Final = 1 << 18
-"""Of a config: a thousand bots take about 100 KB, and any text of this size is read in a second."""
+"""The most bytes of a config: enough for 1000 bots (100 KB), and parsed within a second."""
 
-MOST_VALUES: Final = 10_000  # each as often as aliases repeat it
+MOST_VALUES: Final = 10_000  # counted again for each alias
 MOST_DEPTH: Final = 50
-MOST_DIGITS: Final = 1000  # reading a number takes a time that grows with their square
+MOST_DIGITS: Final = 1000  # parsing a number takes time quadratic in its digits
 
 _MERGE = "tag:yaml.org,2002:merge"
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
@@ -28,7 +28,7 @@ _CONSTRUCTOR_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, 
 def parse(content: bytes) -> Any:
     """Return the data of a YAML text.
 
-    Raises InputError, which begins with the line and the column where they are known.
+    Raises InputError, whose message begins with the line and the column if they are known.
     """
     try:
         return yaml.load(content, _StrictLoader)
@@ -41,7 +41,7 @@ def parse(content: bytes) -> Any:
 
 
 class Lines(dict[Any, Any]):
-    """A mapping that knows on which line of the text each of its keys stands, from 1."""
+    """A mapping that stores for each key its line in the text, from 1."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class Lines(dict[Any, Any]):
 
 
 class Items(list[Any]):
-    """A list that knows on which line of the text each of its values stands, from 1."""
+    """A list that stores for each value its line in the text, from 1."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,9 +57,9 @@ class Items(list[Any]):
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """A safe loader that refuses a duplicate key, and what is too much.
+    """A safe loader that refuses duplicate keys and texts with too many values.
 
-    Values are counted before any of them is made: an alias counts as much as what it names.
+    Values are counted before they are constructed; an alias counts as much as its target.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -99,7 +99,7 @@ class _StrictLoader(yaml.SafeLoader):
     def compose_mapping_node(self, anchor: dict[Any, yaml.Node]) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
         keys = set()
-        for key, _ in node.value:  # before merging adds to them
+        for key, _ in node.value:  # before merge keys add more
             if not isinstance(key, yaml.ScalarNode):
                 raise _refusal("unhashable: a key must be a text", key.start_mark)
             if key.tag != _MERGE and key.value in keys:
@@ -155,10 +155,10 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 def explain(
     message: str, data: Any, keys: Mapping[str, Sequence[str]], choices: Mapping[str, Sequence[str]]
 ) -> str:
-    """Return msgspec's "what - at `$.place`" as "place: what".
+    """Convert msgspec's "what - at `$.place`" to "place: what".
 
-    `keys` are those that there can be at a place, `choices` the texts that a key can have; of
-    places in a list the number is left out.
+    `keys` are the allowed keys by place, and `choices` the allowed texts by key; in these places,
+    the numbers of list items are omitted.
 
     >>> explain("Expected `int`, got `array` - at `$.pairs`", {}, {}, {})
     'pairs: expected `int`, got `list`'
@@ -185,7 +185,7 @@ def explain(
 
 
 def _describe_value(what: str, value: Any) -> str:
-    """Return the value that has a wrong type, and what to write in place of one for a number."""
+    """Describe a value of a wrong type, with a suggestion if a number is wanted."""
     if ", got `" not in what or not isinstance(value, str | int | float):
         return ""
     advice = f"; {advise_whole(value)}" if what.startswith("Expected `int`") else ""
@@ -193,23 +193,23 @@ def _describe_value(what: str, value: Any) -> str:
 
 
 def unknown_key(key: str, known: Sequence[str]) -> str:
-    """Return what is said of a key that there is not, with the one that was meant."""
+    """Return the message for an unknown key, with the similar key that may be meant."""
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"unknown key {show(key)}; {hint}"
 
 
 def line_of(data: Any, steps: Sequence[str | int]) -> str:
-    """Return "line 3: " for the place in the data to which the steps lead, or the one around it.
+    """Return text such as "line 3: " for a place in the data, given by the steps to it.
 
-    It is nothing where no line is known.
+    If the place has no known line, it is the line of the nearest place around it, else "".
     """
     line = _find(data, steps)[1]
     return f"line {line}: " if line else ""
 
 
 def _find(data: Any, steps: Sequence[str | int]) -> tuple[Any, int]:
-    """Return the value to which the steps lead, and the line on which it stands, 0 if unknown."""
+    """Return the value at the end of the steps, and its line in the text, 0 if unknown."""
     line = 0
     for step in steps:
         try:
@@ -222,7 +222,7 @@ def _find(data: Any, steps: Sequence[str | int]) -> tuple[Any, int]:
 
 
 def _find_steps(place: str) -> list[str | int]:
-    """Return the keys and numbers of a place.
+    """Split a place into its keys and numbers.
 
     >>> _find_steps("bots[1].params")
     ['bots', 1, 'params']

@@ -58,12 +58,7 @@ def examine_sites(client: Client, patience: float = PATIENCE) -> Iterator[dict[s
 
 
 def _judge(future: Future[dict[str, Any]], patience: float) -> dict[str, Any]:
-<<<<<<< HEAD
-    """Return what a machine has answered, and whether it plays."""
-=======
     """Return a machine's answer, and whether it can play."""
-    from arena.executors.wire import Versions, versions_here
->>>>>>> i-prose1
     from arena.lanes.faults import one_line
     from arena.tournament.versions import Versions, versions_here
 

@@ -20,59 +20,6 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions
 from engine.state import Seat
 
-<<<<<<< HEAD
-=======
-_SHOWN = 12  # characters of a hash
-
-
-class Versions(msgspec.Struct, frozen=True):
-    """The hashes of the engine's and the arena's source, and Python's minor version.
-
-    `release` is the arena's version number, only for messages.
-    """
-
-    engine: str
-    arena: str
-    python: str
-    release: str = ""
-
-    def differences(self, here: Versions) -> list[str]:
-        """Return the differences, such as "engine: there 1f, here 2e"; `self` is "there".
-
-        >>> there = Versions("1f", "2e", "3.11", "1.0.0")
-        >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
-        ['arena: there 1.0.0 (2e), here 1.0.1 (3d)', 'python: there 3.11, here 3.12']
-        """
-        return [
-            f"{name}: there {self._show(name)}, here {here._show(name)}"
-            for name in ("engine", "arena", "python")
-            if getattr(self, name) != getattr(here, name)
-        ]
-
-    def _show(self, name: str) -> str:
-        text: str = getattr(self, name)[:_SHOWN]
-        return f"{self.release} ({text})" if name == "arena" else text
-
-
-@cache
-def versions_here() -> Versions:
-    """Return the versions of this process."""
-    major, minor, _ = platform.python_version_tuple()
-    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}", version_here())
-
-
-def _hash(package: str) -> str:
-    """Return the hash of the names and contents of a package's modules."""
-    folder = Path(package)
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        digest.update(f"{name}\0{path.stat().st_size}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
->>>>>>> i-prose1
 HEAD, BATCH = 1, 2
 """Kinds of frames to a site: the tournament, and a batch of its chunks."""
 

@@ -53,7 +53,7 @@ def engine_sha256() -> str:
 class Versions(msgspec.Struct, frozen=True):
     """The hashes of the engine's and the arena's source, and Python's minor version.
 
-    `release` is the number of the arena's version, which is only shown.
+    `release` is the arena's version number, only for messages.
     """
 
     engine: str
@@ -62,7 +62,7 @@ class Versions(msgspec.Struct, frozen=True):
     release: str = ""
 
     def differences(self, here: Versions) -> list[str]:
-        """Return what differs, as "engine: there 1f, here 2e"; this one is there.
+        """Return the differences, such as "engine: there 1f, here 2e"; `self` is "there".
 
         >>> there = Versions("1f", "2e", "3.11", "1.0.0")
         >>> there.differences(Versions("1f", "3d", "3.12", "1.0.1"))
@@ -89,7 +89,7 @@ def versions_here() -> Versions:
 
 
 def _hash_source(package: str) -> str:
-    """Return the hash of the names and texts of a package's modules."""
+    """Return the hash of the names and contents of a package's modules."""
     folder = Path(package)
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):

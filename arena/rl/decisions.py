@@ -113,7 +113,7 @@ def _replay(some: Sequence[_Numbered], rules: Rules, places: dict[str, int]) -> 
 def _step(
     games: Lockstep, actions: npt.NDArray[np.int64], some: Sequence[_Numbered]
 ) -> tuple[npt.NDArray[Any], Bits, Bits, npt.NDArray[Any]]:
-    """Play an action of each game; return seats, observations, masks and actions."""
+    """Play an action in each game; return unfinished games, observations, masks and seats."""
     live = np.flatnonzero(actions >= 0)
     observations, masks = games.observe()
     legal = masks[live, actions[live]] == 1

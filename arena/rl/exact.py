@@ -41,14 +41,14 @@ Policy: TypeAlias = Callable[[View], Mapping[Action, float]]
 """The probability of each action at a view; a missing action is never played."""
 
 Plan: TypeAlias = npt.NDArray[np.float64]
-"""A realisation plan: a seat's probability of each of its sequences, without others' part."""
+"""A realisation plan: the product of a seat's own probabilities, for each of its sequences."""
 
 MOST_SEQUENCES = 200_000
 """The most sequences of both seats; a game of this size takes minutes to solve."""
 
 
 class Decision(NamedTuple):
-    """A view of the seat to act; `parent` is the sequence that leads to it."""
+    """A view of the seat to act, the sequence that leads to it, and that of its first action."""
 
     parent: int
     first: int

@@ -176,8 +176,7 @@ class Results:
 
     @property
     def cards(self) -> pd.DataFrame:
-        """How often each kind of card is played and taken, and its correlation with wins
-        (cards.csv)."""
+        """Plays, takes and the correlation with wins of each kind of card (cards.csv)."""
         return self._wins.cards
 
     @property

@@ -56,9 +56,9 @@ class Role(NamedTuple):
 class Weights(NamedTuple):
     """The weights after a round, in logits of the chance to win of the seat that begins the next.
 
-    `begins` is for that seat's pile, `follows` for the other one. For 5, 6, 7 and 8, `share` is
-    for the lead divided by the cards left, `sure` for a lead that cannot be turned. `row` is for
-    a card of each kind in the row.
+    `begins` is for that seat's pile, `follows` for the other one. For 5, 6, 7 and 8, `share` is for
+    the lead divided by the cards left, `sure` for a lead that cannot be overtaken. `row` is for a
+    card of each kind in the row.
     """
 
     constant: float

@@ -26,7 +26,7 @@ class Grandmaster(Champion):
     the network, and `weight` times the share of wins of its rollouts minus the best action's.
     `budget` is the effort: 1 takes some 30 ms, and the number of iterations and of rollouts grow
     with it. With `models` the hands of the rollouts are those of an opponent that may play as
-    `apprentice`, as `timing`, or as neither; where it surely plays as one of them, the rollouts
+    `apprentice`, as `timing`, or as neither; if it is certain to play as one of them, the rollouts
     weigh 1 + `trust` times as much. Under other rules than the published ones it plays as
     `champion`.
     """

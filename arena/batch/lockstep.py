@@ -92,7 +92,7 @@ class Lockstep(Positions):
         self._begin_round(games[~is_last], numbers[~is_last])
 
     def winners(self, games: Indices) -> Indices:
-        """Return the winning seats of games that are over, DRAW for nobody."""
+        """Return the winning seats of finished games, or DRAW."""
         return find_winners(self.piles[:, :, games].astype(np.intp), self.rules)
 
     def results(self) -> npt.NDArray[np.float64]:

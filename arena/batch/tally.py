@@ -80,7 +80,7 @@ def find_sources(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
 
 
 def find_winners(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
-    """Return the winning seat for each game, DRAW for nobody (R11, R16-R18)."""
+    """Return the winning seat for each game, or DRAW (R11, R16-R18)."""
     score = find_points(piles, rules)
     lead = np.sign(score[0] - score[1])
     for kind in _TIES[rules.tiebreak]:

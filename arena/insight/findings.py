@@ -130,7 +130,7 @@ class Findings:
         }
 
     def _spread(self) -> dict[str, Any] | None:
-        """Return the spread as data, None where it was not measured."""
+        """Return the spread as data; None if it was not measured."""
         if not self.spread or not self.spread.is_measured:
             return None
         elo, low, high = (round(value, 1) for value in self.spread[:3])

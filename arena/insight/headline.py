@@ -38,9 +38,9 @@ class Top(NamedTuple):
     """The first and the second of the rated bots, with the `verdict` on both in Elo points.
 
     `chance` is the probability that the first one is the strongest; each of the `rivals` may be it
-    with a probability of RIVAL or more. `apart` says that the first one is surely the strongest.
-    `times` forecasts, as a range, how many times as many games separate the two; it is None if they
-    are apart already, or if no forecast is possible.
+    with a probability of RIVAL or more. `apart` says that the first one is significantly the
+    strongest. `times` forecasts, as a range, how many times as many games separate the two; it is
+    None if they are apart already, or if no forecast is possible.
     """
 
     bot: str
@@ -127,7 +127,7 @@ def _say_strongest(top: Top, bots: int) -> str:
 
 
 def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
-    """Yield that the first bot is not surely the strongest, and how many games would decide it."""
+    """Yield the sentences on a first bot that is not significantly the strongest."""
     lead, leans = _write_verdict(top.verdict), top.verdict.word == "leans"
     if bots == 2 and leans:
         yield f"{top.bot} is probably stronger than {top.second}: {lead}."

@@ -232,7 +232,7 @@ def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -
 
 
 def choose_opponent(decisions: pd.DataFrame) -> str | None:
-    """Return the opponent that most bots have met, the first among equals; None without a game.
+    """Return the opponent that most bots have met, the first if several tie; None without games.
 
     >>> two = pd.DataFrame({"bot": ["a", "b", "c"], "opponent": ["b", "c", "b"]})
     >>> choose_opponent(two)

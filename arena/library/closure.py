@@ -161,7 +161,7 @@ class _Bundle:
             before = [*self.statements], {**self.bound}
             try:
                 self._need(name, namespace, user, definition)
-            except Unshippable:  # an annotation that nobody evaluates
+            except Unshippable:  # an annotation that is not evaluated
                 self.statements, self.bound = before
 
     def _need(

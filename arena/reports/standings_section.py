@@ -79,7 +79,7 @@ def _of_neighbours(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
-    """Return the table of standings; a row opens to the bots that are surely above and below."""
+    """Return the table of standings; a row opens to the bots significantly above and below it."""
     columns = [*STANDINGS.shown]
     group = next(column for column in columns if column.name == "group")
     columns.remove(group)
@@ -95,7 +95,7 @@ def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
 
 
 def _describe_place(order: Sequence[_Place], place: int) -> str:
-    """Return in lines which bots are surely above a bot, surely below it, and neither.
+    """Return lines that name the bots significantly above a bot, below it, and neither.
 
     `order` has rank, label and letters of each bot, the strongest first.
 

@@ -1,4 +1,4 @@
-"""The exceptions of the arena, and the one filter of what a person is shown."""
+"""The exceptions of the arena, and the functions that make text safe to print."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 LABEL_WIDTH = 18
-"""Columns of a label in a table."""
+"""The width of a label in a table, in columns."""
 
-_MOST_NAMED = 3  # in a list; of one more than that all are named
+_MOST_NAMED = 3  # in a list; a list with one more is named in full
 _LONGEST = 600  # characters of a message about input
-_END = 200  # of these, what is kept of the end, where the reason stands
+_END = 200  # of these, characters of the end, which has the reason
 
 
 class ArenaError(Exception):
@@ -45,7 +45,7 @@ class InputError(ArenaError):
 
 
 class ChangedBots(InputError):
-    """Bots of a run are not those whose games its folder keeps; `labels` are theirs.
+    """Bots have changed since the games in a run's folder; `labels` are those of the bots.
 
     >>> ChangedBots("results/friday", {"mine": ["sha256: there 1f, here 2e"]}).labels
     ['mine']
@@ -63,7 +63,7 @@ class ChangedBots(InputError):
         self._parts = place, changed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let another process raise it again."""
+        """Let it be pickled, to be raised in another process."""
         return ChangedBots, self._parts
 
 
@@ -76,7 +76,7 @@ class WorkerDied(ArenaError):
 
 
 class NoSites(ArenaError):
-    """There is no site left that can play, or no scheduler; the games so far are kept.
+    """No site, or no scheduler, is left that could play; the games so far are kept.
 
     >>> issubclass(NoSites, ArenaError)
     True
@@ -84,7 +84,7 @@ class NoSites(ArenaError):
 
 
 def not_installed(library: str, extra: str) -> str:
-    """Return that a library is missing, and the command that brings it: one of an extra.
+    """Return the message that a library is missing, with the command that installs its extra.
 
     >>> not_installed("gymnasium", "rl")
     "gymnasium is not installed; pip install 'district-noir-arena[rl]'"
@@ -93,7 +93,7 @@ def not_installed(library: str, extra: str) -> str:
 
 
 def require_posix(what: str) -> None:
-    """Raise InputError where no process can be forked and no file locked, as on Windows.
+    """Raise InputError on systems that cannot fork processes or lock files, such as Windows.
 
     >>> require_posix("arena run")  # Linux and macOS
     """
@@ -112,7 +112,7 @@ def counted(number: float, noun: str, plural: str = "") -> str:
 
 
 def name_some(names: Sequence[str]) -> str:
-    """Return the names of some things in words, of many the first three.
+    """Return a list of names in words; of a long one only the first three.
 
     >>> name_some(["a"]), name_some(["a", "b"]), name_some(["a", "b", "c", "d", "e"])
     ('a', 'a and b', 'a, b, c and 2 more')
@@ -127,7 +127,7 @@ def name_some(names: Sequence[str]) -> str:
 
 @contextmanager
 def naming(place: object) -> Iterator[None]:
-    """Put the place where something stands before the message of an InputError.
+    """Prefix the message of an InputError with the place of the wrong input.
 
     >>> with naming("cup.yaml"):
     ...     raise InputError("pairs: expected int")
@@ -141,7 +141,7 @@ def naming(place: object) -> Iterator[None]:
 
 
 def escape(text: str) -> str:
-    """Return a text with every character that is not printable written as in a Python string.
+    """Return a text with unprintable characters escaped as in a Python string.
 
     So it is one line, cannot control a terminal, and can be written in any encoding.
 
@@ -154,7 +154,7 @@ def escape(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes: 2 for a sign of Chinese or Japanese.
+    """Return the width of a text in terminal columns: 2 for a Chinese or Japanese character.
 
     >>> columns("greedy"), columns("\u65e5\u672c"), columns("e\u0301")
     (6, 4, 1)
@@ -168,7 +168,7 @@ def columns(text: str) -> int:
 
 
 def pad(text: str, width: int) -> str:
-    """Return a text with spaces up to so many columns.
+    """Return a text padded with spaces to `width` columns.
 
     >>> pad("\u65e5\u672c", 6)
     '\u65e5\u672c  '
@@ -177,7 +177,7 @@ def pad(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int = LABEL_WIDTH) -> str:
-    """Return a text, or its beginning where it is wider than so many columns.
+    """Return a text cut to at most `width` columns.
 
     >>> cut("a_bot_with_a_long_name", 12)
     'a_bot_wit...'
@@ -190,7 +190,7 @@ def cut(text: str, width: int = LABEL_WIDTH) -> str:
 
 
 def escape_lines(text: str) -> str:
-    """Return a text of several lines, each of them escaped.
+    """Return a text of several lines with each line escaped.
 
     >>> print(escape_lines("two\\nlines\\x1b[2J"))
     two
@@ -200,7 +200,7 @@ def escape_lines(text: str) -> str:
 
 
 def quote(word: str) -> str:
-    """Return a word as a shell reads it, printable whatever is in it.
+    """Return a word quoted for a shell; the result is always printable.
 
     bash, zsh, ksh and every shell of POSIX 2024 read `$'...'`.
 
@@ -219,7 +219,7 @@ def _quote_char(char: str) -> str:
 
 
 def shell_line(words: Iterable[object]) -> str:
-    """Return words as a command that a shell takes.
+    """Return words as a command line for a shell.
 
     >>> shell_line(["arena", "show", "my run"])
     "arena show 'my run'"
@@ -228,7 +228,7 @@ def shell_line(words: Iterable[object]) -> str:
 
 
 def arena_command(verb: str, arguments: Iterable[object], options: Iterable[object] = ()) -> str:
-    """Return a command of the arena, also for arguments that look like options.
+    """Return a command line of the arena; arguments may look like options.
 
     >>> print(arena_command("show", ["my run", "a/b/0/1"], ["--names", "deck"]))
     arena show 'my run' a/b/0/1 --names deck

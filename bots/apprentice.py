@@ -26,25 +26,24 @@ from engine import STANDARD, Action, Setup, Strategy, View
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
 
 SHA256: Final = "c36be609cbf1b08d9b178604e42e17b1806f7440477750ed1206f31d63e7cdd0"
-"""Of apprentice.npz: with other weights it is another bot, and its source says so."""
+"""The hash of apprentice.npz: with other weights the source, and so the bot, is another."""
 
 UNIT: Final = 1 << 8
-"""What an input of 1 and a unit's output of 1 are as whole numbers."""
+"""The integer for an input of 1 and for an output of 1 of a unit."""
 WEIGHT: Final = 1 << 12
-"""What a weight of 1 is as a whole number."""
+"""The integer for a weight of 1."""
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 
 
-_TOGETHER = 1024  # games whose numbers stay in the cache
+_TOGETHER = 1024  # games whose numbers fit in the cache
 _rooms = local()
 
 
 def _room(name: str, rows: int, columns: int, kind: Any = np.float64) -> Any:
     """Return memory of this thread's own, which the next call with the name overwrites.
 
-    Memory that is asked for anew is first filled by the kernel: a pass takes 7 us a game then, and
-    3.3 with this.
+    New memory is first cleared by the kernel: a pass then takes 7 us a game instead of 3.3.
     """
     known = _rooms.__dict__.get(name)
     if known is None or known.size < rows * columns:
@@ -134,7 +133,7 @@ class Network:
 
 
 class Apprentice:
-    """Plays the legal action with the highest score, the first among equals."""
+    """Plays the legal action with the highest score, the first if several tie."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -147,7 +146,7 @@ class Apprentice:
         return max(view.legal, key=scores.__getitem__)
 
     def scores(self, games: Any, /) -> Numbers:
-        """Return what it thinks of each action in many games (game, action)."""
+        """Return the score of each action in many games (game, action)."""
         return self.network.scores_in(games)
 
 
@@ -168,7 +167,7 @@ def own_network() -> Network:
 
 
 def begin(network: Network, setup: Setup) -> Strategy:
-    """Return the strategy for one game: with this network where it knows the rules."""
+    """Return the strategy for one game, with this network if it was made for the rules."""
     return Apprentice(network) if setup.rules == STANDARD else plain_bot(setup)
 
 

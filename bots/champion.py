@@ -33,7 +33,7 @@ from engine.scoring import count_sets, deals, outcome
 
 
 class Cities(NamedTuple):
-    """What cities are worth: `held`; more if the other seat has none, or the row the last ones."""
+    """The worth of cities: by number `held`, and more for threats of a win by City."""
 
     held: float
     unrivalled: float
@@ -41,7 +41,7 @@ class Cities(NamedTuple):
 
 
 class Role(NamedTuple):
-    """What a pile is worth: by the first to the fourth card of each support, and by the rest."""
+    """The weights of a pile: of the first to the fourth card of each support, and of the rest."""
 
     fives: tuple[float, ...]
     sixes: tuple[float, ...]
@@ -56,9 +56,9 @@ class Role(NamedTuple):
 class Weights(NamedTuple):
     """The weights after a round, in logits of the chance to win of the seat that begins the next.
 
-    `begins` is for that seat's pile, `follows` for the other one. For 5, 6, 7 and 8, `share` is
-    for the lead divided by the cards left, `sure` for a lead that cannot be turned. `row` is for
-    a card of each kind in the row.
+    `begins` is for that seat's pile, `follows` for the other one. For 5, 6, 7 and 8, `share` is for
+    the lead divided by the cards left, `sure` for a lead that cannot be overtaken. `row` is for a
+    card of each kind in the row.
     """
 
     constant: float
@@ -72,9 +72,9 @@ class Weights(NamedTuple):
 class ToTake(NamedTuple):
     """The weights of `features_to_take`, in favour of the seat that is still to take.
 
-    `now` is that of the logit as if the round had ended, `gain` that of what the logit would gain
-    by a take from the row as it is. `lacking` is for the share of a whole take that the row
-    lacks, `city` for a take that would win by City.
+    `now` is the weight of the logit as if the round had ended, `gain` that of the logit's gain by a
+    take from the row as it is. `lacking` is for the share of a whole take that the row lacks,
+    `city` for a take that would win by City.
     """
 
     now: float
@@ -175,7 +175,7 @@ _WIDTH = MOST_COPIES + 1
 
 
 class Values:
-    """What two piles and a row are worth after a round of the published game."""
+    """The value of two piles and a row after a round of the published game."""
 
     def __init__(self, weights: Weights) -> None:
         roles = weights.begins, weights.follows
@@ -212,7 +212,7 @@ class Values:
         return logit
 
     def pile_worth(self, role: int, pile: Pack) -> float:
-        """Return what a pile is worth by its own sets, deals and cities."""
+        """Return the worth of a pile by its own sets, deals and cities."""
         known = self.known[role].get(pile)
         if known is None:
             per_set, per_point = self.worth[role]
@@ -223,7 +223,7 @@ class Values:
         return known
 
     def threat(self, role: int, held: int, row: bytes) -> float:
-        """Return what the held cities are worth in addition while the other seat has none."""
+        """Return the additional worth of held cities while the other seat does not have any."""
         _, unrivalled, in_row = self.cities[role][3 * held - 3 : 3 * held]
         return unrivalled + (in_row if row.count(CITY) == STANDARD.cities_needed - held else 0.0)
 
@@ -231,7 +231,7 @@ class Values:
 def _lead_table(
     kind: int, cards: list[tuple[float, ...]], share: float, sure: float
 ) -> list[float]:
-    """Return what a support is worth, at index 32 times the first count plus the second."""
+    """Return the worth of a support, at index 32 times the first count plus the second."""
     table = [0.0] * _WIDTH * _WIDTH
     copies = STANDARD.copies[kind]
     for mine in range(copies + 1):
@@ -251,7 +251,7 @@ _VALUES = {played: Values(weights) for played, weights in LEARNED.items()}
 
 
 def logit_after(played: int, piles: tuple[Pack, Pack], row: bytes) -> float:
-    """Return the chance of seat 0 to win, as a logit, when so many rounds have been played."""
+    """Return the chance of seat 0 to win, as a logit, after `played` rounds."""
     values = _VALUES[played]
     if first_seat(played):
         return -values.logit(piles[1], piles[0], row)
@@ -261,8 +261,9 @@ def logit_after(played: int, piles: tuple[Pack, Pack], row: bytes) -> float:
 def logit_within(view: View) -> float:
     """Return the chance of seat 0 to win, as a logit, by what both seats see of a round.
 
-    Before the first take the rounds before count, after the second one this one, too. Between
-    them the seat that is still to take would seem to be behind: TO_TAKE says what it can expect.
+    Before the first take the weights of the previous round are used, and after the second take
+    those of this round. In between, the seat that is still to take would seem to be behind: TO_TAKE
+    corrects for its expected take.
     """
     number = view.round
     if view.taken[0] == view.taken[1]:
@@ -277,8 +278,8 @@ def logit_within(view: View) -> float:
 def settled_piles(view: View) -> tuple[Pack, Pack] | None:
     """Return the piles at the end of the game, if both seats see that they are settled.
 
-    In the last round they are when both have taken. A seat that has one action left and has not
-    taken must take, because it has played its five cards (R7, R8): it takes whatever lies there.
+    In the last round they are once both have taken. A seat with one action left that has not taken
+    must take, because it has played its five cards (R7, R8), so its take is known, too.
     """
     taken, row, piles = [*view.taken], view.row, [*view.piles]
     if not view.over and view.round == STANDARD.rounds:
@@ -299,7 +300,7 @@ def settled_piles(view: View) -> tuple[Pack, Pack] | None:
 
 
 def features_to_take(view: View, seat: Seat) -> tuple[float, float, float, float, float]:
-    """Return what TO_TAKE weighs, while this seat is still to take."""
+    """Return the features that TO_TAKE weighs, while this seat is still to take."""
     played = min(view.round, STANDARD.rounds - 1)
     now = logit_after(played, view.piles, view.row)
     start = max(0, len(view.row) - STANDARD.take_size)
@@ -321,11 +322,10 @@ def _find_policy() -> Callable[[View], Mapping[Action, float]]:
 class Champion(Ismcts):
     """Searches as `ismcts` does, with learned values at the end of a round.
 
-    At the beginning of a round it makes `iterations`. Later they are shorter, and it makes
-    as many as take the same time, at most three times as many. `positions` bounds the exact
-    search of the last round; `seconds` and `exploration` are those of `ismcts`. With a `prior`
-    the policy of `apprentice` counts so much beside the share of the visits, under the published
-    rules.
+    At the beginning of a round it makes `iterations`. Later they are shorter, and it makes as many
+    as take the same time, at most three times as many. `positions` bounds the exact search of the
+    last round; `seconds` and `exploration` are those of `ismcts`. Under the published rules,
+    `prior` is the weight of the policy of `apprentice` beside the share of the visits.
     """
 
     def __init__(
@@ -357,7 +357,7 @@ class Champion(Ismcts):
         return max(actions, key=self.worths(view).__getitem__)
 
     def worths(self, view: View) -> dict[Action, float]:
-        """Return the share of the visits of each action, and what the prior adds."""
+        """Return the share of the visits of each action, plus its prior."""
         children = self.tree.children
         visits = sum(child.visits for child in children.values())
         worths = {action: child.visits / visits for action, child in children.items()}
@@ -387,7 +387,8 @@ class Champion(Ismcts):
     def chance(self, view: View, /) -> float | None:
         """Return the chance of the view's seat to win, by what both seats see.
 
-        It is looked up and not searched for. None under other rules than the published ones.
+        It comes from the learned values, without a search. None under rules other than the
+        published ones.
         """
         if not self.published:
             return None
@@ -400,15 +401,15 @@ class Champion(Ismcts):
 
     @staticmethod
     def chances(games: Games, /) -> Any:
-        """Return what `chance` says to seat 0 before each ply of many games (ply, game).
+        """Return `chance` for seat 0 before each ply of many games (ply, game).
 
-        The games are those of the published rules; after a game's end the numbers mean nothing.
+        The games are under the published rules; the entries after a game's end are undefined.
         """
         return _Chances(games).find()
 
     @staticmethod
     def values_after(games: Any, /) -> Any:
-        """Return what the function of this name does: the arena knows the class alone."""
+        """Call the function of this name, as the arena knows only the class."""
         return values_after(games)
 
 
@@ -452,7 +453,7 @@ class _ManyValues:
         return self.sign * logits
 
     def _worth(self, role: int, pile: Any, rivals: Any, in_row: Any) -> Any:
-        """Return what piles are worth by their own sets, deals and cities, with threats."""
+        """Return the worth of piles by their own sets, deals and cities, with threats."""
         np = self.np
         per_set, per_point = self.values.worth[role]
         held, unrivalled, missing = self.cities[role]
@@ -473,7 +474,7 @@ def values_after(games: Any) -> Any:
     going_on = games.piles[:, CITY].max(axis=0) < STANDARD.cities_needed
     for played in LEARNED:
         some = (going_on & (games.round + 1 == played)).nonzero()[0]
-        if len(some):  # by LEARNED, or else by what the game has brought
+        if len(some):  # by LEARNED, or by the result of a finished game
             values = _many_values(played)
             logits = values.logits(games.piles[:, :, some], games.in_row[:, some])
             chances[some] = 1.0 / (1.0 + values.np.exp(-logits))
@@ -488,8 +489,8 @@ def _many_values(played: int) -> _ManyValues:
 class _Chances:
     """The chances in many games, ply by ply.
 
-    A card that is played changes a logit by its weight in the row. The logit is computed anew where
-    piles change or a city comes to the row, and where one seat has taken and the other has not.
+    A card that is played changes a logit by its weight in the row. The logit is computed anew if
+    piles change, if a city is added to the row, and while only one seat has taken.
     """
 
     def __init__(self, games: Games) -> None:
@@ -502,7 +503,7 @@ class _Chances:
         self.weights = np.zeros((len(_VALUES) + 1, 1 << 8))
         for played, of in self.values.items():
             self.weights[played, : len(KINDS)] = of.sign * np.array(of.values.row)
-        self.played = np.ones(self.count, np.intp)  # rounds that the logits are those after
+        self.played = np.ones(self.count, np.intp)  # the rounds after which the logits apply
         self.now = np.zeros(self.count)
         self.taken = np.zeros((2, self.count), bool)
 
@@ -524,7 +525,7 @@ class _Chances:
         return 1.0 / (1.0 + np.exp(-logits))
 
     def _begin_round(self, ply: int) -> None:
-        """Forget who has taken; without a take of the last round the logits are not after it."""
+        """Reset the takes; without a take in the last round the logits are not those after it."""
         self.taken[:] = False
         before = max(1, ply // STANDARD.round_plies)
         if len(late := self.np.flatnonzero(self.played != before)):
@@ -532,7 +533,7 @@ class _Chances:
             self._renew(ply, late)
 
     def _go_on(self, ply: int, actions: Any) -> None:
-        """Find the logits after this ply, which a city in the row or a take changes most."""
+        """Compute the logits after this ply, which cities in the row and takes change most."""
         np, number = self.np, ply // STANDARD.round_plies + 1
         takers = np.flatnonzero(actions == TAKE)
         self.played[takers] = min(number, STANDARD.rounds - 1)
@@ -557,7 +558,7 @@ class _Chances:
     def _expect_takes(
         self, number: int, logits: Any, plies: Any, games: Any, seats: Any, *cards: Any
     ) -> None:
-        """Let logits expect the take of these seats, as TO_TAKE weighs it, in one round."""
+        """Correct logits for the expected takes of these seats, as TO_TAKE weighs them."""
         np, weights = self.np, TO_TAKE[number]
         now = logits[plies, games]
         piles, row, within = cards

@@ -17,7 +17,7 @@ class Hunt(Promise):
         self.city = city
 
     def pile_worth(self, pile: Pack) -> float:
-        """Return what a pile is worth, whatever the other pile holds."""
+        """Return the worth of a pile without regard to the other one."""
         return super().pile_worth(pile) + self.city * count(pile, CITY)
 
     def pile_worths(self, piles: Any) -> Any:
@@ -28,7 +28,7 @@ class Hunt(Promise):
 class CityHunter(Majority):
     """Plays as `majority` does, with more weight on cities: its own and the opponent's.
 
-    `city` is the points each is worth beyond what the win promises; `patience` is how much
+    `city` is the points that each city is worth beyond its part in a win; `patience` is how much
     more a take must bring for every card still in the hand.
     """
 

@@ -24,7 +24,7 @@ class Denier:
         self.patience = patience
 
     def choose(self, view: View, /) -> Action:
-        """Return the action that leaves least to the opponent, the first among equals."""
+        """Return the action that leaves least to the opponent, the first if several tie."""
         return max(view.legal, key=lambda action: self.worth(view, action))
 
     def worth(self, view: View, action: Action) -> float:

@@ -38,7 +38,7 @@ _BYTE = tuple(bytes((kind,)) for kind in range(TAKE))
 
 
 class TooLong(Exception):
-    """The solver has used up its positions."""
+    """Raised when the solver has examined its number of positions."""
 
 
 class Position(NamedTuple):
@@ -65,9 +65,9 @@ class Position(NamedTuple):
 
 
 class Solver:
-    """Finds what positions are worth for the player to act: WIN, DRAW or LOSS.
+    """Finds the value of positions for the player to act: WIN, DRAW or LOSS.
 
-    Looks at `positions` of them at most; raises TooLong when they are used up.
+    Examines at most `positions` positions; raises TooLong after that.
     """
 
     def __init__(self, rules: Rules, positions: int) -> None:
@@ -77,7 +77,7 @@ class Solver:
         self.ends: dict[Piles, int] = {}
 
     def value(self, position: Position, low: int = LOSS, high: int = WIN) -> int:
-        """Return the value, or a bound on it where it is outside of `low` to `high`."""
+        """Return the value, or a bound on it if it is outside of `low` to `high`."""
         least, most = self.bounds.get(position, (LOSS, WIN))
         if least >= high or least == most:
             return least
@@ -125,8 +125,8 @@ class Exact:
     """Finds the best actions of a last round with at most `unseen` unseen cards.
 
     `positions` bounds the work of a decision, so that it ends under rules with long rounds too.
-    `values` are those of the actions of the view that was looked at last, from 0 to 1; there
-    are none where it was not solved.
+    `values` are those of the actions of the last view, from 0 to 1; they are empty if it was not
+    solved.
     """
 
     def __init__(self, rules: Rules, unseen: int = 8, positions: int = 20_000) -> None:
@@ -136,7 +136,7 @@ class Exact:
         self.values: dict[Action, float] = {}
 
     def best(self, view: View) -> Legal:
-        """Return the actions that are best on average; all legal ones where it cannot solve."""
+        """Return the actions that are best on average; all legal ones if the view is not solved."""
         self.values = {}
         if len(view.legal) == 1 or view.taken == (True, True):
             return view.legal
@@ -168,15 +168,15 @@ class Exact:
         return worth
 
     def thoughts(self) -> list[Thought]:
-        """Return the values of the view that was looked at last, as `engine.Thinker` has them."""
+        """Return the values of the last view as thoughts (`engine.Thinker`)."""
         return [Thought(action, value) for action, value in self.values.items()]
 
 
 class Endgame:
     """Wraps another bot of this folder: `inside` plays until the last round can be solved.
 
-    It can with at most `unseen` unseen cards, if a decision takes at most `positions`. Of equally
-    good actions it plays the one that the bot inside would play, or else the first.
+    That is with at most `unseen` unseen cards, if a decision takes at most `positions` positions.
+    Of equally good actions it plays the one that the bot inside would play, or else the first.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class Endgame:
         return wanted if wanted in best else best[0]
 
     def thoughts(self) -> Iterable[Thought]:
-        """Return the exact values of the last choice, or what the bot inside thought of it."""
+        """Return the exact values of the last choice, or the thoughts of the bot inside."""
         if not self.exact.values and self.asked_inside and isinstance(self.inside, Thinker):
             return self.inside.thoughts()
         return self.exact.thoughts()

@@ -22,7 +22,7 @@ class FlatMc:
         self.won: dict[Action, float] = {}
 
     def choose(self, view: View, /) -> Action:
-        """Return the action that won most, the first among equals."""
+        """Return the action that won most, the first if several tie."""
         best = self.exact.best(view)
         won = self.won = dict.fromkeys(best, 0.0)
         if len(best) == 1:

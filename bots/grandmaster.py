@@ -1,10 +1,10 @@
 """Three opinions of an action: tree, network, games played on.
 
 The tree is `champion`'s, the network `apprentice`'s. For the third opinion every action is tried
-against the same hands of the opponent. The round is played on by the network in both seats, and
-what it ends with is worth what `champion`'s table says. The hands are all that fit where they are
-few, and else drawn at random. Sources: those of `champion` and `apprentice`; Tesauro, Galperin,
-"On-line Policy Improvement using Monte-Carlo Search", 1996, for the rollouts.
+against the same hands of the opponent. The round is played on by the network in both seats, and its
+end is valued by `champion`'s table. The hands are all possible ones if they are few, and otherwise
+drawn at random. Sources: those of `champion` and `apprentice`; Tesauro, Galperin, "On-line Policy
+Improvement using Monte-Carlo Search", 1996, for the rollouts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from bots.champion import Champion, values_after
 from engine import Action, Setup, View
 
-_MOST = 300  # hands, in which actions are tried
+_MOST = 300  # hands in which actions are tried
 _SHARE = 0.04  # of a model of the opponent, before the first round
 _DOUBTS = 1 / 64, 0.5  # a model plays as its bot does, or half of the time
 
@@ -23,10 +23,10 @@ class Grandmaster(Champion):
     """Plays the action with the highest sum of three opinions.
 
     They are its share of the visits of the tree, `prior` times its probability under the policy of
-    the network, and `weight` times what its rollouts win less often than those of the best one.
+    the network, and `weight` times the share of wins of its rollouts minus the best action's.
     `budget` is the effort: 1 takes some 30 ms, and the number of iterations and of rollouts grow
     with it. With `models` the hands of the rollouts are those of an opponent that may play as
-    `apprentice`, as `timing`, or as neither; where it surely plays as one of them, the rollouts
+    `apprentice`, as `timing`, or as neither; if it is certain to play as one of them, the rollouts
     weigh 1 + `trust` times as much. Under other rules than the published ones it plays as
     `champion`.
     """
@@ -49,7 +49,7 @@ class Grandmaster(Champion):
             self.belief, self.policies = self.believe(setup)
 
     def believe(self, setup: Setup) -> tuple[Any, list[Any]]:
-        """Return the belief of the opponent's hand, and how the opponent plays in each model."""
+        """Return the belief about the opponent's hand, and the opponent's policy in each model."""
         from arena.batch.beliefs import Belief, Model
         from bots.apprentice import own_network
         from bots.timing import bot as timing

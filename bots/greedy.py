@@ -22,7 +22,7 @@ class Greedy:
         self.patience = patience
 
     def choose(self, view: View, /) -> Action:
-        """Return the action of the highest worth, the first among equals."""
+        """Return the action of the highest worth, the first if several tie."""
         return max(view.legal, key=lambda action: self.worth(view, action))
 
     def worth(self, view: View, action: Action) -> float:
@@ -66,7 +66,7 @@ class Greedy:
         return np.concatenate([play, take - self.patience * seats.cards[0]], dtype=np.float64).T
 
     def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
-        """Return how much takes of these cards (kind, card, game) help these piles' owners."""
+        """Return how much takes of these cards (kind, card, game) help the owners of `mine`."""
         import numpy as np
 
         more = mine[:, None] + cards

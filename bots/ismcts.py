@@ -43,7 +43,7 @@ SPREAD = 8.0
 """The lead in promised points that makes a win 2.7 times as likely as a loss."""
 
 DENIAL = 0.5
-"""What keeping a card from the opponent is worth, beside owning it."""
+"""The weight of keeping a card from the opponent, relative to owning it."""
 
 _BYTE = tuple(bytes((kind,)) for kind in KINDS)
 _ORDERS = [[itemgetter(*order) for order in permutations(range(n))] for n in range(2, 6)]
@@ -115,7 +115,7 @@ class Ismcts:
     def thoughts(self) -> list[Thought]:
         """Return the exact values of the last choice, or the visits and mean results of its search.
 
-        There are none where a single action was legal.
+        It is empty if only one action was legal.
         """
         return self.exact.thoughts() or [
             Thought(action, node.total / node.visits, node.visits)
@@ -250,9 +250,9 @@ class Ismcts:
         return sum(row[-self.rules.take_size :].translate(self.marginal[seat])) >= self.par[seat]
 
     def look(self, view: View) -> None:
-        """Work out what one more card of each kind promises, and what an average take promises.
+        """Compute what one more card of each kind promises, and what an average take promises.
 
-        They are bytes, which `bytes.translate` looks up: 0.3 us for a row, floats take 0.6.
+        They are bytes, for `bytes.translate`: 0.3 us for a row; floats take 0.6.
         """
         first, second = view.piles
         lead = self.promise.lead(view.piles)

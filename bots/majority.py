@@ -24,11 +24,11 @@ from engine import (
 from engine.scoring import Piles, deals
 
 CITY_WORTH = (0.0, 2.0, 7.0, 100.0)
-"""What cities are worth by how near they are to the win; the last number is the win."""
+"""The worth of cities by their number before the win; the last number is the win."""
 
 
 class Promise:
-    """What two piles are likely to be worth at the end, in points.
+    """The expected worth of two piles at the end, in points.
 
     A lead counts for more the fewer cards of its value are left to turn it, and a set
     counts in part before it is complete.
@@ -56,7 +56,7 @@ class Promise:
         return self.lead((more, theirs)) - self.lead((mine, theirs))
 
     def pile_worth(self, pile: Pack) -> float:
-        """Return what a pile is worth, whatever the other pile holds: sets, deals, cities."""
+        """Return the worth of a pile without regard to the other: sets, deals and cities."""
         worth = self._worth_of.get(pile)
         if worth is None:
             worth = self._worth_of[pile] = self._counted(pile)
@@ -71,7 +71,7 @@ class Promise:
         return sets + sum(deals(pile)) + CITY_WORTH[max(0, min(3, nearness))]
 
     def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
-        """Return what takes of these cards promise (card, game), as `gain` does for one.
+        """Return `gain` for takes of these cards in many games (card, game).
 
         The piles are arrays (kind, game), and the cards (kind, card, game).
         """
@@ -79,7 +79,7 @@ class Promise:
         return more - self.leads(mine, theirs)
 
     def leads(self, mine: Any, theirs: Any) -> Any:
-        """Return `lead` for arrays of piles (kind, ...), by the same steps, so to the last bit."""
+        """Return `lead` for arrays of piles (kind, ...), with bit-identical results."""
         leads = self.pile_worths(mine) - self.pile_worths(theirs)
         for kind in SUPPORTS:
             left = (self.rules.copies[kind] - mine[kind] - theirs[kind]).clip(0)
@@ -111,7 +111,7 @@ class Majority:
         self.patience = patience
 
     def choose(self, view: View, /) -> Action:
-        """Return the action with the best prospect, the first among equals."""
+        """Return the action with the best prospect, the first if several tie."""
         return max(view.legal, key=lambda action: self.worth(view, action))
 
     def worth(self, view: View, action: Action) -> float:

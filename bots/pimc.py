@@ -36,7 +36,7 @@ class Pimc:
         self.par = 0.0
 
     def choose(self, view: View, /) -> Action:
-        """Return the action with the best average, the first among equals."""
+        """Return the action with the best average, the first if several tie."""
         best = self.exact.best(view)
         if len(best) == 1:
             return best[0]

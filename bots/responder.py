@@ -1,10 +1,10 @@
 """Knows its opponent's policy: the best response, one ply ahead.
 
-It weighs every hand that the opponent may hold by what the opponent has played in this round, as
-the policy of the `victim` would have. Each action is played on against the likeliest hands to the
-end of the round: by `apprentice` for itself, and for the opponent by the victim's policy. What that
-leads to is worth what `champion` has learned, or under other rules what `ismcts` expects. Source:
-Lisy and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots", 2017.
+It weighs every hand that the opponent may hold by the probability that the policy of the `victim`
+would have played the opponent's actions in this round. Each action is followed by a rollout to the
+end of the round against the likeliest hands: `apprentice` plays its own seat, and the victim's
+policy plays the opponent's. The end is valued by `champion`, or under other rules by `ismcts`.
+Source: Lisy and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots", 2017.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from engine import CITY, STANDARD, Action, Bot, Setup, View
 Victim: TypeAlias = Literal["apprentice", "city_hunter", "denier", "greedy", "majority", "timing"]
 
 
-SHORT = 16  # plies of a game that is played to its end
+SHORT = 16  # plies: shorter games are played to their end
 
 
 class Responder:
-    """Plays the action that is worth most against a policy that it knows.
+    """Plays the action of the highest value against a known policy.
 
-    The policy is that of the `victim`, which has the method `scores`, and of which the victim
-    deviates with the chance of a `doubt`. Actions are tried against `worlds` hands at most. Those
-    of the next decisions are, too, as long as there are at most so many `games` for them together.
+    The policy is that of the `victim`, which has the method `scores`; the victim deviates from it
+    with probability `doubt`. Actions are tried against at most `worlds` hands. Actions at the next
+    decisions are tried, too, as long as that takes at most `games` games in all.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class Responder:
         return self
 
     def choose(self, view: View, /) -> Action:
-        """Return the action with the highest worth, the first among equals."""
+        """Return the action with the highest worth, the first if several tie."""
         if len(view.legal) == 1:
             return view.legal[0]
         worths = self.worths(view)
         return max(view.legal, key=worths.__getitem__)
 
     def worths(self, view: View) -> dict[Action, int]:
-        """Return the worth of each legal action, a whole number without a common scale."""
+        """Return the worth of each legal action, a whole number that is not normalised."""
         from arena.batch.responses import respond
 
         self.belief.update(view)
@@ -80,8 +80,8 @@ class Responder:
     def draw(self, view: View) -> tuple[Any, Any]:
         """Return the worlds in which the actions are tried, and their whole weights.
 
-        They end with the round. Only in a game of few plies they go on to its end, with several
-        draws of the cards to come for each hand.
+        They end with the round, except in a short game: there they continue to its end, with
+        several deals of the later cards for each hand.
         """
         import numpy as np
 

@@ -24,7 +24,7 @@ class Timing:
         self.patience = patience
 
     def choose(self, view: View, /) -> Action:
-        """Return the action that promises most, the first among equals."""
+        """Return the action that promises most, the first if several tie."""
         if len(view.legal) == 1:
             return view.legal[0]
         if view.taken[view.seat]:

@@ -1,10 +1,10 @@
 """District Noir: the game, its views and its referee. Standard library only.
 
 A card is a `Kind`, an int from 0 to 10 (`KINDS`) in the order `5 6 7 8 2 3 4 x y z C`. `FIVE`,
-`SIX`, `SEVEN` and `EIGHT` are the `SUPPORTS`, `CITY` is the last kind; `VALUES` has what a card
-of each kind is worth by itself. An `Action` is the kind to play, or `TAKE`. A `Pack` holds
-cards in any order, in one int; a `Seat` is 0 or 1, and seat 0 begins. `STANDARD` are the rules
-as published. A `Bot` is a callable that makes a `Strategy` from a `Setup`, for one game.
+`SIX`, `SEVEN` and `EIGHT` are the `SUPPORTS`, `CITY` is the last kind; `VALUES` has the points of a
+single card of each kind. An `Action` is the kind to play, or `TAKE`. A `Pack` holds cards in any
+order, in one int; a `Seat` is 0 or 1, and seat 0 begins. `STANDARD` are the rules as published. A
+`Bot` is a callable that makes a `Strategy` from a `Setup`, for one game.
 
 >>> from bots.greedy import bot as greedy
 >>> from bots.uniform import bot as uniform

@@ -23,7 +23,7 @@ TAKE: Action = 11
 KINDS = range(11)
 SUPPORTS = (FIVE, SIX, SEVEN, EIGHT)
 VALUES = (0, 0, 0, 0, 2, 3, 4, -1, -2, -3, 0)
-"""What one card of each kind adds to its owner's points by itself (R14, R15)."""
+"""The points of a single card of each kind for its owner (R14, R15)."""
 
 BITS = 5
 MOST_COPIES = (1 << BITS) - 1

@@ -1,4 +1,4 @@
-"""Encoding: what a seat knows as bits, from its View alone, for learning bots and `arena.rl`."""
+"""Encoding: views of a seat as bits, for learning bots and `arena.rl`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.state import Seat
 from engine.view import View
 
 VERSION: Final = 1
-"""Of the fields and their order; a network belongs to the version that it was trained on."""
+"""The version of the fields and their order; a network needs the version of its training."""
 
 ACTIONS: Final = TAKE + 1
 NEWEST: Final = 10
@@ -25,10 +25,10 @@ WORTHS: Final = 3 + 2 * len(KINDS)
 
 _SPLIT = BITS * len(SUPPORTS)
 _LOW = (1 << _SPLIT) - 1
-_KNOWN = 1 << 16  # halves of packs that are kept; the published rules have 10,224
+_KNOWN = 1 << 16  # halves of packs that are cached; the published rules have 10,224
 
 CITIES: Final = 50
-"""Points that the cities it takes to win are like, in `worths`."""
+"""The points that stand for a win by City in `worths`."""
 
 
 class Field(NamedTuple):
@@ -40,10 +40,10 @@ class Field(NamedTuple):
 
 
 class Encoder:
-    """Makes bits of the views of games under some rules, one a byte.
+    """Encodes views under given rules as bits, one a byte.
 
-    Five fields are thermometers of counts: for each kind as many bits as the rules have copies
-    of it, of which the first n are set for n cards. Places of cards and actions are one-hot.
+    Five fields are thermometer codes of counts: for each kind they have a bit for each of its
+    copies, of which the first n are set for n cards. Cards at places, and actions, are one-hot.
 
     >>> encoder = Encoder()
     >>> encoder.size, encoder.information_size
@@ -67,7 +67,7 @@ class Encoder:
             ("newest", NEWEST * len(KINDS)),  # of the row, the newest first
             ("round", rules.rounds),
             ("seat", 1),
-            ("taken", 2),  # this round: this seat, the other one
+            ("taken", 2),  # in this round: by this seat, by the other seat
             ("own cards", rules.hand_size + 1),
             ("other cards", rules.hand_size + 1),
         )
@@ -82,11 +82,11 @@ class Encoder:
         self._tail = lru_cache(_KNOWN)(self._make_tail)
 
     def observation(self, view: View) -> bytearray:
-        """Return the bits of a view, without the history; raises RulesError for other rules."""
+        """Return the bits of a view without its history; raises RulesError for other rules."""
         return bytearray().join(self._observe(view))
 
     def information_state(self, view: View) -> bytearray:
-        """Return the bits of all that a view knows; raises RulesError for other rules."""
+        """Return the bits of a view with its history; raises RulesError for other rules."""
         missing = bytes((self.rules.game_plies - len(view.history)) * ACTIONS)
         parts = [*self._observe(view), *map(_CARDS.__getitem__, view.opening)]
         parts += [*map(_ACTIONS.__getitem__, view.history), missing]
@@ -113,7 +113,7 @@ class Encoder:
     def _make_tail(
         self, newest: int, plies: int, by_city: bool, seat: Seat, taken: tuple[bool, bool]
     ) -> bytes:
-        """Return the fields from the places without a card on; a few hundred differ."""
+        """Return the last fields, from the empty places on; only a few hundred differ."""
         rules = self.rules
         over = by_city or plies == rules.game_plies
         number, plies = divmod(plies - over, rules.round_plies)
@@ -126,7 +126,7 @@ class Encoder:
 
 
 def _fields(*sizes: tuple[str, int], start: int = 0) -> tuple[Field, ...]:
-    """Return fields that follow each other."""
+    """Return consecutive fields of these sizes."""
     fields = []
     for name, size in sizes:
         fields.append(Field(name, start, size))
@@ -135,12 +135,12 @@ def _fields(*sizes: tuple[str, int], start: int = 0) -> tuple[Field, ...]:
 
 
 def _one_hot(place: int, size: int) -> bytes:
-    """Return so many bits, of which one is set."""
+    """Return `size` bits, of which the one at `place` is set."""
     return bytes(place == other for other in range(size))
 
 
 def _thermometers(rules: Rules) -> tuple[Callable[[Pack], bytes], Callable[[Pack], bytes]]:
-    """Return what makes the bits of a pack's supports, and of the rest as if it were a pack."""
+    """Return the functions that encode the supports of a pack, and its other kinds."""
 
     def half(copies: tuple[int, ...]) -> Callable[[Pack], bytes]:
         def bits(pack: Pack) -> bytes:
@@ -170,10 +170,11 @@ def mask(view: View) -> bytearray:
 
 
 def worths(view: View) -> list[int]:
-    """Return the leads of a view's seat in points; three cities are like 50.
+    """Return the leads of a view's seat in points; a win by City counts as 50.
 
-    The first is that of the piles, then with the newest cards of the row added to the own pile,
-    and to the other. Then for each kind the same two, as if a card of it had been played.
+    The first is the lead of the piles, the next two are the leads after a take by the own seat and
+    after a take by the other. Then for each kind come the leads after these two takes if a card of
+    the kind had been played before.
 
     >>> worths(View.from_text("0 5678C 88"))[:3]  # 8 points for most 8s
     [0, 8, -8]
@@ -190,7 +191,7 @@ def worths(view: View) -> list[int]:
 
 
 def _lead(piles: Piles, rules: Rules) -> int:
-    """Return the points of the first pile above those of the second."""
+    """Return the points of the first pile minus those of the second."""
     if piles[0] >= rules.city_pack or piles[1] >= rules.city_pack:
         return CITIES if piles[0] >= rules.city_pack else -CITIES
     first, second = points(piles, rules)
@@ -199,5 +200,5 @@ def _lead(piles: Piles, rules: Rules) -> int:
 
 @cache
 def encoder_of(rules: Rules) -> Encoder:
-    """Return the encoder for these rules, one for all who ask."""
+    """Return the encoder for these rules, which is shared."""
     return Encoder(rules)

@@ -41,7 +41,7 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
     """Play the state to its end, in place.
 
     Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
-    `state.to_act` is then the seat whose strategy did it.
+    `state.to_act` is then the seat of that strategy.
     """
     while not state.over:
         seat = state.to_act
@@ -81,10 +81,10 @@ def _close(strategy: Strategy) -> None:
 
 
 class Draw(NamedTuple):
-    """What chance gives one game: the deal, and for each seat the seed of its generator.
+    """The random input of one game: the deal, and for each seat the seed of its generator.
 
-    A seed has 128 bits. It belongs to the seat and not to the bot, so that two versions of a
-    bot meet the same luck.
+    A seed has 128 bits. It belongs to the seat and not to the bot, so that two versions of a bot
+    play with the same random numbers.
     """
 
     deal: bytes
@@ -92,7 +92,7 @@ class Draw(NamedTuple):
 
 
 def draw(where: bytes, rules: Rules = STANDARD) -> Draw:
-    """Return what lives at an address (engine.seeds): three parts of one sequence of bytes."""
+    """Return the draw of an address (engine.seeds): three parts of its sequence of bytes."""
     drawn = noise(where, 2 * _LUCK + 8 * len(rules.deck))
     lucks = int.from_bytes(drawn[:_LUCK]), int.from_bytes(drawn[_LUCK : 2 * _LUCK])
     return Draw(shuffled(rules.deck, drawn[2 * _LUCK :]), lucks)

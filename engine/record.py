@@ -12,7 +12,7 @@ from engine.rules import STANDARD, Rules
 from engine.state import State
 
 FORMAT = 1
-"""Of the JSON of a record, which has no number as long as it is this one."""
+"""The version of the JSON of a record; a record of version 1 does not state it."""
 
 
 class Record(NamedTuple):
@@ -49,8 +49,8 @@ class Record(NamedTuple):
     def from_json(cls, text: str | bytes) -> Record:
         """Return the record of a JSON line; keys that are not the engine's are ignored.
 
-        Raises RecordError for a text that is not a record, or one of another format (without a
-        key `format` it is the first), RulesError for unplayable rules.
+        Raises RecordError for a text that is not a record, or one of another format (a record
+        without a key `format` has the first), RulesError for unplayable rules.
 
         >>> Record.from_json('{"deal": "56", "actions": ""}')
         Record(deal='56', actions='', rules=Rules())

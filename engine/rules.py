@@ -15,7 +15,7 @@ _Number = TypeVar("_Number", bound=Any)  # an int, or an array of them
 
 
 def first_seat(number: _Number) -> _Number:
-    """Return the seat that begins a round, counted from 0: they begin alternately (R3)."""
+    """Return the seat that begins a round (counted from 0): the seats alternate (R3)."""
     seat: _Number = number & 1
     return seat
 
@@ -24,11 +24,11 @@ def first_seat(number: _Number) -> _Number:
 class Rules:
     """The numbers of one game; the default is District Noir as published.
 
-    `copies` has 11 counts in kind order, `majority_values` four values for 5, 6, 7, 8.
-    With fewer cities in the pack than `cities_needed` nobody can win by City. Derived from
-    the numbers: `deck`, every card in kind order, and `pack`, the same as a pack; `city_pack`,
-    the cities it takes to win; `round_plies`, the actions of both seats in a round.
-    Raises RulesError, with the arithmetic, for rules that cannot be played.
+    `copies` has 11 counts in kind order, `majority_values` four values for 5, 6, 7, 8. With fewer
+    cities in the pack than `cities_needed` a win by City is impossible. Derived from the numbers:
+    `deck`, every card in kind order, and `pack`, the same as a pack; `city_pack`, the cities it
+    takes to win; `round_plies`, the actions of both seats in a round. Raises RulesError, with the
+    arithmetic, for rules that cannot be played.
 
     >>> Rules(removed=2)
     Traceback (most recent call last):
@@ -72,7 +72,7 @@ cards, but the copies add up to 45
 
     @property
     def game_plies(self) -> int:
-        """How many actions a game without a city win has."""
+        """The number of actions of a game without a win by City."""
         return self.rounds * self.round_plies
 
     def seat_at(self, ply: _Number) -> _Number:
@@ -138,7 +138,7 @@ def _is_int(value: object) -> bool:
 
 
 def _check_numbers(rules: Rules) -> None:
-    """Refuse a value that is not a number in its range."""
+    """Raise RulesError for a value that is not a number in its range."""
     lowest = {"removed": 0, "opening_row": 0}
     for name in ("removed", "hand_size", "opening_row", "take_size", "rounds", "cities_needed"):
         value, least = getattr(rules, name), lowest.get(name, 1)
@@ -164,7 +164,7 @@ def _check_counts(name: str, values: tuple[int, ...], length: int, most: int) ->
 
 
 def _check_deal(rules: Rules) -> None:
-    """Refuse numbers that deal more or fewer cards than the deck has."""
+    """Raise RulesError unless the numbers deal exactly the cards of the deck."""
     dealt = rules.opening_row + rules.rounds * 2 * rules.hand_size + rules.removed
     if dealt != len(rules.deck):
         raise RulesError(
@@ -175,10 +175,10 @@ def _check_deal(rules: Rules) -> None:
 
 
 def _check_forced_take(rules: Rules) -> None:
-    """Refuse numbers that may leave a forced take without a card in the row (R8).
+    """Raise RulesError if a forced take could find an empty row (R8).
 
-    The worst case: the first player has played the whole hand, and the opponent, one card
-    short of it, has just taken.
+    In the worst case the first player has played the whole hand, and the opponent, who has played
+    all cards but one, has just taken.
     """
     row = rules.opening_row
     for number in range(1, rules.rounds + 1):

@@ -1,4 +1,4 @@
-"""What two piles are worth: points, their breakdown, the winner and the win type."""
+"""Score two piles: points, their breakdown, the winner and the win type."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DEALS = sum(MOST_COPIES * UNIT[kind] for kind in KINDS if VALUES[kind])
 
 
 class Breakdown(NamedTuple):
-    """One seat's points by where they come from (R12-R14).
+    """One seat's points by source (R12-R14).
 
     `majorities` holds the points for 5, 6, 7 and 8, `sets` the points of all sets,
     `betrayals` is zero or less.
@@ -54,7 +54,7 @@ class Breakdown(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a game ended: `winner` is a seat, or None for a draw."""
+    """The result of a game: `winner` is a seat, or None for a draw."""
 
     winner: int | None
     win_type: WinType
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
 
 
 def majorities(mine: Pack, theirs: Pack, rules: Rules = STANDARD) -> tuple[int, ...]:
-    """Return what the first pile scores for more cards of 5, 6, 7 and 8 each (R12)."""
+    """Return the points of the first pile for the majorities of 5, 6, 7 and 8 (R12)."""
     values = rules.majority_values
     return (
         values[FIVE] if mine & _FIVES > theirs & _FIVES else 0,
@@ -107,7 +107,7 @@ def _deals(pack: Pack) -> tuple[int, int]:
 
 
 def breakdown(piles: Piles, rules: Rules = STANDARD) -> tuple[Breakdown, Breakdown]:
-    """Return what each seat's pile scores, and from what (R12-R15).
+    """Return the points of each seat's pile by source (R12-R15).
 
     >>> from engine import pack_of
     >>> mine, theirs = breakdown((pack_of([FIVE, SIX, SEVEN, EIGHT]), pack_of([EIGHT, EIGHT])))

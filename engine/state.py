@@ -1,4 +1,4 @@
-"""State: the whole truth of one game, and what an action does to it."""
+"""State: the full state of one game, and the effect of actions on it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BYTE = tuple(bytes((action,)) for action in range(TAKE + 1))
 
 plays: dict[Pack, Legal] = {}
 plays_or_take: dict[Pack, Legal] = {}
-"""The legal actions by hand, each worked out once by `learn`: 30 ns instead of 1.5 us."""
+"""The cached legal actions by hand, added by `learn`: 30 ns instead of 1.5 us."""
 
 
 def learn(hand: Pack) -> None:
-    """Work out the legal actions of a hand that has not been seen before."""
+    """Compute the legal actions of a new hand, and cache them."""
     plays[hand] = tuple(sorted(set(cards_of(hand))))
     plays_or_take[hand] = (*plays[hand], TAKE)
 
@@ -120,7 +120,7 @@ class State:
             hands[seat] -= UNIT[action]
         else:
             row, piles = self.row, self.piles
-            start = -self.rules.take_size  # R6: of a shorter row, all of it
+            start = -self.rules.take_size  # R6: a shorter row is taken whole
             pile = piles[seat] + pack_of(row[start:])
             self.row = row[:start]
             self.piles = (piles[0], pile) if seat else (pile, piles[1])
@@ -237,14 +237,14 @@ def checked(action: SupportsIndex, legal: Legal, ply: int) -> Action:
 
 
 def refusal(action: str, legal: Legal, ply: int) -> IllegalAction:
-    """Return the error of an action, described by a text, that is not one of the legal ones."""
+    """Return the error for an illegal action, which is described by a text."""
     return IllegalAction(f"illegal action {action}; legal: {' '.join(to_text(bytes(legal)))}", ply)
 
 
 def _describe(action: object) -> str:
-    """Return what stands where there should be an int, with a hint for common mistakes."""
+    """Return a description of a value that is not an int, with a hint for common mistakes."""
     if isinstance(action, CoroutineType):
-        action.close()  # it is never awaited, of which Python would warn
+        action.close()  # so that Python does not warn that it was never awaited
         return "(a coroutine: `choose` must not be async)"
     if isinstance(action, GeneratorType):
         return "(a generator: `choose` must return an int, not yield it)"

@@ -14,10 +14,10 @@ from engine.view import View
 
 
 class Spent(NamedTuple):
-    """The time of a decision in seconds: by the wall clock, and of the processor.
+    """The wall-clock time and the processor time of a decision, in seconds.
 
-    `before` is processor time between the decision before and this one, when it was not the
-    strategy's turn.
+    `before` is the processor time used since the previous decision, while it was not the strategy's
+    turn.
     """
 
     wall: float
@@ -26,7 +26,7 @@ class Spent(NamedTuple):
 
     @property
     def charged(self) -> float:
-        """What counts: on a busy machine the wall clock runs while the strategy waits.
+        """The time that counts: on a busy machine the wall clock also runs while a strategy waits.
 
         >>> Spent(wall=3.0, cpu=0.5).charged, Spent(wall=0.5, cpu=2.0, before=1.0).charged
         (0.5, 1.5)
@@ -68,7 +68,7 @@ class Clock:
         self._limit: float | None = None
 
     def left(self) -> float | None:
-        """Return the seconds left for this decision as it will be charged, below 0 when late."""
+        """Return the seconds left for this decision, as it is charged; below 0 when late."""
         if self._since is None:
             return self.limit()
         if self._limit is None:
@@ -112,7 +112,7 @@ class Clock:
 
 
 def _left_of(decision: float | None, game: float | None, used: float) -> float | None:
-    """Return the smaller of a decision's limit and what is left of a game's."""
+    """Return the smaller of a decision's limit and the rest of a game's limit."""
     if game is None:
         return decision
     left = game - used
@@ -123,7 +123,7 @@ UNLIMITED = Clock()
 
 
 class Setup(NamedTuple):
-    """What a strategy gets before the game; fields may be added, none will be removed.
+    """The setup of a strategy for one game; fields may be added, but will not be removed.
 
     With one of your own you can ask a bot what it plays, without a game:
 
@@ -153,8 +153,8 @@ class Strategy(Protocol):
     >>> play_game(Hasty, Hasty, seed=7).record.actions[:6]
     'T55T72'
 
-    It may have a method `close()`, which is called after the game, outside its time: for a strategy
-    that has started threads or programs, or opened files. What it raises is a warning.
+    It may have a method `close()`, which is called after the game, outside its time, to end threads
+    or programs, or to close files. An exception in it becomes a warning.
     """
 
     def choose(self, view: View, /) -> Action:
@@ -180,9 +180,9 @@ def close(strategy: Strategy) -> None:
 
 @runtime_checkable
 class Valuer(Protocol):
-    """A strategy that can also say how likely its seat is to win; a method that is optional.
+    """A strategy with the optional method `chance`, which estimates its seat's chance to win.
 
-    `arena show --by BOT` asks it about the plies of a finished game.
+    `arena show --by BOT` calls it for the plies of a finished game.
 
     >>> from bots.champion import bot
     >>> from engine import STANDARD
@@ -194,15 +194,15 @@ class Valuer(Protocol):
     def chance(self, view: View, /) -> float | None:
         """Return the chance of the view's seat to win, from 0 to 1, or None if it is not known.
 
-        A draw is half a win. It may be asked about any view of its seat, also while it is not
-        its turn (`view.legal` is empty then), in any order, and before or without a `choose`.
+        A draw is half a win. It may be called with any view of its seat, also if it is not its turn
+        (`view.legal` is then empty), in any order, and before or without a `choose`.
         """
 
 
 def checked_chance(strategy: Strategy, view: View) -> float | None:
-    """Return what a strategy says of its chance to win.
+    """Return a strategy's estimate of its chance to win.
 
-    Raises TypeError for one that is no Valuer, and ValueError for a number that is no chance.
+    Raises TypeError if it is not a Valuer, and ValueError for a number outside 0 to 1.
     """
     if not isinstance(strategy, Valuer):
         raise TypeError("its strategy has no method `chance`, which says how likely it is to win")

@@ -1,4 +1,4 @@
-"""Thoughts: how a strategy valued each action at its last choice."""
+"""Thoughts: a strategy's values of the actions at its last choice."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from engine.strategy import Strategy
 from engine.view import View
 
 _MOST = TAKE + 1  # actions
-_MOST_VISITS = 1 << 53  # every reader of JSON has the whole numbers below
+_MOST_VISITS = 1 << 53  # smaller whole numbers are exact for every reader of JSON
 
 
 class Thought(NamedTuple):
     """An action and its value: the chance of the seat to win after it, from 0 to 1.
 
-    A draw is half a win. `visits` says how often a search has tried the action.
+    A draw is half a win. `visits` is how often a search tried the action.
 
     >>> Thought(TAKE, 0.61, 120).visits
     120
@@ -32,10 +32,10 @@ class Thought(NamedTuple):
 
 @runtime_checkable
 class Thinker(Protocol):
-    """A strategy that can also say what it thought of each action; a method that is optional.
+    """A strategy with the optional method `thoughts`, which returns its values of actions.
 
-    No game asks it: a game that is over is played through again, and after each `choose` of
-    that the strategy is asked (`arena game --thoughts`).
+    It is not called during games, but after each `choose` in the replay of a finished game (`arena
+    game --thoughts`).
 
     >>> from random import Random
     >>> from bots.ismcts import bot
@@ -47,24 +47,23 @@ class Thinker(Protocol):
     """
 
     def thoughts(self) -> Iterable[Thought]:
-        """Return what the strategy thought of legal actions at its last `choose`.
+        """Return the strategy's values of legal actions at its last `choose`.
 
-        An action that it did not think of is left out; there is none where it had no choice.
-        Nothing may be drawn from `setup.rng`: later choices would differ from those of the game.
+        Actions that it did not consider are left out; all are left out if it had no choice. The
+        method must not use `setup.rng`: later choices would differ from those of the game.
         """
 
 
 def said_thoughts(strategy: Strategy, view: View) -> tuple[Thought, ...] | None:
-    """Return what a strategy says of its last choice, made with this view, in order of action.
+    """Return a strategy's thoughts on its last choice, made with this view, in order of action.
 
-    None for one that is no Thinker. Raises IllegalAction, TypeError or ValueError for what is
-    not a thought.
+    None if it is not a Thinker. Raises IllegalAction, TypeError or ValueError for invalid thoughts.
     """
     return checked_thoughts(strategy.thoughts(), view) if isinstance(strategy, Thinker) else None
 
 
 def checked_thoughts(said: Iterable[Any], view: View) -> tuple[Thought, ...]:
-    """Return what was said of the actions of a view, each once and legal, in their order.
+    """Return the thoughts on the actions of a view, each legal and only once, in order.
 
     >>> seen = View.from_text("0 5678C xy")
     >>> checked_thoughts([(10, 1), (0, 0.25, 7)], seen)

@@ -1,4 +1,4 @@
-"""View: what one seat knows of a game; no attribute leads back to the State."""
+"""View: the information of one seat; no attribute leads back to the State."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.state import Legal, Seat, State, learn, played, plays, plays_or_take
 
 
 class View(NamedTuple):
-    """What a seat knows: immutable, comparable and hashable, the information set's key.
+    """The information of a seat: immutable, comparable and hashable, an information set's key.
 
     `hand` and `piles` are packs (engine.cards); `row`, `history` and `opening` are bytes,
     one kind or action each, oldest first. `legal` is empty when it is not the seat's turn.
@@ -42,7 +42,7 @@ class View(NamedTuple):
 
     @property
     def round(self) -> int:
-        """The round that is being played, from 1; after the end, the last one."""
+        """The current round, from 1; after the end, the last one."""
         return (len(self.history) - self.over) // self.rules.round_plies + 1
 
     @property
@@ -59,12 +59,12 @@ class View(NamedTuple):
 
     @property
     def opponent_cards(self) -> int:
-        """How many cards the opponent holds."""
+        """The number of cards that the opponent holds."""
         return self.rules.hand_size - len(self._played(self.opponent))
 
     @property
     def unseen(self) -> Pack:
-        """The cards this seat cannot see: the opponent's hand, the deck and the removed."""
+        """The cards this seat cannot see: the opponent's hand, the deck and the removed cards."""
         seen = self.hand + self.piles[0] + self.piles[1] + pack_of(self.row)
         return self.rules.pack - seen
 
@@ -84,7 +84,7 @@ class View(NamedTuple):
     def from_text(cls, text: str, rules: Rules = STANDARD) -> View:
         """Return the view of a line, `to_text` reversed.
 
-        Raises NotationError for a text that no game of these rules can lead to.
+        Raises NotationError for a text that is not possible in a game under these rules.
         """
         words = text.split(" ")
         if len(words) not in (3, 4) or words[0] not in ("0", "1"):
@@ -99,7 +99,7 @@ class View(NamedTuple):
 
 
 def view(state: State, seat: Seat) -> View:
-    """Return what the seat knows of the state; `state.legal()` written out saves 45 ns."""
+    """Return the view of a seat; `state.legal()` written out saves 45 ns."""
     hand, row, taken = state.hands[seat], state.row, state.taken
     if seat != state.to_act or state.over:
         legal: Legal = ()

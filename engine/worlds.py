@@ -14,8 +14,8 @@ from engine.view import View
 def sample(view: View, rng: Random) -> State:
     """Return a world drawn uniformly from all that fit the view.
 
-    Every order of the unseen cards is equally likely: what the opponent's actions suggest
-    about the hand is ignored. Equal views and equal generators give equal worlds.
+    Every order of the unseen cards is equally likely: no inference is made from the opponent's
+    actions. Equal views and equal generators give equal worlds.
 
     >>> from engine.view import view
     >>> seen = View.from_text("0 5678C xy")
@@ -62,7 +62,7 @@ def sample_hand(view: View, rng: Random) -> Pack:
 def hands(view: View) -> Iterator[tuple[Pack, int]]:
     """Yield every hand the opponent may hold, each with the number of deals that lead to it.
 
-    The numbers add up to the ways of choosing that many of the unseen cards.
+    The numbers add up to the number of ways to choose that many of the unseen cards.
 
     >>> from engine import size
     >>> seen = View.from_text("0 5678C xy")

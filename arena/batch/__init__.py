@@ -1,1 +1,1 @@
-"""Many games at once, in numpy: the rules, observations, and games played again."""
+"""Many games at once, in numpy: rules, observations, and replays."""

@@ -1,4 +1,4 @@
-"""What a seat believes of its opponent's hand, by what the opponent has done in this round."""
+"""A seat's belief about its opponent's hand, updated by the opponent's actions."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from engine.state import played
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 DOUBT: Final = 1 / 64
-"""The chance that an opponent plays otherwise than its policy says."""
+"""The probability that an opponent deviates from its policy."""
 
 _PLACES = 1 << BITS * np.arange(len(KINDS), dtype=np.int64)
 
 
 class Model(NamedTuple):
-    """What an opponent may play by: a policy, from which it deviates with the chance of a `doubt`.
+    """A model of an opponent: a policy, from which it deviates with probability `doubt`.
 
-    Without a policy it plays any card of its hand or takes, all alike: then the hand that is left
-    is any of the unseen cards. `share` is how likely the model is before the first round.
+    Without a policy all cards of its hand and the take are equally likely, so that its remaining
+    hand is uniform over the unseen cards. `share` is the prior probability of the model.
     """
 
     policy: Policy | None
@@ -36,16 +36,16 @@ class Model(NamedTuple):
 
 
 class Belief:
-    """The hands that the opponent may hold, and how likely each of them is.
+    """The probability distribution over the opponent's possible hands.
 
-    At the beginning of a round a hand weighs as much as there are deals of it. By Bayes' rule each
-    action of the opponent multiplies the weight of a hand by the chance of this action: with that
-    hand a model's policy plays one action, and with the chance of a `doubt` another legal one. So a
-    wrong policy excludes no hand. Of several models each is as likely as its share and what has
-    been played in the finished rounds say, in which every card came to the table. `games` are the
+    At the beginning of a round the weight of a hand is the number of its deals. By Bayes' rule each
+    action of the opponent multiplies the weight of a hand by the probability of the action: with
+    that hand a model's policy plays one action, and with probability `doubt` another legal action.
+    So no hand is excluded by a wrong policy. The posterior of several models follows from their
+    shares and the actions in finished rounds, of which all cards are known by then. `games` are the
     worlds, one for each hand, at the position of the last view; they end with the round, and are
-    stepped with the game, so that a decision costs the plies since the last one. The `weights` have
-    no common scale.
+    stepped with the game, so that a decision costs only the plies since the last one. The `weights`
+    are not normalised.
 
     >>> belief = Belief([Model(lambda games: np.arange(12.0) + np.zeros((games.count, 1)))])
     >>> belief.update(View.from_text("1 5678C xy T"))
@@ -70,21 +70,21 @@ class Belief:
 
     @property
     def weights(self) -> Floats:
-        """How likely each hand is."""
+        """The weight of each hand, proportional to its probability."""
         weights: Floats = (self.shares[:, None] * self._by_model).sum(axis=0)
         return weights
 
     @property
     def chances(self) -> Floats:
-        """How likely each model is, by all that has been played; they add up to 1."""
+        """The posterior probability of each model; they add up to 1."""
         odds = self.shares * self._by_model.sum(axis=1)
         chances: Floats = odds / odds.sum()
         return chances
 
     def update(self, view: View) -> None:
-        """Learn from what has happened until a view of a game that goes on.
+        """Update the belief to a view of an unfinished game.
 
-        A view that does not follow on the last one is of another round, or of another game.
+        If the view does not follow the last one, the belief begins anew with the view's round.
         """
         start = self._seen
         if start is None or not _follows(view, start):
@@ -96,13 +96,13 @@ class Belief:
         self._seen = view
 
     def _begin(self, start: View, worlds: Sequence[tuple[Pack, int]]) -> None:
-        """Begin a round with these hands of the opponent, and how often each is dealt."""
+        """Begin a round with these hands of the opponent and the number of deals of each."""
         self.games = Lockstep.from_view(start, [hand for hand, _ in worlds])
         ways = np.array([ways for _, ways in worlds], np.float64)
         self._by_model = np.tile(ways, (len(self.models), 1))
 
     def _judge(self, view: View) -> None:
-        """Find how likely the models are, by the rounds before that of a view."""
+        """Compute the posterior of the models from the rounds before that of a view."""
         self.shares = np.array([model.share for model in self.models])
         for number in range(1, view.round):
             start = _start(view, number)
@@ -114,14 +114,14 @@ class Belief:
             self.shares = self.shares / self.shares.sum()
 
     def _go_on(self, view: View, first: int, last: int) -> None:
-        """Learn from these plies of a round."""
+        """Update the belief by these plies of a round."""
         for ply in range(first, last):
             if view.rules.seat_at(ply) != view.seat:
                 self._learn(view.history[ply])
             self.games.step(np.full(self.games.count, view.history[ply]))
 
     def _learn(self, action: int) -> None:
-        """Weigh the hands by an action of the opponent, which some of them do not allow."""
+        """Reweight the hands by an action of the opponent, which some of them exclude."""
         able = np.flatnonzero(self.games.legal()[:, action])
         if len(able) < self.games.count:
             self.games, self._by_model = self.games.select(able), self._by_model[:, able]
@@ -138,7 +138,7 @@ class Belief:
         self._by_model = self._by_model * np.where(others, chances, 1.0)
 
     def _any_card(self, action: int) -> Floats:
-        """Return the chances of an action if any card of the hand and the take are alike."""
+        """Return the probabilities of an action if all cards of the hand and the take are equal."""
         seat = int(self.games.to_act[0])
         held = self.games.hands[seat]
         ways = held[action] if action != TAKE else np.ones(self.games.count)
@@ -146,11 +146,11 @@ class Belief:
         return chances
 
     def sample(self, most: int) -> tuple[Indices, npt.NDArray[np.int64]]:
-        """Return the numbers of at most so many hands, and whole weights of them.
+        """Return the numbers of at most `most` hands, with whole weights.
 
-        All hands are there if they are not too many. Of more, each is there as often as its
-        weight says, a fraction up or down: they are drawn at equal distances along the sum of
-        all weights.
+        All hands are returned if they are few enough. Otherwise they are drawn by systematic
+        sampling, at equal distances along the sum of all weights, so that each is drawn in
+        proportion to its weight, rounded up or down.
         """
         weights = self.weights
         count = len(weights)
@@ -168,13 +168,13 @@ _WHOLE = 1 << 20
 
 
 def packs_of(held: Cards) -> npt.NDArray[np.int64]:
-    """Return the packs of cards that are counted (kind, game)."""
+    """Return packs from counts of cards (kind, game)."""
     packs: npt.NDArray[np.int64] = _PLACES @ held.astype(np.int64)
     return packs
 
 
 def _follows(view: View, last: View) -> bool:
-    """Return whether a view is of the same round as the last one, and not before it."""
+    """Return whether a view is in the same round as the last one and not earlier."""
     begin = (view.round - 1) * view.rules.round_plies
     ply = len(last.history)
     own = played(view.history, view.round - 1, view.seat, view.rules)
@@ -190,7 +190,7 @@ def _follows(view: View, last: View) -> bool:
 
 
 def _start(view: View, number: int) -> View:
-    """Return what the seat of a view saw at the beginning of this round, or of one before it."""
+    """Return the view of the same seat at the beginning of a round, this or an earlier one."""
     own = played(view.history, number - 1, view.seat, view.rules)
     held = pack_of(own) + (view.hand if number == view.round else 0)
     hand = to_text(cards_of(held))

@@ -1,4 +1,4 @@
-"""Encode what a seat knows as arrays of zeros and ones; engine.encoding says which."""
+"""Encode views as numpy arrays of zeros and ones, as `engine.encoding` defines them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Bits: TypeAlias = npt.NDArray[np.int8]
 
 
 class Encoding:
-    """Makes arrays of the views of games under some rules.
+    """Makes arrays of views under given rules.
 
-    `fields` and, of an information state, `history_fields` say where what is. Raises
+    `fields`, and for an information state also `history_fields`, list the fields in order. Raises
     InputError for a version that is not this arena's.
 
     >>> encoding = Encoding()
@@ -44,15 +44,15 @@ class Encoding:
         self.information_size = self._encoder.information_size
 
     def __reduce__(self) -> tuple[type[Encoding], tuple[Rules]]:
-        """Pickle as the rules: what makes the bits is made once in a process."""
+        """Pickle only the rules: a process makes one encoder for them."""
         return Encoding, (self.rules,)
 
     def observation(self, view: View) -> Bits:
-        """Return what a view knows without the history, `size` bits; raises RulesError."""
+        """Return a view without its history as `size` bits; raises RulesError."""
         return np.frombuffer(self._encoder.observation(view), np.int8)
 
     def information_state(self, view: View) -> Bits:
-        """Return all that a view knows, `information_size` bits; raises RulesError."""
+        """Return a view with its history as `information_size` bits; raises RulesError."""
         return np.frombuffer(self._encoder.information_state(view), np.int8)
 
 

@@ -1,14 +1,14 @@
-"""Judge the decisions of many recorded games by worlds that are played on to the end of the round.
+"""Judge decisions of many recorded games by rollouts of sampled worlds to the round's end.
 
-A decision is judged by what its seat knew. So many hands of the opponent are drawn from the seat's
+A decision is judged by the information of its seat. Hands of the opponent are drawn from the seat's
 unseen cards; in each of these worlds every legal action is tried, and the rest of the round is
-played by a policy. Cards of later rounds are no part of a world. The last plies of the last round
-are searched to their end with all cards open.
+played by a policy. A world does not include the cards of later rounds. The last plies of the last
+round are searched exhaustively with all cards open.
 
-The loss of an action is what the best one was worth more. Of many numbers with noise the largest is
-too large, so the best action is chosen by one half of the worlds and valued by the other half; then
-the halves change places, and the mean counts. An action that is chosen as well as by half of the
-worlds has loss 0 on average. Source: van Hasselt, "Double Q-learning", 2010.
+The loss of an action is the value of the best action minus its own. The largest of several noisy
+estimates is biased upwards, so the best action is chosen by one half of the worlds and valued by
+the other half; then the halves are exchanged, and the mean is taken. An action chosen as well as
+one half of the worlds chooses has a mean loss of 0. Source: van Hasselt, "Double Q-learning", 2010.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from engine.cards import BITS
 from engine.encoding import ACTIONS
 
 ILLEGAL: Final = -1
-"""Stands for the chance of an action that is not legal."""
+"""The entry for the chance of an illegal action."""
 
-_TOGETHER = 1 << 12  # worlds that are played on at once
+_TOGETHER = 1 << 12  # worlds that are played together
 _KINDS = np.arange(len(KINDS))
 
 
 class Decisions(NamedTuple):
-    """Decisions of one ply: a row of each array for each.
+    """The decisions at one ply, one in each row of the arrays.
 
-    `chances` (decision, action) are the mean chances to win, ILLEGAL where an action is not legal,
-    `loss` what the action that was played loses, which may be below 0 by chance, `error` the
-    standard error of the loss. They are whole numbers, from 0 to WHOLE.
+    `chances` (decision, action) are the mean chances to win, ILLEGAL for illegal actions; `loss` is
+    the loss of the action played, which may be below 0 by chance, and `error` its standard error.
+    They are whole numbers, in units of 1 / WHOLE.
     """
 
     game: Indices
@@ -63,14 +63,14 @@ def judge(
     values: Values,
     beat: Callable[[], object] = lambda: None,
 ) -> Iterator[Decisions]:
-    """Yield the decisions of games ply by ply; forced ones, with one legal action, are left out.
+    """Yield the decisions of games ply by ply; forced moves are left out.
 
     `deals` (game, card) and `actions` (game, ply) are those of games under the published rules that
     were played to their end, with NOTHING after it; `wanted` (game, ply) says which decisions are
-    judged. Each game draws from its own luck, so that it is judged alike beside any others, and at
-    every ply the same amount, so that a draw says nothing of the other hand. A game that goes on
-    can be judged beside no others. There is an even number of `worlds`, at least 4. `beat` is
-    called now and then.
+    judged. Each game has a generator of its own in `lucks`, so that its result does not depend on
+    the other games, and draws the same amount at every ply, so that a draw does not depend on the
+    other hand. An unfinished game must be judged separately. `worlds` is even and at least 4.
+    `beat` is called regularly.
     """
     games = Lockstep(len(deals))
     games.begin(np.arange(len(deals)), deals)
@@ -94,7 +94,7 @@ def draw_hands(
 ) -> Cards:
     """Return hands of the opponents of the seats to act (kind, row, world), each equally likely.
 
-    Nothing is looked at that the seat does not know: of the opponent's hand only its size.
+    Only information of the seat is used: of the opponent's hand, its size.
     """
     seats = Seats(games)
     keys = np.empty((len(rows), worlds, len(games.rules.deck)))
@@ -111,10 +111,10 @@ def find_chances(
     values: Values,
     beat: Callable[[], object] = lambda: None,
 ) -> Ints:
-    """Return the chance to win of the seats to act (game, action, world), as whole numbers.
+    """Return the chances to win of the seats to act (game, action, world), as whole numbers.
 
     The opponents have these `hands` (kind, game, world); all legal actions (game, action) are tried
-    in the same worlds. All games are at the same ply. Numbers of others mean nothing.
+    in the same worlds. All games are at the same ply. Entries of illegal actions are undefined.
     """
     distinct, place = _find_distinct(hands)
     owner, held = distinct // hands.shape[2], hands.reshape(len(KINDS), -1)[:, distinct]
@@ -128,9 +128,9 @@ def find_chances(
 
 
 def _find_distinct(hands: Cards) -> tuple[Indices, Indices]:
-    """Return the places of hands (kind, game, world) that differ within their game.
+    """Return the indices of the distinct hands (kind, game, world) of each game.
 
-    The second array says for each world (game, world) which of these its hand is like.
+    The second array has for each world (game, world) the position of its hand among these.
     """
     count, worlds = hands.shape[1:]
     packs = packs_of(hands.reshape(len(KINDS), -1)).reshape(count, worlds)
@@ -142,10 +142,10 @@ def _find_distinct(hands: Cards) -> tuple[Indices, Indices]:
 def _try(
     games: Lockstep, rows: Indices, hands: Cards, actions: Indices, policy: Policy, values: Values
 ) -> Ints:
-    """Return the chance to win of the seats to act after these actions, world by world."""
+    """Return the chances to win of the seats to act after these actions, world by world."""
     worlds = games.select(rows)
     worlds.by_round = True
-    worlds.dealt[:] = 0  # what is dealt later is not known
+    worlds.dealt[:] = 0  # later deals are not known
     seats = worlds.to_act.copy()
     worlds.hands[1 - seats, :, np.arange(len(rows))] = hands.T
     worlds.step(actions)
@@ -156,7 +156,7 @@ def _try(
 
 
 def _end(worlds: Lockstep, seats: Indices, policy: Policy) -> Ints:
-    """Return the chance to win of these seats in a last round, which all worlds are at."""
+    """Return the chances to win of these seats in worlds that are all in the last round."""
     for _ in range(worlds.rules.round_plies - OPEN - int(worlds.plies[0])):
         worlds.step(pick(worlds, policy))
     chances = solve_open(worlds)
@@ -164,7 +164,7 @@ def _end(worlds: Lockstep, seats: Indices, policy: Policy) -> Ints:
 
 
 def weigh(chances: Ints, masks: Bools, played: Indices) -> tuple[Ints, Ints, Ints]:
-    """Return mean chances, and the loss of what was played with its standard error.
+    """Return mean chances, and the loss of the action played with its standard error.
 
     `chances` are (decision, action, world).
 

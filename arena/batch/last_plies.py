@@ -1,4 +1,4 @@
-"""The last plies of games with all cards open: what best play of both seats leads to."""
+"""Exhaustive search of the last plies of games with all cards open."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from arena.batch.tally import DRAW
 from engine import View, hands
 
 OPEN: Final = 8
-"""So many plies before the end of the last round both seats begin to play the best."""
+"""The number of plies before the end of the last round from which play is optimal."""
 
-_TOGETHER = 1 << 7  # positions that are searched at once: each has up to 576 ends
+_TOGETHER = 1 << 7  # positions that are searched together: each has up to 576 leaves
 
 
 class _Level(NamedTuple):
-    """Positions at one ply: the chances of seat 0, and who acts in those that are not settled.
+    """Positions at one ply: the chances of seat 0, and the seats to act in unfinished ones.
 
-    `going_on` says which these are. What their actions lead to are the positions of the next
-    level, those of the same position together; `first` says where they begin.
+    `going_on` has the numbers of the unfinished ones. Their successors are the positions of the
+    next level, grouped by position; `first` has the index of the first successor of each.
     """
 
     values: Ints
@@ -33,7 +33,7 @@ class _Level(NamedTuple):
 
 
 def solve_open(games: Lockstep) -> Ints:
-    """Return the chance of seat 0 in games of a last round, if both seats see all cards.
+    """Return the chance of seat 0 in games in the last round if both seats see all cards.
 
     It is a whole number: 0 or WHOLE, or half of it for a draw.
     """
@@ -45,10 +45,10 @@ def solve_open(games: Lockstep) -> Ints:
 
 
 def expect_open(seen: View) -> float:
-    """Return the chance of seat 0, as a seat sees it, if from here on both seats see all cards.
+    """Return a seat's estimate of seat 0's chance if from here on both seats see all cards.
 
-    It is the mean over all hands that the other seat may hold, each deal of them equally likely.
-    The view is one of a last round, near its end.
+    It is the mean over the possible hands of the other seat, weighted by their deals. The view is
+    near the end of the last round.
     """
     packs, ways = zip(*hands(seen), strict=True)
     chances = solve_open(Lockstep.from_view(seen, packs))
@@ -58,7 +58,7 @@ def expect_open(seen: View) -> float:
 
 
 def _grow(games: Lockstep) -> list[_Level]:
-    """Return the levels of the tree of all actions, from the positions themselves on."""
+    """Return the levels of the game tree, from the given positions on."""
     levels: list[_Level] = []
     while games.count:
         masks = _play_forced(games)
@@ -75,9 +75,9 @@ def _grow(games: Lockstep) -> list[_Level]:
 
 
 def _play_forced(games: Lockstep) -> Bools:
-    """Play on while no game has a choice, and return the legal actions.
+    """Play forced moves while no game has a choice, and return the legal actions.
 
-    A game is over as soon as both seats have taken: its piles stay as they are (R7).
+    A game ends here as soon as both seats have taken, because its piles are final (R7).
     """
     while True:
         games.over |= games.taken.all(axis=0)
@@ -88,7 +88,7 @@ def _play_forced(games: Lockstep) -> Bools:
 
 
 def _back(levels: list[_Level]) -> Ints:
-    """Return the values of the first level: seat 0 chooses the highest ones, seat 1 the lowest."""
+    """Return the minimax values of the first level; seat 0 maximises."""
     after = levels[-1].values
     for level in levels[-2::-1]:
         best = np.maximum.reduceat(after, level.first)

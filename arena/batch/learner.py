@@ -1,4 +1,4 @@
-"""A network that learns, in numpy, and the policy of a bot learned from its games."""
+"""A neural network in numpy, and imitation learning of a bot's policy from its games."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from engine.encoding import VERSION, WORTHS
 Floats = npt.NDArray[np.float32]
 
 TEN_POINTS: Final = 10.0
-"""Leads are given to networks in tens of points."""
+"""Leads are inputs of networks in tens of points."""
 
 UNIT: Final = 1 << 8
 WEIGHT: Final = 1 << 12
-"""What a unit's output of 1 and a weight of 1 are as whole numbers, as in bots/apprentice.py."""
+"""The integers for an output of 1 and for a weight of 1, as in bots/apprentice.py."""
 
 _BATCH = 512
 _EPOCHS = 12
 _RATE = 3e-4
-_APART = 8  # one game of so many is not learned from
+_APART = 8  # one game in this many is kept for validation
 
 
 class Network:
-    """Layers of weights with rectified units between them, which Adam improves.
+    """A multilayer perceptron with rectified linear units, trained by Adam.
 
     `layers` has the weights (input, unit) and the offsets of each layer in turn. Source: Kingma
     and Ba, "Adam: A Method for Stochastic Optimization", 2015.
@@ -54,7 +54,7 @@ class Network:
 
     @classmethod
     def random(cls, sizes: Sequence[int], rng: np.random.Generator, last: float = 1.0) -> Network:
-        """Return a network of so many inputs and units; the last weights are scaled by `last`."""
+        """Return a network of layers of these `sizes`; the last weights are scaled by `last`."""
         layers = []
         for place, (rows, columns) in enumerate(pairwise(sizes)):
             scale = np.sqrt(2 / rows) * (last if place == len(sizes) - 2 else 1)
@@ -63,7 +63,7 @@ class Network:
         return cls(layers)
 
     def __call__(self, inputs: Any) -> Any:
-        """Return the outputs, and keep what `improve` needs."""
+        """Return the outputs, and keep the activations for `improve`."""
         self.inputs = [inputs]
         for place in range(0, len(self.layers), 2):
             inputs = inputs @ self.layers[place] + self.layers[place + 1]
@@ -73,7 +73,7 @@ class Network:
         return inputs
 
     def improve(self, slopes: Any, rate: float) -> None:
-        """Go a step against the slopes of the loss by the outputs of the last call."""
+        """Take a step of Adam, given the gradient of the loss by the outputs of the last call."""
         gradients: list[Any] = []
         for place in range(len(self.layers) - 2, -1, -2):
             inputs = self.inputs[place // 2]
@@ -94,14 +94,14 @@ class Network:
 
 
 def probabilities(scores: Any, masks: Any) -> Any:
-    """Return the chance of each action: the softmax of the scores of those that are legal."""
+    """Return the probability of each action: the softmax of the scores of legal actions."""
     scores = np.where(masks, scores, -np.inf)
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     return shares / shares.sum(axis=1, keepdims=True)
 
 
 def look(games: Lockstep) -> tuple[Any, Bools]:
-    """Return what the seats to act know, as inputs of a network, and their legal actions."""
+    """Return the observations of the seats to act, as inputs of a network, and their masks."""
     observations, masks = games.observe()
     known = np.concatenate([observations, find_worths(games) / TEN_POINTS], axis=1)
     return known.astype(np.float32), masks.astype(np.bool_)
@@ -125,7 +125,7 @@ def to_bytes(network: Network) -> bytes:
 
 
 def from_bytes(content: bytes) -> Network:
-    """Return the network of such a file."""
+    """Return the network of a file that `to_bytes` wrote."""
     with np.load(io.BytesIO(content)) as arrays:
         layers = [arrays[f"layer{place}"].astype(np.float64) for place in range(len(arrays) - 1)]
     for place, layer in enumerate(layers):
@@ -135,7 +135,7 @@ def from_bytes(content: bytes) -> Network:
 
 
 class Choices(NamedTuple):
-    """Decisions with several legal actions: a row of each array for each, by game."""
+    """Decisions with several legal actions, one in each row of the arrays, by game."""
 
     known: Any
     masks: Bools
@@ -144,10 +144,10 @@ class Choices(NamedTuple):
 
 
 def gather(deals: Cards, actions: Cards, seats: Any) -> Choices:
-    """Return what the seat of a bot has chosen in recorded games under the published rules.
+    """Return the choices of a bot in recorded games under the published rules.
 
-    `deals` are (game, card), `actions` (game, ply) with NOTHING after the end, `seats` the
-    bot's in each game.
+    `deals` are (game, card), `actions` (game, ply) with NOTHING after the end, `seats` the bot's
+    seat in each game.
     """
     games = Lockstep(len(deals))
     games.begin(np.arange(len(deals)), deals)
@@ -164,8 +164,8 @@ def gather(deals: Cards, actions: Cards, seats: Any) -> Choices:
 class Clone(NamedTuple):
     """A network that imitates a bot, as an npz file.
 
-    `alike` is the share of choices in which it plays as the bot does, and `before` that of the
-    network that it was made of, in games from which neither has learned.
+    `alike` is the share of choices on which it agrees with the bot, and `before` that of the
+    network from which training began, both in validation games.
     """
 
     content: bytes
@@ -174,10 +174,10 @@ class Clone(NamedTuple):
 
 
 def imitate(content: bytes, choices: Choices, rng: np.random.Generator) -> Clone:
-    """Return a network that has learned to choose as a bot did, beginning with another one.
+    """Return a network trained to imitate a bot's choices, beginning with a given network.
 
-    Of every eight games one is kept apart, and after each pass over the others the clone is
-    compared on those: the best one counts.
+    One game in eight is kept for validation; the clone is evaluated on these after each pass over
+    the others, and the best one is returned.
     """
     network = from_bytes(content)
     tested = choices.games % _APART == min(_APART - 1, choices.games.max(initial=0))
@@ -197,7 +197,7 @@ def imitate(content: bytes, choices: Choices, rng: np.random.Generator) -> Clone
 
 
 def _alike(network: Network, choices: Choices, some: Any) -> float:
-    """Return the share of some choices in which a network plays the same action."""
+    """Return the share of some choices on which a network agrees."""
     if not len(some):
         return 0.0
     scores = np.where(choices.masks[some], network(choices.known[some]), -np.inf)

@@ -1,4 +1,4 @@
-"""Step thousands of games together in numpy, and encode them for a learner."""
+"""Step thousands of games in lockstep in numpy, and encode them for a learner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEEDS = 1 << 62
 
 
 class Lockstep(Positions):
-    """So many games under the same rules, stepped together: `begin` deals, `from_view` goes on.
+    """Many games under the same rules, stepped together, from a deal or from a view.
 
     >>> from engine import State
     >>> games = Lockstep(2)
@@ -50,7 +50,7 @@ class Lockstep(Positions):
         self.round[games] = numbers
         cells = np.arange(2 * len(KINDS))[:, None] * self.count + games
         dealt = self.dealt.reshape(-1).take(numbers * 2 * self._seat_size + cells, mode="clip")
-        self.hands.reshape(-1)[cells] = dealt  # 26 us for 352 of 4,096 games, by axes 50
+        self.hands.reshape(-1)[cells] = dealt  # 26 us for 352 of 4,096 games; indexed by axes, 50
         self.taken[:, games] = False
         self.plies[games] = 0
         self.to_act[games] = first_seat(numbers)
@@ -92,20 +92,20 @@ class Lockstep(Positions):
         self._begin_round(games[~is_last], numbers[~is_last])
 
     def winners(self, games: Indices) -> Indices:
-        """Return the winning seats of games that are over, DRAW for nobody."""
+        """Return the winning seats of finished games, or DRAW."""
         return find_winners(self.piles[:, :, games].astype(np.intp), self.rules)
 
     def results(self) -> npt.NDArray[np.float64]:
-        """Return what games that have been played to their end brought seat 0: 1, 0.5 or 0."""
+        """Return the results of finished games for seat 0: 1, 0.5 or 0."""
         winners = self.winners(np.arange(self.count))
         return np.where(winners == DRAW, 0.5, 1.0 - winners)
 
     def observe(self, memory: npt.NDArray[np.bool_] | None = None) -> tuple[Bits, Bits]:
-        """Return what the seats to act know, and their legal actions, filled in place.
+        """Return the observations of the seats to act and their masks, written in place.
 
-        The arrays have a row for each game, in the order of `Encoding`'s fields, and the next
-        call overwrites them. A game that is over has no legal action. The observations are
-        filled into `memory` (bit, game) where it is given.
+        The arrays have a row for each game, in the order of `Encoding`'s fields, and the next call
+        overwrites them. A game that is over has no legal action. If `memory` (bit, game) is given,
+        the observations are written there.
         """
         if memory is None:
             memory = self._memory
@@ -113,7 +113,7 @@ class Lockstep(Positions):
         return memory.T.view(np.int8), masks
 
     def legal(self) -> Bits:
-        """Return the legal actions alone, the second array of `observe`, filled in place."""
+        """Return only the masks, the second array of `observe`, written in place."""
         return self._observer.fill_masks(self)
 
     @cached_property
@@ -136,7 +136,7 @@ def _count(hands: Cards) -> Cards:
 
 
 def draw_game(rng: np.random.Generator, rules: Rules) -> Draw:
-    """Return what `engine.play_game` draws for one seed, which the generator gives."""
+    """Return the `Draw` of `engine.play_game` for a seed from the generator."""
     return draw(address(int(rng.integers(_SEEDS)), "deal"), rules)
 
 

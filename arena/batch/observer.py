@@ -1,4 +1,4 @@
-"""Fill the observations of many games, and the masks of their legal actions."""
+"""Write the observations of many games, and the masks of their legal actions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _PACKS = 5  # hand, own pile, other pile, row, unseen
 
 
 class Observer:
-    """Fills the observations of so many games, and has the memory of their masks.
+    """Writes the observations of many games, and holds the memory of their masks.
 
-    In memory a bit of all games is one run of bytes: numpy fills it at once. So the masks that
-    are returned are transposed, with a row for each game.
+    One bit of all games is contiguous in memory, which is fast in numpy. The masks that are
+    returned are transposed, with a row for each game.
     """
 
     def __init__(self, count: int, rules: Rules) -> None:
@@ -40,7 +40,7 @@ class Observer:
         self._counts = np.empty((_PACKS, _KIND_COUNT, count), np.uint8)
 
     def fill(self, games: Positions, memory: Memory) -> Bits:
-        """Fill in what the seats to act know (bit, game); return the masks of their actions."""
+        """Write the observations of the seats to act (bit, game); return their masks."""
         masks = self.fill_masks(games)
         hand, own, other, in_row, unseen = self._counts
         _of_both(games.piles, games.to_act, own, other)
@@ -55,8 +55,8 @@ class Observer:
         return masks
 
     def fill_masks(self, games: Positions) -> Bits:
-        """Return the masks of the legal actions alone (R4-R8)."""
-        hand, other = self._counts[:2]  # the other hand is overwritten by what is seen
+        """Return only the masks of the legal actions (R4-R8)."""
+        hand, other = self._counts[:2]  # the other hand is overwritten
         _of_both(games.hands, games.to_act, hand, other)
         np.greater(hand, 0, out=self._masks[:_KIND_COUNT])
         np.greater(games.length, 0, out=self._masks[TAKE])
@@ -65,7 +65,7 @@ class Observer:
         return self._masks.T.view(np.int8)
 
     def _fill_packs(self, memory: Memory) -> None:
-        """Fill in the thermometers: for each kind as many bits as there are cards of it."""
+        """Write the thermometer codes: for each kind a bit for each of its cards in the deck."""
         packs = memory.reshape(_PACKS, -1, memory.shape[1])
         start = 0
         for kind, copies in enumerate(self.rules.copies):
@@ -74,7 +74,7 @@ class Observer:
             start += copies
 
     def _fill_seats(self, games: Positions, memory: Memory) -> None:
-        """Fill in the round, the seat, and what the two seats have taken and hold."""
+        """Write the round, the seat, and for both seats whether it has taken and how many cards."""
         fields = self._fields
         _one_hot(games.round, memory[fields["round"]])
         np.copyto(memory[fields["seat"]], games.to_act, casting="unsafe")
@@ -89,7 +89,7 @@ class Observer:
 
 
 def _one_hot(places: npt.NDArray[np.intp], out: Memory) -> None:
-    """Set the bit of each game that is at its place."""
+    """Set the bit at the place of each game."""
     np.equal(places.astype(np.int16), _PLACES[: len(out)], out=out)
 
 
@@ -99,10 +99,10 @@ def _of_both(
     own: npt.NDArray[np.uint8],
     other: npt.NDArray[np.uint8],
 ) -> None:
-    """Fill in the packs (kind, game) of these seats, and those of the other seats.
+    """Write the packs (kind, game) of these seats, and those of the other seats.
 
-    Bits are exchanged where seat 1 is to act: 10 us for 4,096 games, by `copyto` with a
-    condition 190.
+    Bits are exchanged by masks if seat 1 is to act: 10 us for 4,096 games; `copyto` with a
+    condition takes 190.
     """
     differing = packs[0] ^ packs[1]
     differing &= -seats.astype(np.int8).view(np.uint8)

@@ -14,17 +14,17 @@ Indices: TypeAlias = npt.NDArray[np.intp]
 Cards: TypeAlias = npt.NDArray[np.uint8]
 
 NO_CARD: Final = 255
-"""What stands in a row where no card has lain."""
+"""The entry of an empty place in a row."""
 
 _KINDS = np.arange(len(KINDS), dtype=np.uint8)
 
 
 class Piles:
-    """The rows and piles of so many games; a row has room for so many cards.
+    """The rows and piles of many games; rows have a fixed number of places.
 
-    Arrays have a column for each game, so that an operation on a kind is one on neighbours:
-    `piles` has (seat, kind, game), `row` has (place, game), the oldest card first, of which
-    `length` count, and `in_row` (kind, game) the cards of the rows by kind.
+    Arrays have a column for each game, so that the numbers of a kind are contiguous: `piles` is
+    (seat, kind, game), `row` is (place, game), the oldest card first, of which the first `length`
+    are valid, and `in_row` (kind, game) counts the cards of the rows by kind.
     """
 
     def __init__(self, count: int, take_size: int, room: int) -> None:
@@ -37,24 +37,24 @@ class Piles:
 
     @property
     def row(self) -> Cards:
-        """The cards of the rows (place, game), the oldest first; `length` of them count."""
+        """The cards of the rows (place, game), the oldest first; the first `length` are valid."""
         return self._row[NEWEST:]
 
     def open_rows(self, games: Any, opening: Cards) -> None:
-        """Begin these games' rows with the cards (place, game) that lie there at first (R2)."""
+        """Begin the rows of these games with their opening cards (place, game) (R2)."""
         self.row[: len(opening), games] = opening
         self.in_row[:, games] = (opening == _KINDS[:, None, None]).sum(axis=1)
         self.length[games] = len(opening)
         self.piles[:, :, games] = 0
 
     def lay(self, games: Indices, kinds: Indices) -> None:
-        """Put a card to the end of each of these games' rows (R5)."""
+        """Append a card to the row of each of these games (R5)."""
         self.in_row.reshape(-1)[kinds * self.count + games] += 1
         self.row.reshape(-1)[self.length[games] * self.count + games] = kinds
         self.length[games] += 1
 
     def take(self, games: Indices, seats: Any) -> None:
-        """Move the newest cards of these games' rows to the piles of these seats (R6)."""
+        """Move the newest cards of the rows of these games to the piles of these seats (R6)."""
         columns = seats * len(KINDS) * self.count + games
         piles, in_row, row = (a.reshape(-1) for a in (self.piles, self.in_row, self.row))
         for _ in range(self.take_size):
@@ -67,7 +67,7 @@ class Piles:
             in_row[kinds + games] -= 1
 
     def count_newest(self, games: Any, most: int) -> Cards:
-        """Return the counts (kind, game) of so many of the newest cards of these games' rows."""
+        """Return the counts (kind, game) of the `most` newest cards of these games' rows."""
         length = self.length[games]
         found = np.zeros((len(KINDS), len(length)), np.uint8)
         columns = np.arange(self.count)[games]

@@ -1,4 +1,4 @@
-"""What many games are at: their hands, rows and piles, and whose turn it is."""
+"""The positions of many games: their hands, rows and piles, and the seats to act."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _Self = TypeVar("_Self", bound="Positions")
 
 
 class Positions(Piles):
-    """So many games under the same rules, each at a position of its own.
+    """The positions of many games under the same rules.
 
-    Arrays of the games have a column for each of them, so that an operation on a kind is one on
-    neighbours: `hands` and `piles` have (seat, kind, game), `row` has (place, game), the oldest
-    card first, of which `length` count. `dealt` are the hands of each round (round, seat, kind,
-    game). `over` games are not stepped; their `to_act` is the seat that acted last. A new object's
-    games are over. With `by_round` a game is over at the end of the round, too: what the hands of
-    the next one are need not be known.
+    Arrays have a column for each game, so that the numbers of a kind are contiguous: `hands` and
+    `piles` are (seat, kind, game), `row` is (place, game), the oldest card first, of which the
+    first `length` are valid. `dealt` are the hands of each round (round, seat, kind, game). `over`
+    games are not stepped; their `to_act` is the seat that acted last. A new object's games are
+    over. With `by_round` a game also ends with its round, so that the hands of the next round need
+    not be known.
     """
 
     def __init__(self, count: int, rules: Rules = STANDARD) -> None:
@@ -54,11 +54,11 @@ class Positions(Piles):
         hands: Sequence[Pack],
         luck: np.random.Generator | None = None,
     ) -> _Self:
-        """Return the worlds of a view in which the opponent holds these hands, one for each.
+        """Return the worlds of a view, one for each of these hands of the opponent.
 
-        With `luck` the unseen cards that are left are dealt to the rounds to come, at random.
-        Without it the games are `by_round`. Raises InputError for a hand that the opponent cannot
-        hold.
+        With the generator `luck` the remaining unseen cards are dealt at random to the later
+        rounds. Without it the games are `by_round`. Raises InputError for a hand that the opponent
+        cannot hold.
 
         >>> from engine import hands
         >>> view = View.from_text("0 5678C xy")
@@ -90,24 +90,24 @@ class Positions(Piles):
         return games
 
     def newest(self) -> Cards:
-        """Return the newest cards of the rows (age, game), NO_CARD where a row is shorter.
+        """Return the newest cards of the rows (age, game), with NO_CARD in shorter rows.
 
-        NO_CARD lies before the oldest card, so that no place needs a check: 15 ns a game, with
-        checks 34, and with an index in place of `take` 66.
+        NO_CARD is stored before the oldest card, so that places need no check: 15 ns a game; 34
+        with checks, and 66 with an index instead of `take`.
         """
         places = self.length * self.count + self._ages
         return self._row.reshape(-1).take(places, mode="clip")
 
     @cached_property
     def _ages(self) -> Indices:
-        """Places (age, game) of the newest cards in the memory of rows without a card."""
+        """Positions in memory (age, game) of the newest cards, for empty rows."""
         return np.arange(NEWEST)[::-1, None] * self.count + np.arange(self.count)
 
     def select(self: _Self, games: Indices) -> _Self:
-        """Return a copy of some of the games, in this order; one may be there several times."""
+        """Return a copy of some games in this order; a game may be repeated."""
         twin = type(self)(len(games), self.rules)
         twin.by_round = self.by_round
-        for name in _ARRAYS:  # 5 us for 88 of the hands dealt to 4,096 games, indexed 23
+        for name in _ARRAYS:  # 5 us for the dealt hands of 88 of 4,096 games; 23 with an index
             getattr(self, name).take(games, axis=-1, out=getattr(twin, name), mode="clip")
         return twin
 
@@ -129,9 +129,9 @@ def _counts(packs: Sequence[Pack]) -> Cards:
 
 
 def by_kind(cards: npt.NDArray[np.integer[Any]], places: int) -> Indices:
-    """Return cards that are counted (kind, game) one by one (place, game), in so many places.
+    """Return counted cards (kind, game) as lists of cards (place, game), with `places` places.
 
-    Places that are left have the number of the kinds.
+    Empty places have the number of kinds.
 
     >>> by_kind(np.array([[1, 0], [2, 1]]), 3).tolist()
     [[0, 1], [1, 2], [1, 2]]
@@ -142,13 +142,13 @@ def by_kind(cards: npt.NDArray[np.integer[Any]], places: int) -> Indices:
 
 
 def hands_by_keys(unseen: npt.NDArray[Any], sizes: Indices, keys: npt.NDArray[Any]) -> Cards:
-    """Return hands (kind, game, world) of so many of the unseen cards (kind, game) of each game.
+    """Return hands (kind, game, world) of the unseen cards (kind, game), of `sizes` by game.
 
-    They are those of the lowest `keys` (game, world, place), of which there are enough places for
-    all unseen cards: with random keys below 2 each hand is equally likely.
+    A hand has the cards with the lowest `keys` (game, world, place); there is a place for each
+    unseen card. With random keys below 2 every hand is equally likely.
     """
     cards = by_kind(unseen, keys.shape[2]).T[:, None]  # (game, 1, place)
-    keys = np.where(cards == len(KINDS), 2, keys)  # behind all cards
+    keys = np.where(cards == len(KINDS), 2, keys)  # after all cards
     first = keys.argsort(axis=2, kind="stable")[..., : int(sizes.max(initial=0))]
     drawn = np.take_along_axis(np.broadcast_to(cards, keys.shape), first, axis=2)
     np.copyto(drawn, len(KINDS), where=np.arange(drawn.shape[2]) >= sizes[:, None, None])
@@ -158,9 +158,9 @@ def hands_by_keys(unseen: npt.NDArray[Any], sizes: Indices, keys: npt.NDArray[An
 
 
 def deal_rest(cards: Cards, rules: Rules, played: int, luck: np.random.Generator) -> Cards:
-    """Return the hands (round, seat, kind, game) of the rounds to come, dealt of these cards.
+    """Return the hands (round, seat, kind, game) of the later rounds, dealt from these cards.
 
-    All games have as many cards left, and `played` rounds behind them.
+    All games have the same number of cards left, and have played `played` rounds.
     """
     deal = rules.hand_size
     rounds = rules.rounds - played

@@ -1,8 +1,9 @@
-"""Teach a network by the games that it plays: proximal policy optimisation.
+"""Train a network in games that it plays itself, by proximal policy optimisation (PPO).
 
-The network chooses from what the seat to act knows. A second one, the critic, which only learning
-needs, says how the game will end; it sees all cards, so that what is learned from a game is not
-the luck of its deal. Source: Schulman and others, "Proximal Policy Optimization Algorithms", 2017.
+The actor chooses by the observation of the seat to act. A second network, the critic, which is used
+only in training, predicts the result of the game. It sees all cards, so that the luck of the deal
+does not count as an advantage. Source: Schulman and others, "Proximal Policy Optimization
+Algorithms", 2017.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from engine import KINDS, STANDARD, Seat
 from engine.encoding import ACTIONS, WORTHS
 
 FEATURES: Final = Encoding().size + WORTHS
-"""Inputs of the network that chooses."""
+"""The number of inputs of the actor."""
 
 SEEN: Final = FEATURES + len(KINDS) * (1 + 2 * STANDARD.rounds)
-"""Inputs of the critic."""
+"""The number of inputs of the critic."""
 
 CLIP: Final = 0.2
 LAMBDA: Final = 0.95
-"""Of the generalised advantage estimate."""
+"""The parameter lambda of generalised advantage estimation."""
 
 
 class Options(NamedTuple):
-    """How to learn: `rate` is Adam's, `entropy` what doubt is worth, `batch` counts decisions."""
+    """Options of training: Adam's `rate`, the weight of `entropy`, and decisions in a `batch`."""
 
     rate: float = 1e-3
     entropy: float = 0.02
@@ -43,8 +44,9 @@ class Options(NamedTuple):
 class Decisions(NamedTuple):
     """The decisions of games as arrays (step, game, ...).
 
-    `known` is what the seat to act knows, `behind` what the critic sees besides, and `chances` are
-    those of the `actions`. In `played` a seat of -1 has nothing more to decide.
+    `known` are the observations of the seats to act, `behind` the further inputs of the critic, and
+    `chances` the probabilities of the `actions`. In `played` a seat of -1 means that the game is
+    over.
     """
 
     known: Any
@@ -56,8 +58,7 @@ class Decisions(NamedTuple):
 
 
 class _Lesson(NamedTuple):
-    """Decisions with a row for each: whether they were `free`, and by how much `better` than
-    expected; the critic should have expected what is `wanted`."""
+    """Training data by decision: unforced ones, advantages, and the targets of the critic."""
 
     known: Any
     behind: Any
@@ -70,7 +71,7 @@ class _Lesson(NamedTuple):
 
 
 def look_behind(games: Lockstep) -> Any:
-    """Return what the critic sees besides: the other hand, and all hands still to be dealt."""
+    """Return the further inputs of the critic: the other hand, and all hands not yet dealt."""
     second = games.to_act == 1
     to_come = games.dealt * (np.arange(len(games.dealt))[:, None] > games.round)[:, None, None]
     parts = [np.where(second, games.hands[0], games.hands[1])]
@@ -80,41 +81,41 @@ def look_behind(games: Lockstep) -> Any:
 
 
 class Rival(Protocol):
-    """What plays the other seat in games, and does not learn."""
+    """A player of the other seat, which is not trained."""
 
     def begin(self, deals: Cards, seat: Seat, /) -> None:
-        """Games begin on these deals, in which it plays this seat."""
+        """Begin games with these deals, in which it plays this seat."""
 
     def follow(self, games: Lockstep, actions: Indices, /) -> None:
-        """In each of these games the seat that learns is about to play this action."""
+        """Observe the actions that the trained seat is about to play in each of these games."""
 
     def choose(self, games: Lockstep, /) -> Indices:
-        """Return the action that it plays in each of the same games, as they are now."""
+        """Return its action in the current position of each of the same games."""
 
 
 class Frozen:
-    """A rival that plays by a policy."""
+    """A rival that plays a fixed policy."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
     def begin(self, deals: Cards, seat: Seat, /) -> None:
-        """It needs no memory."""
+        """Do nothing, as the rival needs no memory."""
 
     def follow(self, games: Lockstep, actions: Indices, /) -> None:
-        """It looks only at the games as they are."""
+        """Do nothing, as the rival depends only on current positions."""
 
     def choose(self, games: Lockstep, /) -> Indices:
-        """Return the best actions by its scores."""
+        """Return the actions with the highest scores."""
         return pick(games, self.policy)
 
 
 def play(
     actor: Network, count: int, rng: np.random.Generator, rival: Rival | None = None
 ) -> Decisions:
-    """Play so many games to their ends, and return the network's decisions.
+    """Play `count` games to their ends, and return the actor's decisions.
 
-    It plays both seats, or against a rival each seat in every other game: `count` is even then.
+    It plays both seats, or, against a rival, each seat in half of the games (`count` is then even).
     """
     deals = random_deals(count, rng)
     if rival is None:
@@ -135,9 +136,9 @@ def _play_seats(
     seat: Seat = 0,
     rival: Rival | None = None,
 ) -> list[Any]:
-    """Return the network's decisions, and at the end the seats and what the games brought them.
+    """Return the actor's decisions, followed by the seats and their rewards.
 
-    It plays this seat, or both if there is no rival.
+    It plays this seat, or both seats without a rival.
     """
     games = Lockstep(len(deals))
     games.begin(np.arange(len(deals)), deals)
@@ -154,19 +155,19 @@ def _play_seats(
                 rival.follow(games, actions)
         games.step(actions)
     *decided, seats = map(np.stack, zip(*steps, strict=True))
-    won = 2 * games.results() - 1  # by seat 0
+    won = 2 * games.results() - 1  # for seat 0
     return [*decided, seats, np.where(seats == 0, won, -won)]
 
 
 def _decide(actor: Network, games: Lockstep, rng: np.random.Generator) -> tuple[Any, ...]:
-    """Draw an action in each game; return one step of `Decisions`, with the seats at the end."""
+    """Draw an action in each game; return one step of `Decisions`, followed by the seats."""
     known, masks = look(games)
     masks[games.over] = True
     shares = probabilities(actor(known), masks)
     sums = shares.cumsum(axis=1)
     luck = rng.random((games.count, 1), np.float32) * sums[:, -1:]
     actions = np.minimum((sums <= luck).sum(axis=1), ACTIONS - 1)
-    # rounding may reach an action without a share: the likeliest then
+    # rounding may select an action of probability 0: then the likeliest is played
     rows = np.arange(games.count)
     wrong = ~masks[rows, actions]
     actions[wrong] = shares[wrong].argmax(axis=1)
@@ -175,14 +176,14 @@ def _decide(actor: Network, games: Lockstep, rng: np.random.Generator) -> tuple[
 
 
 def advantages(values: Any, played: Trajectories) -> Any:
-    """Return how much better each action was than expected.
+    """Return the generalised advantage estimate of each action.
 
     Source: Schulman and others, "High-Dimensional Continuous Control Using Generalized Advantage
     Estimation", 2016.
     """
     found = np.zeros_like(values)
     after = np.zeros_like(values[0])
-    sign = np.where(played.seats == 0, 1, -1).astype(np.float32)  # values are of the seat to act
+    sign = np.where(played.seats == 0, 1, -1).astype(np.float32)  # values are for the seat to act
     returns = played.returns.astype(np.float32)
     for step in range(len(values) - 1, -1, -1):
         following = returns[step]
@@ -196,7 +197,7 @@ def advantages(values: Any, played: Trajectories) -> Any:
 
 
 def values_of(critic: Network, known: Any, behind: Any) -> Any:
-    """Return what the critic expects for every decision."""
+    """Return the critic's value of every decision."""
     values = np.empty(known.shape[:2], np.float32)
     for step in range(len(known)):
         values[step] = critic(np.concatenate([known[step], behind[step]], axis=1))[:, 0]
@@ -211,9 +212,10 @@ def learn(
     options: Options,
     progress: float,
 ) -> tuple[float, float]:
-    """Improve both networks by decisions; return the critic's error and the actor's entropy.
+    """Train both networks on decisions; return the critic's error and the actor's entropy.
 
-    The rate and the worth of entropy fall to a tenth with the `progress` of the training, 0 to 1.
+    The learning rate and the weight of entropy fall to a tenth with the `progress` of the training,
+    0 to 1.
     """
     places = np.flatnonzero(decisions.played.seats >= 0)
     lesson = _prepare(critic, decisions)
@@ -232,7 +234,7 @@ def learn(
 
 
 def _prepare(critic: Network, decisions: Decisions) -> _Lesson:
-    """Return what is to be learned from decisions."""
+    """Return the training data of decisions."""
     known, behind, masks, actions, chances, played = decisions
     values = values_of(critic, known, behind)
     better = advantages(values, played)
@@ -245,7 +247,7 @@ def _prepare(critic: Network, decisions: Decisions) -> _Lesson:
 
 
 def _correct(critic: Network, lesson: _Lesson, some: Any, rate: float) -> float:
-    """Improve the critic by some decisions, and return its error before."""
+    """Train the critic on some decisions, and return its error before that."""
     seen = np.concatenate([lesson.known[some], lesson.behind[some]], axis=1)
     off = critic(seen)[:, 0] - lesson.wanted[some]
     critic.improve((off / len(some))[:, None], rate)
@@ -253,7 +255,7 @@ def _correct(critic: Network, lesson: _Lesson, some: Any, rate: float) -> float:
 
 
 def _improve(actor: Network, lesson: _Lesson, some: Any, rate: float, entropy: float) -> float:
-    """Improve the network that chooses by some decisions, and return its entropy before."""
+    """Train the actor on some decisions, and return its entropy before that."""
     actions, gain = lesson.actions[some], lesson.better[some]
     shares = probabilities(actor(lesson.known[some]), lesson.masks[some])
     rows = np.arange(len(some))

@@ -1,7 +1,7 @@
 """Replay many recorded games at once, from their actions and their opening rows.
 
-Hands are not needed: the record has every card that is played, and a hand is empty after as many
-plays as it has cards. The tests compare every ply with `engine.State` (tests/batch).
+Hands are not needed: the record has every card played, and a hand is empty once all its cards have
+been played. The tests compare every ply with `engine.State` (tests/batch).
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 NOTHING: Final = 255
-"""Stands for the plies after the end of a game."""
+"""The entry for plies after the end of a game."""
 
 _KINDS = len(KINDS)
 
 
 @dataclass(frozen=True)
 class Takes:
-    """Every take of some games, in the order of the plies: an array has a number for each.
+    """Every take of some games, in the order of the plies; arrays have an element for each.
 
-    `before` are both piles before it (seat, kind, take); `cards` what was taken (kind, take);
-    `action` says how many actions of the seat in this round it was, from 1; `round` counts
-    from 1.
+    `before` are both piles before it (seat, kind, take); `cards` are the cards taken (kind, take);
+    `action` is its number among the seat's actions in this round, from 1; `round` counts from 1.
     """
 
     game: Indices
@@ -52,12 +51,12 @@ class Takes:
 
 @dataclass(frozen=True)
 class Replay:
-    """What some games led to.
+    """The actions and positions of some replayed games.
 
-    `actions` are those of each game (game, ply), NOTHING after its end, and `plies` how many it
-    has. `piles` are those of both seats before each ply and at the end (ply, seat, kind, game),
-    `row` the cards of the row and `within` those of them that a take would bring (ply, kind,
-    game); after the end of a game they stay as they are.
+    `actions` are those of each game (game, ply), with NOTHING after its end, and `plies` is their
+    number. `piles` are those of both seats before each ply and at the end (ply, seat, kind, game),
+    `row` the cards of the row, and `within` the cards that a take would bring (ply, kind, game);
+    they do not change after the end of a game.
     """
 
     rules: Rules
@@ -81,7 +80,7 @@ class Replay:
 
 
 def replay(actions: Cards, opening: Cards, rules: Rules) -> Replay:
-    """Play games again: `actions` are (game, ply), and `opening` rows as they were dealt."""
+    """Replay games from their `actions` (game, ply) and their `opening` rows."""
     games, plies = actions.shape
     table = _Table(opening.T, plies, rules)
     piles = np.empty((plies + 1, 2, _KINDS, games), np.uint8)
@@ -102,7 +101,7 @@ def replay(actions: Cards, opening: Cards, rules: Rules) -> Replay:
 
 
 def in_rows(games: Sequence[bytes], plies: int) -> Cards:
-    """Return the actions of games as an array (game, ply), with NOTHING after the end of each.
+    """Return the actions of games as an array (game, ply), padded with NOTHING.
 
     >>> in_rows([b"\\0\\1", b"\\2"], 2).tolist()
     [[0, 1], [2, 255]]
@@ -114,7 +113,7 @@ def in_rows(games: Sequence[bytes], plies: int) -> Cards:
 
 
 class _Table(Piles):
-    """The rows and piles of games; `within` (kind, game) are the cards that a take would bring."""
+    """Rows and piles of games; `within` (kind, game) are the cards that a take would bring."""
 
     def __init__(self, opening: Cards, plies: int, rules: Rules) -> None:
         dealt, games = opening.shape

@@ -1,4 +1,4 @@
-"""The best response to a known policy: what each action is worth against it."""
+"""The best response to a known policy: the values of actions against it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _REPLIES: Final = ACTIONS + 1
 
 
 class _Nodes(NamedTuple):
-    """What the seat knows at one of its decisions, each with the actions that it may play.
+    """The information sets at one depth of the seat's decisions, with their legal actions.
 
-    `edges` are the actions of the decisions before that lead here, and `worths` what the actions
-    come to (node, action).
+    `edges` are the preceding actions of the seat that lead here, and `worths` the values of the
+    actions (node, action).
     """
 
     edges: Indices
@@ -39,13 +39,13 @@ def respond(
     values: Values,
     most: int,
 ) -> Weights:
-    """Return what the actions of a seat are worth in worlds that it cannot tell apart.
+    """Return the values of a seat's actions over the worlds of one information set.
 
-    The other seat plays by its policy. The seat itself tries every action, and at its next decision
-    again, where it has seen what the other one played, as long as these are at most so many games;
-    from then on it plays by its policy, too. The numbers are sums over the worlds of whole
-    `weights`, times the chance of the seat to win, from 0 to WHOLE; of actions that are not legal
-    they mean nothing.
+    The other seat plays by its policy. The seat tries every action, and does so again at its next
+    decisions, at which it has seen the other seat's actions, as long as there are at most `most`
+    games; from then on it plays by its policy, too. The values are sums over the worlds of whole
+    `weights`, times the seat's chance to win, from 0 to WHOLE; those of illegal actions are
+    undefined.
     """
     tree = [_first(games)]
     node = np.zeros(games.count, np.intp)
@@ -69,13 +69,13 @@ def respond(
 
 
 def _first(games: Lockstep) -> _Nodes:
-    """Return the decision that is asked about."""
+    """Return the decision at the root."""
     legal = games.legal()[:1] > 0
     return _Nodes(np.zeros(1, np.intp), legal, np.zeros(legal.shape, np.int64))
 
 
 def _reply(games: Lockstep, seat: Seat, policy: Policy) -> npt.NDArray[np.int64]:
-    """Let the other seat act until it is the seat's turn; return what it did, as a number."""
+    """Let the other seat act until it is the seat's turn; return its actions as a number."""
     seen = np.zeros(games.count, np.int64)
     while (~games.over & (games.to_act != seat)).any():
         actions = pick(games, policy)
@@ -87,7 +87,7 @@ def _reply(games: Lockstep, seat: Seat, policy: Policy) -> npt.NDArray[np.int64]
 def _settle(
     nodes: _Nodes, games: Lockstep, weights: Weights, seat: Seat, edges: Indices, values: Values
 ) -> None:
-    """Add what games that are over came to, to the worths of the actions before."""
+    """Add the results of finished games to the values of the preceding actions."""
     over = np.flatnonzero(games.over)
     if len(over):
         whole = own_chances(games.select(over), seat, values)
@@ -101,9 +101,9 @@ def _split(
     seen: npt.NDArray[np.int64],
     masks: npt.NDArray[np.bool_],
 ) -> tuple[_Nodes, Indices]:
-    """Return the decisions that games have come to, and the number of each game's own.
+    """Return the decisions that games have reached, and the number of each game's decision.
 
-    Games are at one decision where the seat has done and seen the same, and holds the same cards.
+    Games are at the same decision if the seat has the same hand and the same history.
     """
     known = np.stack([packs_of(games.hands[seat]), seen, edges])
     order = np.lexsort(known)
@@ -118,7 +118,7 @@ def _split(
 
 
 def _back(tree: Sequence[_Nodes]) -> Weights:
-    """Return the worths of the first decision, where the best action is played at the others."""
+    """Return the values at the root if the best action is played at all later decisions."""
     for before, nodes in zip(tree[-2::-1], tree[:0:-1], strict=True):
         best = np.where(nodes.legal, nodes.worths, -1).max(axis=1)
         np.add.at(before.worths.reshape(-1), nodes.edges, best)

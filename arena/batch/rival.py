@@ -1,7 +1,7 @@
-"""A rival for a network that learns: the best response to its policy, in many games at once.
+"""A rival for training: the best response to the network's policy, in many games at once.
 
-It is what the bot `responder` is in one game, made cheaper: hands are drawn and weighed anew at
-each decision, and the own next decisions are not tried.
+It is a cheaper form of the bot `responder` for many games: hands are drawn and weighted anew at
+each decision, and only one decision of its own is searched.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from arena.batch.rollouts import Policy, Values, best_legal, own_chances, play_o
 from arena.batch.seats import Seats
 from engine import TAKE, Seat
 
-_TOGETHER = 64  # games whose worlds stay in the cache
+_TOGETHER = 64  # games whose worlds fit in the cache
 
 
 class BestResponse:
-    """Plays what is worth most against a policy that it knows, and that draws its actions.
+    """Plays the action of the highest value against a known stochastic policy.
 
-    Scores of the `policy` divided by `scale` are logits: a hand weighs as much as the chance of
-    what the policy has played in this round with it. `hands` of them are drawn for each decision.
-    Each action is tried in so many `worlds`, with each hand as often as its weight says, and both
-    seats play on by the policy to the end of the round. Source: Lisy and Bowling, "Equilibrium
+    Scores of the `policy` divided by `scale` are logits. The weight of a hand is the probability of
+    the policy's actions in this round with it. For each decision `hands` hands are drawn. Each
+    action is tried in `worlds` worlds, in which hands appear in proportion to their weights, and
+    both seats play by the policy to the end of the round. Source: Lisy and Bowling, "Equilibrium
     Approximation Quality of Current No-Limit Poker Bots", 2017.
     """
 
@@ -48,13 +48,13 @@ class BestResponse:
         self.begin(np.zeros((0, 0), np.uint8), 0)
 
     def begin(self, _deals: Cards, seat: Seat, /) -> None:
-        """Games begin, in which it plays this seat."""
+        """Begin games in which it plays this seat."""
         self.seat = seat
         self._start = Lockstep(0)
         self._actions: list[Indices] = []  # of both seats in this round
 
     def follow(self, games: Lockstep, actions: Indices, /) -> None:
-        """In each of these games this action is about to be carried out."""
+        """Observe the action that is about to be carried out in each of these games."""
         if _round_begins(games):
             self._start = games.select(np.arange(games.count))
             self._actions = []
@@ -74,7 +74,7 @@ class BestResponse:
         return actions
 
     def _draw(self, games: Lockstep, some: Indices) -> Lockstep:
-        """Return worlds of these games, so many for each, drawn by what the policy has played."""
+        """Return worlds of each of these games, drawn by the weights of their hands."""
         seats = Seats(games)
         unseen = seats.unseen[:, some]
         shape = int(unseen.sum(axis=0).max()), len(some) * self.hands
@@ -90,7 +90,7 @@ class BestResponse:
         return worlds
 
     def _chances(self, games: Indices, hands: Cards) -> npt.NDArray[np.float64]:
-        """Return the chance of what the policy has played with these hands at the end of it."""
+        """Return the probability of the policy's actions so far if it holds these hands now."""
         chances, other = np.ones(len(games)), 1 - self.seat
         if not self._actions:
             return chances
@@ -122,12 +122,12 @@ class BestResponse:
 
 
 def _round_begins(games: Lockstep) -> bool:
-    """Return whether the games that go on, all at the same ply, are at the beginning of a round."""
+    """Return whether the unfinished games, all at the same ply, are at a round's beginning."""
     return not games.plies[~games.over].any()
 
 
 def _systematic(weights: npt.NDArray[np.float64], count: int) -> Indices:
-    """Return so many numbers of columns for each row, each as often as its weight says."""
+    """Return `count` columns for each row, by systematic sampling with these weights."""
     sums = (weights + 1e-12).cumsum(axis=1)
     sums /= sums[:, -1:]
     places = (np.arange(count) + 0.5) / count

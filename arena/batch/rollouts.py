@@ -1,4 +1,4 @@
-"""Play many games on together, each seat by a policy, and ask what they come to."""
+"""Rollouts of many games together: each seat plays by a policy, and the result is valued."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from engine import Pack, View
 
 Scores: TypeAlias = npt.NDArray[Any]
 Policy: TypeAlias = Callable[[Lockstep], Scores]
-"""Returns scores (game, action): of the legal actions the one with the highest is played, the first
-among equals. A strategy's method `scores` is one."""
+"""Returns scores (game, action): the legal action with the highest score is played, the first if
+several tie. The method `scores` of a strategy is one."""
 
 Values: TypeAlias = Callable[[Lockstep], npt.NDArray[np.float64]]
 """Returns the chance of seat 0 to win in games that ended with a round, from 0 to 1."""
 
 WHOLE: Final = 1 << 24
-"""What a chance of 1 is as a whole number: sums of them are the same in any order."""
+"""A chance of 1 as an integer: sums of integers are the same in any order."""
 
-_MOST_FREE = 0.9  # share of games with a choice, from which on it is asked for all
+_MOST_FREE = 0.9  # from this share of games with a choice on, the policy is called for all games
 
 
 def pick(games: Lockstep, policy: Policy) -> npt.NDArray[np.intp]:
-    """Return the action that a policy plays in each game; it is asked where it has a choice.
+    """Return a policy's action in each game; the policy is called for games with a choice.
 
-    In a game that is over the number means nothing.
+    The entries of finished games are undefined.
     """
     masks = games.legal().copy()
     free = np.flatnonzero(masks.sum(axis=1, dtype=np.uint8) > 1)
@@ -41,13 +41,13 @@ def pick(games: Lockstep, policy: Policy) -> npt.NDArray[np.intp]:
 
 
 def best_legal(scores: Scores, masks: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return the legal actions with the highest scores, the first among equals."""
+    """Return the legal actions with the highest scores, the first if several tie."""
     best: npt.NDArray[np.intp] = np.where(masks, scores, -np.inf).argmax(axis=1)
     return best
 
 
 def play_on(games: Lockstep, policies: Sequence[Policy]) -> None:
-    """Play games until all are over, the seats by these two policies."""
+    """Play games until all are over, with a policy for each seat."""
     while not games.over.all():
         live = ~games.over
         seats = games.to_act[live]
@@ -64,10 +64,10 @@ def play_on(games: Lockstep, policies: Sequence[Policy]) -> None:
 def action_values(
     view: View, hands: Sequence[Pack], policies: Sequence[Policy], values: Values
 ) -> npt.NDArray[np.int64]:
-    """Return what each legal action of a view is worth against each hand (action, hand).
+    """Return the value of each legal action of a view against each hand (action, hand).
 
-    After the action the round is played to its end by the policies of the seats. The numbers are
-    the chances of the view's seat to win, from 0 to WHOLE. Raises InputError for a hand that the
+    After the action the round is played to its end by the policies of the seats. The values are the
+    chances of the view's seat to win, from 0 to WHOLE. Raises InputError for a hand that the
     opponent cannot hold.
     """
     count = len(hands)

@@ -1,6 +1,6 @@
-"""What the seats to act know in many games, and what a take would bring each of them.
+"""The information of the seats to act in many games, and the cards that takes would bring.
 
-A house bot scores its actions in many games by it, as its `choose` does by a View.
+The bots of this repository score actions in many games with it, as their `choose` does with a View.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ _ONE_EACH = np.eye(len(KINDS), dtype=np.int8)[:, :, None]
 
 
 class Seats:
-    """What the seats to act know; arrays have a column for each game, and packs are (kind, game).
+    """The information of the seats to act; arrays have a column for each game.
 
-    `own` and `other` are the piles of the seats to act and of their opponents, and `hand` is
-    what the seats to act hold. `taken` and `cards` have the own seat first, then the other one:
-    who has taken in this round, and how many cards each holds. They are those of the moment at
-    which the object is made; what it computes when asked is, too, until the games are stepped.
+    Packs are (kind, game). `own` and `other` are the piles of the seats to act and of their
+    opponents, and `hand` are the hands of the seats to act. `taken` and `cards` have the seat to
+    act first, then its opponent: whether it has taken in this round, and the number of its cards.
+    All are of the position at which the object is made; its methods are valid until the games are
+    stepped.
 
     >>> from engine import TAKE, State
     >>> games = Lockstep(1)
@@ -48,44 +49,44 @@ class Seats:
         self.cards = games.rules.hand_size - played
 
     def _of(self, both: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return what belongs to the seats to act, of what both seats have (seat, ...)."""
+        """Return the part of the seats to act from an array of both seats (seat, ...)."""
         mine: npt.NDArray[Any] = np.where(self._second, both[1], both[0])
         return mine
 
     def piles(self, own: npt.NDArray[np.bool_]) -> tuple[Counts, Counts]:
-        """Return the own piles of these games and the other ones elsewhere, then the rest."""
+        """Return two piles for each game: the own one first if `own`, else the other one first."""
         return np.where(own, self.own, self.other), np.where(own, self.other, self.own)
 
     @property
     def unseen(self) -> Counts:
-        """The cards that the seats to act cannot see."""
+        """The cards unseen by the seats to act."""
         copies = np.array(self._games.rules.copies, np.int8)[:, None]
         seen: Counts = self.hand + self.own + self.other + self._games.in_row.view(np.int8)
         return copies - seen
 
     def newest(self, most: int) -> Counts:
-        """Return so many of the newest cards of the rows."""
+        """Return the `most` newest cards of the rows."""
         return self._games.count_newest(slice(None), max(0, most)).view(np.int8)
 
     @cached_property
     def take(self) -> Counts:
-        """What a take brings."""
+        """The cards that a take brings."""
         return self.newest(self._games.take_size)
 
     @property
     def next_take(self) -> Counts:
-        """What the next take brings, if this one is carried out."""
+        """The cards that the next take brings if this one is carried out."""
         return self.newest(2 * self._games.take_size) - self.take
 
     @property
     def after_play(self) -> Counts:
-        """What a take brings after one more card (kind, card, game), of each kind of card."""
+        """The cards that a take brings after one more card of each kind (kind, card, game)."""
         return self.newest(self._games.take_size - 1)[:, None] + _ONE_EACH
 
     def after_plays(self, cards: Indices, games: Indices) -> Counts:
-        """Return what takes bring after two more cards (kind, second card, play).
+        """Return the cards that takes bring after two more cards (kind, second card, play).
 
-        The first card is this one in each of these games; the second one is of each kind.
+        The first card is `cards` in each of `games`; the second is of each kind.
         """
         row = self.newest(self._games.take_size - 2)[:, games]
         if self._games.take_size > 1:

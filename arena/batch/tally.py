@@ -14,7 +14,7 @@ from engine import CITY, SUPPORTS, VALUES, Rules, Seat, State, outcome
 from engine.scoring import WinType
 
 DRAW: Final = -1
-"""The winner of a game that nobody has won."""
+"""The entry of a drawn game among winners."""
 
 
 def find_end(state: State) -> tuple[int, WinType]:
@@ -24,7 +24,7 @@ def find_end(state: State) -> tuple[int, WinType]:
 
 
 def find_reward(winner: int, seat: Seat) -> float:
-    """Return what a winner, or DRAW, means to a seat.
+    """Return the reward of a seat, given the winner or DRAW.
 
     >>> find_reward(1, 1), find_reward(1, 0), find_reward(DRAW, 0)
     (1.0, -1.0, 0.0)
@@ -39,7 +39,7 @@ _DEALS = [kind for kind, value in enumerate(VALUES) if value]
 
 
 def find_majorities(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
-    """Return what 5, 6, 7 and 8 score (..., seat, support, game) in piles of signed numbers (R12).
+    """Return the points of majorities (..., seat, support, game) in piles of signed numbers (R12).
 
     The piles are (..., seat, kind, game), here and below.
     """
@@ -50,7 +50,7 @@ def find_majorities(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
 
 
 def count_sets(piles: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return how many sets 5-6-7-8 there are in piles (..., seat, game) (R13)."""
+    """Return the numbers of sets 5-6-7-8 in piles (..., seat, game) (R13)."""
     sets: npt.NDArray[Any] = piles[..., : len(SUPPORTS), :].min(axis=-2)
     return sets
 
@@ -58,7 +58,7 @@ def count_sets(piles: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def find_points(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
     """Return the points (..., seat, game) of piles of signed numbers (R12-R15)."""
     points = rules.set_bonus * count_sets(piles)
-    for kind in SUPPORTS:  # a third of the time of `sum` over a short axis
+    for kind in SUPPORTS:  # takes a third of the time of `sum` over a short axis
         held = piles[..., kind, :]
         points += rules.majority_values[kind] * (held > held[..., ::-1, :])
     for kind in _DEALS:
@@ -80,7 +80,7 @@ def find_sources(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
 
 
 def find_winners(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
-    """Return the winning seat for each game, DRAW for nobody (R11, R16-R18)."""
+    """Return the winning seat for each game, or DRAW (R11, R16-R18)."""
     score = find_points(piles, rules)
     lead = np.sign(score[0] - score[1])
     for kind in _TIES[rules.tiebreak]:

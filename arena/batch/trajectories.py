@@ -15,7 +15,7 @@ from engine import Seat
 class Trajectory(NamedTuple):
     """The decisions of one seat in one game of a column: `steps` are their rows.
 
-    `result` is what the game brought the seat, 1, 0 or -1, and 0 if it is not `finished`.
+    `result` is the seat's reward, 1, 0 or -1, and 0 if the game is not `finished`.
 
     >>> played = by_seat([[0], [1], [0]], [[0], [0], [1]], [[False], [False], [True]])
     >>> one = next(played.split())
@@ -31,12 +31,12 @@ class Trajectory(NamedTuple):
 
 
 class Trajectories(NamedTuple):
-    """What decisions brought the seats that made them, in arrays (step, game).
+    """The rewards of decisions for the seats that made them, in arrays (step, game).
 
-    `rewards` come to a seat's own last action of a game, of which `last` says where it is;
-    `returns` have the same number at all its decisions of that game. `following` is the step
-    of the seat's next decision in that game, or -1. `finished` is False where the arrays stop
-    before the game's end: then nothing is known of its result, and the return is 0.
+    `rewards` are given at a seat's last action of a game, which `last` marks; `returns` have the
+    same number at all its decisions of that game. `following` is the step of the seat's next
+    decision in that game, or -1. `finished` is False if the arrays stop before the game's end: then
+    its result is unknown, and the return is 0.
 
     >>> played = by_seat([[0], [1], [0]], [[0], [0], [1]], [[False], [False], [True]])
     >>> played.returns.ravel().tolist(), played.following.ravel().tolist()
@@ -71,14 +71,14 @@ class Trajectories(NamedTuple):
 
 
 def by_seat(seats: Any, rewards: Any, over: Any) -> Trajectories:
-    """Return the trajectories of decisions, of which each array has a row for each step.
+    """Return the trajectories of decisions; the arrays are (step, game).
 
-    `seats` are those that acted, or -1 where the game had been over before the step. `rewards`
-    are theirs, and `over` says which games ended with their action. So all three are what the
-    vector environment says: `infos["seat"]` before a step, `rewards` and `terminated` after it.
-    There the reward of an end is that of the seat that acted last; here the other seat's last
-    action gets the opposite, too. A seat without an action in a game has no trajectory there.
-    Raises InputError for arrays that do not fit each other.
+    `seats` are the seats that acted, or -1 if the game had been over before the step. `rewards` are
+    their rewards, and `over` says which games ended with the action. All three are what the vector
+    environment returns: `infos["seat"]` before a step, `rewards` and `terminated` after it. There
+    the final reward is that of the seat that acted last; here the last action of the other seat
+    gets the opposite reward, too. A seat without an action in a game has no trajectory for it.
+    Raises InputError for inconsistent arrays.
 
     >>> played = by_seat([[0], [1], [0]], [[0], [0], [1]], [[False], [False], [True]])
     >>> played.rewards.ravel().tolist()
@@ -105,7 +105,7 @@ def by_seat(seats: Any, rewards: Any, over: Any) -> Trajectories:
 
 
 def _fill(made: Trajectories, rewards: npt.NDArray[Any], over: npt.NDArray[np.bool_]) -> None:
-    """Fill in what is known of each decision, from the last step to the first."""
+    """Fill in the arrays, from the last step to the first."""
     seats = made.seats
     columns = np.arange(seats.shape[1])
     results = np.zeros((2, len(columns)))

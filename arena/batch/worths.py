@@ -1,4 +1,4 @@
-"""Find the leads that takes promise in many games (`engine.encoding.worths`)."""
+"""Compute `engine.encoding.worths`, the leads after takes, for many games."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Leads = npt.NDArray[np.signedinteger[Any]]
 def find_worths(games: Positions) -> Leads:
     """Return `engine.encoding.worths` of the seats to act, a row for each game.
 
-    They are numbers of 16 bits, or of 32 under rules whose leads need them.
+    They have 16 bits, or 32 under rules with larger leads.
 
     >>> from arena.batch.lockstep import Lockstep, random_deals
     >>> games = Lockstep(2)
@@ -30,10 +30,10 @@ def find_worths(games: Positions) -> Leads:
 
 
 def find_leads(games: Positions) -> Leads:
-    """Return the same numbers with a column for each game.
+    """Return the same leads with a column for each game.
 
-    One more card changes the sets and what its kind scores: so the leads after a card of each kind
-    are those of the piles without it, and a difference. 0.2 us a game; each from its piles 2.0.
+    One more card changes only the sets and the points of its kind, so the leads after a card of
+    each kind are the leads without it plus a difference: 0.2 us a game instead of 2.0.
     """
     rules, count = games.rules, games.count
     number = _number(rules)
@@ -51,7 +51,7 @@ def find_leads(games: Positions) -> Leads:
     leads[3::2], leads[4::2] = after[:, :count], after[:, count:]
     won = own[CITY] >= rules.cities_needed
     np.negative(leads[2::2], out=leads[2::2])
-    leads[2::2, won] = CITIES  # the first to hold the cities has won, whatever the other one takes
+    leads[2::2, won] = CITIES  # the first seat to hold the cities has won, whatever the other takes
     return leads
 
 
@@ -62,7 +62,7 @@ def _lead(first: Leads, second: Leads, rules: Rules) -> Leads:
 
 
 def _by_cities(leads: Leads, first: Leads, second: Leads, rules: Rules) -> Leads:
-    """Return leads in which the cities it takes to win are like CITIES points, in place."""
+    """Set, in place, the leads of a pile with the cities it takes to win to CITIES points."""
     needed = rules.cities_needed
     leads[np.broadcast_to(second >= needed, leads.shape)] = -CITIES
     leads[np.broadcast_to(first >= needed, leads.shape)] = CITIES
@@ -92,7 +92,7 @@ def _with_a_card(first: Leads, second: Leads, rules: Rules) -> tuple[Leads, Lead
 
 
 def _with_oldest(games: Positions, bare: Leads, after: Leads) -> Leads:
-    """Return the leads (seat, game) with the oldest card, too, that a take would bring."""
+    """Return the leads (seat, game) of takes that include the oldest card, too."""
     size, count = games.rules.take_size, games.count
     columns = np.arange(count)
     whole = np.flatnonzero(games.length >= size)
@@ -104,7 +104,7 @@ def _with_oldest(games: Positions, bare: Leads, after: Leads) -> Leads:
 
 
 def _number(rules: Rules) -> type[np.signedinteger[Any]]:
-    """Return the type of numbers that holds the difference of any two piles' points."""
+    """Return the integer type that holds the difference of any two piles' points."""
     values = sum(copies * abs(value) for copies, value in zip(rules.copies, VALUES, strict=True))
     sets = abs(rules.set_bonus) * min(rules.copies[: len(SUPPORTS)])
     most = sum(rules.majority_values) + sets + values

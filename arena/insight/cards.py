@@ -1,9 +1,9 @@
 """Count how often each kind of card is played and taken, and how that correlates with winning.
 
-A logistic model says how often the taker wins, from the state before the take: both piles,
-the round, whether the other seat has still to take, and how the two bots score against each
-other. What is left is shared out among the cards. It is a correlation, adjusted for what the model
-knows, and no causal effect: `arena.insight.effects` is the experiment.
+A logistic model says how often the taker wins, from the state before the take: both piles, the
+round, whether the other seat has still to take, and how the two bots score against each other. The
+residuals of the model are regressed on the cards taken. The result is a correlation, adjusted for
+what the model knows, and not a causal effect; `arena.insight.effects` measures that by experiment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from arena.statistics.intervals import Moments
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
 
-_ROWS = 256  # of a part: OpenBLAS begins with threads at 9,216 numbers
+_ROWS = 256  # in a block: OpenBLAS starts threads from 9,216 numbers on
 _PARTS = 128  # that are copied at a time
 
 
@@ -38,14 +38,14 @@ def dot(table: Floats | Ints, weights: Floats) -> Floats:
 
 
 def weigh(table: Floats | Ints, weights: Floats) -> Floats:
-    """Return the sum of the rows of a table, each times its weight."""
+    """Return the weighted sum of the rows of a table."""
     return np.asarray(np.einsum("ij,i->j", table, weights))
 
 
 def cross(one: Floats | Ints, other: Floats | Ints, weights: Floats | None = None) -> Floats:
-    """Return the transpose of a table times another one of as many columns.
+    """Return the product of a table's transpose with another table of the same shape.
 
-    With `weights` each row of the first one is taken times its weight.
+    With `weights` each row of the first table is multiplied by its weight.
     """
     rows, columns = one.shape
     product = np.zeros((columns, columns))
@@ -69,15 +69,15 @@ _NEAR = 1e-4
 _PART = 4_000
 _AT_ONCE = 2_000  # pairs, of 16 takes each, that are not packed
 _TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
-_FEW_PAIRS = 2 * len(KINDS)  # with fewer the kinds cannot be told apart
+_FEW_PAIRS = 2 * len(KINDS)  # with fewer, the effects of the kinds cannot be separated
 
 
 _WORTH = "won", "expected", "more", "more_low", "more_high", "adds", "adds_low", "adds_high"
-"""What the takes of a bot say of each kind of card.
+"""Columns that the takes of a bot give for each kind of card.
 
-`won` is the share of games won by who took a card, counted by cards, `expected` what the
-state before said, `more` the difference. `adds` is what one card adds to that,
-beside the others of its take.
+`won` is the share of games won by the taker of a card, counted by cards; `expected` is the share
+that the model expects from the state before the take, and `more` is the difference. `adds` is the
+contribution of one card to that difference, given the other cards of its take.
 """
 
 
@@ -92,7 +92,7 @@ class _Takes(NamedTuple):
     side: Ints  # the pairing's number twice, and one more for its second bot
     stage: Ints
     score: Ints  # of the taker, in halves
-    state: Ints  # what the model is told, in whole numbers
+    state: Ints  # the inputs of the model, in whole numbers
     cards: Ints
 
     def choose(self, rows: Ints | Bools) -> _Takes:
@@ -105,7 +105,7 @@ _Parts: TypeAlias = Callable[[], Iterable[tuple[Floats, Floats]]]
 
 
 class _Packed:
-    """Some takes, compressed: they are numbers near 0, and need an eighth of their memory."""
+    """Some takes, compressed to an eighth of their memory, as their numbers are near 0."""
 
     def __init__(self, takes: _Takes) -> None:
         self.takes = len(takes.pair)
@@ -124,7 +124,7 @@ def _shrink(numbers: Ints) -> Ints:
 
 
 class Sample:
-    """The takes of the first pairs of every pairing, as many as its quota says."""
+    """The takes of the first pairs of every pairing; its quota is their number."""
 
     def __init__(self, quota: Ints, rules: Rules) -> None:
         self.quota = quota
@@ -134,7 +134,7 @@ class Sample:
         self.packed: list[_Packed] = []
 
     def add(self, batch: Batch) -> None:
-        """Add the takes of those games of a batch that are of the sample."""
+        """Add the takes of those games of a batch that belong to the sample."""
         chosen = batch.number < self.quota[batch.pairing]
         if not chosen.any():
             return
@@ -184,7 +184,7 @@ class Sample:
         )
 
     def _state(self, batch: Batch, order: Ints) -> Ints:
-        """Return what is known before each take, as the taker sees it, in whole numbers."""
+        """Return the state before each take, as the taker sees it, in whole numbers."""
         takes, rules = batch.replay.takes, self.rules
         before, seat = takes.before.take(order, axis=-1), takes.seat[order]
         own, other = np.where(seat, before[::-1], before)
@@ -198,9 +198,9 @@ class Sample:
         return np.concatenate([(own - other)[:CITY], lead[None], cities, nearly, second]).T
 
     def worth(self, groups: int) -> dict[str, Floats | Ints]:
-        """Return columns of what the cards were worth, by bot and kind, for all bots at the end.
+        """Return the columns of the worth of cards, by bot and kind; the last bot stands for all.
 
-        `sampled` is of how many games the others are.
+        `sampled` is the number of games from which the other columns are estimated.
         """
         games = np.zeros(groups, np.int64)
         found = np.full((groups, len(_WORTH), len(KINDS)), np.nan)
@@ -213,7 +213,7 @@ class Sample:
         return {"sampled": games.repeat(len(KINDS)), **dict(zip(_WORTH, columns, strict=True))}
 
     def _add_up(self, groups: int) -> list[_Sums]:
-        """Return what the takes of each bot, and of all, add up to."""
+        """Return the sums over the takes of each bot, and of all bots."""
         weights = [self._fit(stage) for stage in range(_STAGES)]
         sums = [_Sums() for _ in range(groups)]
         for add in (_Sums.add, _Sums.add_spread):
@@ -225,7 +225,7 @@ class Sample:
         return sums
 
     def _fit(self, stage: int) -> Floats:
-        """Return the weights of the model of a stage."""
+        """Return the fitted weights of the model of a stage."""
         takes_of_all = map(_Packed.read, self.packed)
         here = [_Packed(takes.choose(takes.stage == stage)) for takes in takes_of_all]
 
@@ -235,7 +235,7 @@ class Sample:
         return _fit(parts, sum(packed.takes for packed in here))
 
     def _table(self, takes: _Takes) -> Floats:
-        """Return what the model knows before each take."""
+        """Return the table of the model's inputs: a row for each take."""
         games, score = self.games.T
         share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
         strength = logit(np.stack([share, 1 - share], axis=1).ravel())
@@ -257,8 +257,8 @@ class Sample:
 def _fit(parts: _Parts, rows: int) -> Floats:
     """Return the weights of a logistic regression, by Newton's method.
 
-    It starts from the weights of a part of the rows: so two or three steps over all of them are
-    enough, and not seven.
+    It starts from the weights fitted to a part of the rows, so that two or three steps over all
+    rows are enough instead of seven.
     """
     every = -(-rows // _PART)
     start = np.zeros(next(iter(parts()))[0].shape[1])
@@ -288,7 +288,7 @@ def _steps(parts: _Parts, weights: Floats) -> Floats:
 
 
 class _Sums:
-    """What the takes of a bot, or of all, add up to; `add` has all of them before `add_spread`."""
+    """Sums over the takes of a bot or of all bots; `add` all takes before `add_spread`."""
 
     def __init__(self) -> None:
         kinds = len(KINDS)
@@ -306,7 +306,7 @@ class _Sums:
         self.both += cross(takes.cards, takes.cards)
 
     def add_spread(self, takes: _Takes, rest: Floats) -> None:
-        """Add how far pairs are from the means, and from what least squares say."""
+        """Add the squared deviations of pairs from the means and from the least-squares fit."""
         found, local = np.unique(takes.pair, return_inverse=True)
         beside = (rest - of for of in np.nan_to_num(self._mean(self.rest)))
         self.squares += (_by_pair(local, len(found), takes.cards, beside) ** 2).sum(axis=0)
@@ -319,11 +319,11 @@ class _Sums:
         return np.asarray(np.divide(sums, self.count, where=self.count > 0, out=nothing))
 
     def _adds(self) -> Floats:
-        """Return what each card adds to what is left, by least squares."""
+        """Return the least-squares estimate of what each card adds to the residual."""
         return np.asarray(np.linalg.pinv(self.both) @ self.rest)
 
     def worth(self) -> tuple[Floats, ...]:
-        """Return what _WORTH names, by kind."""
+        """Return the columns that _WORTH names, by kind."""
         some, inverse = self.count > 0, np.linalg.pinv(self.both)
         share, more = self._mean(self.won), self._mean(self.rest)
         half = _half(self.pairs, self._mean(np.sqrt(self.squares)))
@@ -335,13 +335,13 @@ class _Sums:
 
 
 def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
-    """Return what is left of each pair's takes, added up by kind of card."""
+    """Return the residuals of each pair's takes, added up by kind of card."""
     columns = zip(cards.T, rests, strict=False)
     return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
 
 
 def _half(pairs: int, error: Floats) -> Floats:
-    """Return half the width of a 95 % interval, which two pairs or more have."""
+    """Return half the width of a 95 % interval; it needs two pairs or more."""
     if pairs < 2:
         return np.full_like(error, np.nan)
     return np.asarray(error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1)))
@@ -354,8 +354,9 @@ MOST_PAIRS = 25_000
 class Cards:
     """Counts the cards that each bot plays and takes in a game, and keeps a sample of takes.
 
-    The sample has the first pairs of every pairing, as many as its `quota` says. Forfeited games
-    that have begun count in how often cards are played and taken, and not in what they are worth.
+    The sample has the first pairs of every pairing; `quota` is their number by pairing. Forfeited
+    games that had begun count in how often cards are played and taken, but not in what cards are
+    worth.
     """
 
     def __init__(self, labels: Sequence[str], rules: Rules, quota: Ints) -> None:

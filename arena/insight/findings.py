@@ -1,7 +1,7 @@
 """Describe what a run shows beside its standings, as lines of text and as plain data.
 
-Such as the advantage of seat 0, pairings whose score the ratings do not explain, and bots that beat
-one another in a circle.
+Examples are the advantage of seat 0, pairings whose score the ratings do not explain, and bots that
+beat one another in a cycle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_NAMED = 4  # groups in a line
 
 
 class Misfit(NamedTuple):
-    """A pairing whose score differs significantly from what the ratings say; shares are 0 to 1."""
+    """A pairing whose score differs significantly from the expected one; shares are 0 to 1."""
 
     bot: str
     opponent: str
@@ -34,7 +34,7 @@ class Misfit(NamedTuple):
 
 
 class Unbounded(NamedTuple):
-    """A bot whose Elo has one end at most: it is unbeaten, or winless, or so against the rest.
+    """A bot whose Elo interval lacks an end, as it is unbeaten or winless, or its group is.
 
     `record` says which.
     """
@@ -55,14 +55,14 @@ class Unbounded(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """What is to be said of a run's ratings.
+    """What a run shows beside the ratings: warnings, misfits, cycles and the spread.
 
-    `anchors` were asked for, and those `unanchored` are not rated. `groups`
-    are the labels of the rated bots, by group: bots between which games lead. `misfits` are of
-    `tested` pairings; `cycle` has bots of which each beats the next; `idle` have no game, because
-    they had the bye in every round; `unbounded` are the bots whose Elo has no two ends. `spread`
-    is by how much results differ from the Elo, and `spread_counts` says that it is a part of the
-    intervals.
+    `anchors` are the anchors requested, and `unanchored` those of them that are not rated. `groups`
+    are the labels of the rated bots by connected component of the graph of games. `misfits` were
+    found among `tested` pairings; in `cycle` each bot beats the next; `idle` bots have no game,
+    because they had the bye in every round; `unbounded` are the bots whose Elo interval lacks an
+    end. `spread` is the standard deviation of results about the Elo, and `spread_counts` says
+    whether the intervals include it.
     """
 
     anchors: Anchors
@@ -104,7 +104,7 @@ class Findings:
             yield f"a cycle: {beats}; rankings.csv has rankings that allow for it"
 
     def warnings(self) -> list[str]:
-        """Return why ratings are not what they seem, in a line each."""
+        """Return reasons for caution about the ratings, a line each."""
         left = "" if len(self.unanchored) < len(self.anchors) else "; the mean is 1500"
         found = [f"anchor: {label} is not rated{left}" for label in self.unanchored]
         if self.idle:
@@ -130,7 +130,7 @@ class Findings:
         }
 
     def _spread(self) -> dict[str, Any] | None:
-        """Return the spread as data, None where it was not measured."""
+        """Return the spread as data; None if it was not measured."""
         if not self.spread or not self.spread.is_measured:
             return None
         elo, low, high = (round(value, 1) for value in self.spread[:3])
@@ -138,7 +138,7 @@ class Findings:
 
 
 def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
-    """Yield by how much results differ from the Elo, and whether the intervals allow for it.
+    """Yield lines on the spread of results about the Elo and whether intervals include it.
 
     >>> [*describe_spread(Spread(37.6, 24.0, 52.0, 0.05, 21), counts=False)]
     ['results differ from Elo by about ±38 points (24..52)']
@@ -157,7 +157,7 @@ def describe_spread(spread: Spread, *, counts: bool) -> Iterator[str]:
 
 
 def describe_seat(seat: SeatAdvantage, *, level: bool = False) -> str:
-    """Return the advantage of seat 0, which begins, with its interval, and with its `level`.
+    """Return the advantage of seat 0, which begins, with its interval and, if asked for, its level.
 
     >>> describe_seat(SeatAdvantage(80, 0.47, 0.407, 0.534, -20.9, -65.4, 23.7))
     'seat 0 scores 47.0 % (40.7..53.4): -21 Elo (-65..24)'

@@ -1,4 +1,4 @@
-"""Make the tables of how games are won while the games are played, in a thread of the parent."""
+"""Make the tables of how games are won during the run, in a thread of the parent process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WAITING = 64  # chunks: about 30,000 games
 
 
 class GrowingTables:
-    """Adds up the games of a run as they come, so that the end of the run need not read them.
+    """Adds up the games of a run as they arrive, so that they are not read again at its end.
 
-    `prepare` is called first in the thread. Only a run whose games all come here as they stay,
-    each once, has the tables from it.
+    `prepare` is called first in the thread. The tables are used only if every game of the run was
+    added exactly once and has not changed since.
     """
 
     def __init__(self, tournament: Tournament, prepare: Callable[[], object]) -> None:
@@ -42,23 +42,23 @@ class GrowingTables:
             self._queue.put(played)
 
     def spoil(self) -> None:
-        """Give the tables up: games have changed that were added, or others are missing."""
+        """Invalidate the tables: games that were added have changed, or others are missing."""
         self.is_spoilt = True
 
     def finish(self, counts: Counts) -> WinTables | None:
-        """Return the tables of the games that are counted, None where these are others."""
+        """Return the tables, or None if the games counted are not the games added."""
         self.end()
         if self.is_spoilt or self._sums is None or not self._sums.has_all(counts):
             return None
         return self._sums.tables(counts)
 
     def close(self) -> None:
-        """End the thread, and give the tables up."""
+        """End the thread, and discard the tables."""
         self.spoil()
         self.end()
 
     def end(self) -> None:
-        """Wait for the thread, which has had all games."""
+        """Wait until the thread has added all games."""
         if self._thread.is_alive():
             self._queue.put(None)
             self._thread.join()
@@ -75,9 +75,9 @@ class GrowingTables:
             self._try(lambda: sums.add(rows))
 
     def _try(self, work: Callable[[], object]) -> None:
-        """Do some work; where it fails, the end of the run reads the games, and says what is wrong.
+        """Call `work`; if it fails, the games are read again at the end, which raises the error.
 
-        The thread goes on, so that nobody waits for it.
+        The thread continues, so that `add` does not block.
         """
         try:
             work()
@@ -90,7 +90,7 @@ class GrowingTables:
         self._sums = WinSums.of_schedule(self.tournament)
 
     def _read(self, played: Played, rows: list[Row]) -> None:
-        """Add the games of a chunk to those that wait, and add these up where they are a batch."""
+        """Queue the games of a chunk, and add up the queue once it fills a batch."""
         from arena.insight.run_games import CELLS, Row
 
         assert self._sums is not None

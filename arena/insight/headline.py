@@ -1,8 +1,9 @@
-"""Say what a run has found in a few sentences, the most important one first.
+"""Summarise the findings of a run in a few sentences, the most important one first.
 
-They are data before they are words (`Headline`), so that simulations can hold them against the
-truth: `bench/STUDIES.md` has how often each kind is wrong. What is said of two bots is their
-verdict (`arena.statistics.verdicts`): in an equal round robin of the bots of the run.
+They are kept as data (`Headline`) before they are written, so that simulations can compare them
+with the truth: `bench/STUDIES.md` reports how often each kind is wrong. The statement on two bots
+is their verdict (`arena.statistics.verdicts`), which holds for an equal round robin of the run's
+bots.
 """
 
 from __future__ import annotations
@@ -27,18 +28,19 @@ if TYPE_CHECKING:
     from arena.insight.run_files import Tables
     from arena.store.counting import Counts
 
-_MOST_TIMES = 100  # as many games: what is named
+_MOST_TIMES = 100  # times as many games: larger forecasts are not written
 RIVAL = 0.05
-"""How likely a bot is the strongest, at least, that is named beside the first one."""
+"""The least probability of being the strongest with which a rival of the first bot is named."""
 _MOST_NAMED = 3  # bots, or neighbours, in a sentence
 
 
 class Top(NamedTuple):
-    """The first one of the rated bots, and the next one, with the `verdict` on both in Elo points.
+    """The first and the second of the rated bots, with the `verdict` on both in Elo points.
 
-    `chance` is how likely the first one is the strongest, and each of the `rivals` may well be. It
-    is `apart` if that is sure. `times` is how many times as many games tell both bots apart, as a
-    range; None where they are apart, or nothing tells.
+    `chance` is the probability that the first one is the strongest; each of the `rivals` may be it
+    with a probability of RIVAL or more. `apart` says that the first one is significantly the
+    strongest. `times` forecasts, as a range, how many times as many games separate the two; it is
+    None if they are apart already, or if no forecast is possible.
     """
 
     bot: str
@@ -60,13 +62,13 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Headline:
-    """What may be said of the bots of a run.
+    """The findings on the bots of a run.
 
     `order` are the bots that were judged, the strongest first, and `apart` says of every two
-    neighbours whether they were told apart. `misfits` of the `tested` pairings are not as Elo says.
-    `groups` are the first bots of the groups that never met, where there are several; then there
-    is no `top`. `goal` are lines on whether the run has found what it looked for, and `left_out`
-    the bots that were not judged.
+    neighbours whether they were told apart. `misfits` is the number of the `tested` pairings whose
+    score differs from the expected one. `groups` are the first bots of the connected components of
+    the graph of games; with several components `top` is None. `goal` are lines on whether the run
+    has reached its goal, and `left_out` the bots that were not judged.
     """
 
     order: Sequence[str]
@@ -125,7 +127,7 @@ def _say_strongest(top: Top, bots: int) -> str:
 
 
 def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
-    """Yield that the first bot is not surely the strongest, and what would tell."""
+    """Yield the sentences on a first bot that is not significantly the strongest."""
     lead, leans = _write_verdict(top.verdict), top.verdict.word == "leans"
     if bots == 2 and leans:
         yield f"{top.bot} is probably stronger than {top.second}: {lead}."
@@ -141,7 +143,7 @@ def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
 
 
 def _say_times(times: tuple[float, float]) -> str:
-    """Return what a forecast says, as a range.
+    """Return a forecast of how many times as many games are needed, as a sentence.
 
     >>> _say_times((1.234, 17.8))
     'With 90 % probability 1.2 to 18 times as many games tell these two apart.'
@@ -161,7 +163,7 @@ def _write_verdict(verdict: Verdict, over: str = "") -> str:
 
 
 def _join_goal(lines: Sequence[str]) -> str:
-    """Return what a run says of its goal in one sentence, of what is open the first three."""
+    """Return the lines on the goal as one sentence, with the first three of those still open."""
     head, *rest = (line.strip() for line in lines)
     if len(rest) > _MOST_NAMED + 1:
         rest[_MOST_NAMED:] = [f"and {len(rest) - _MOST_NAMED:,} more"]
@@ -175,10 +177,10 @@ def find_headline(
     goal: Sequence[str] = (),
     left_out: Sequence[str] = (),
 ) -> Headline:
-    """Return what may be said of the bots of a field.
+    """Return the findings on the bots of a field.
 
-    `misfits` are how many pairings are not as Elo says, and how many were tested; `challenger` is
-    the only one of a gauntlet.
+    `misfits` are the numbers of pairings that differ from the expected score and of pairings
+    tested; `challenger` is the only challenger of a gauntlet.
     """
     order = field.in_order()
     words = [field.verdict(*two) for two in pairwise(order)]
@@ -208,7 +210,7 @@ def _find_top(field: Field, order: Sequence[str]) -> Top:
 
 
 def _find_share(field: Field, label: str | None) -> Share | None:
-    """Return what a bot scores against its opponents; None where not all have as many pairs."""
+    """Return a bot's share against its opponents; None if the numbers of pairs differ."""
     number = field.numbers[label or ""]
     own = [one for one in field.scores if number in one[:2]]
     if len({one.pairs for one in own}) != 1:
@@ -223,7 +225,7 @@ def _find_share(field: Field, label: str | None) -> Share | None:
 def describe_run(
     tournament: Tournament, tables: Tables, counts: Counts, *, finished: bool
 ) -> Iterator[str]:
-    """Yield the headline of a run that is no comparison, a sentence each.
+    """Yield the headline of a run other than a comparison, a sentence each.
 
     `counts` are its games, and `finished` says whether these are all.
     """
@@ -243,6 +245,6 @@ def describe_run(
 def _describe_goal(
     tournament: Tournament, counts: Counts, out: Collection[str], unrated: Collection[str]
 ) -> list[str]:
-    """Return lines that say whether a run has found what it looks for, none without that."""
+    """Return lines that say whether a run has reached its goal; none for a run without a goal."""
     by_score = {one.pairing: one.by_score for one in counts.pair_totals}
     return make_rounds(tournament).describe_end(by_score, out, sorted({*unrated} - {*out}))

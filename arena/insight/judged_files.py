@@ -1,7 +1,7 @@
-"""Read back what `arena analyse` has left in the folder of a run, and check that it is of this run.
+"""Read the files that `arena analyse` left in a run's folder, and check that they are its own.
 
-Anybody may have edited these files, and a run may have gone on since with other bots. What cannot
-be of these games is left out, with a line that says why.
+The files may have been edited, and the run may have been continued since with other bots. A file
+that does not match the games is left out, with a line that says why.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def _empty(types: Mapping[str, type]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class JudgedTables:
-    """The decisions of a run that were judged, and which bots choose alike; or no rows.
+    """The judged decisions of a run, and which bots choose alike; both may have no rows.
 
-    A line in `left_out` says of a file why it is not used.
+    `left_out` has a line for each file that is not used, with the reason.
     """
 
     decisions: pd.DataFrame = field(default_factory=lambda: _empty(_DECISIONS))
@@ -63,7 +63,7 @@ class JudgedTables:
 
 
 def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
-    """Return what was judged of a run, without a folder nothing."""
+    """Return the judged tables of a run; they are empty without a folder."""
     left_out: list[str] = []
 
     def read(
@@ -108,7 +108,7 @@ def parse_decisions(content: bytes, tournament: Tournament, store: Store) -> pd.
 
 
 def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
-    """Return whether each decision was made in a game of this store, and none is there twice."""
+    """Return whether each decision is of a game of this store, and none is repeated."""
     numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     two = [*zip(table["bot"], table["opponent"], strict=True)]
     own, turned = ([numbers.get(who[::step], -1) for who in two] for step in (1, -1))  # type: ignore[call-overload]
@@ -132,7 +132,7 @@ def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
 
 
 def parse_agreement(content: bytes, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the table of a file; raises InputError where it is not one of these bots."""
+    """Return the table of a file; raises InputError for other bots and impossible numbers."""
     table = parse_table(content, AGREED, AGREEMENT.names, _AGREEMENT)
     share, low, high = (table[name] for name in ("share", "share_low", "share_high"))
     is_sane = ((low >= 0) & (low <= share) & (share <= high) & (high <= 1)).all()

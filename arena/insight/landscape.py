@@ -1,4 +1,4 @@
-"""Say what a search expects of settings beside its best one, in Elo points.
+"""Estimate the Elo of settings other than the best one, as the search expects it.
 
 All numbers are differences from the best setting, as the surrogate expects them from all games.
 """
@@ -34,7 +34,7 @@ class Map(NamedTuple):
 
 
 class Landscape:
-    """What is expected of settings beside the best one, in Elo points."""
+    """The expected Elo differences between settings and the best one."""
 
     def __init__(self, search: Search, best: Point) -> None:
         self.search = search
@@ -45,7 +45,7 @@ class Landscape:
         self.level = float(mean[0])
 
     def elos(self, points: Sequence[Point], errors_wide: float = Z95) -> list[Estimate]:
-        """Return the Elo of points from that of the best one; intervals are so many errors wide."""
+        """Return the Elo of points from the best one; intervals reach `errors_wide` errors away."""
         means, errors = self.search.surrogate.compare(self.search.encode(points), self.reference)
         half = errors_wide * errors
         ends = zip(*((means + side * half).tolist() for side in (0, -1, 1)), strict=True)

@@ -1,7 +1,7 @@
 """Make the tables of judged decisions: losses by bot, the worst decisions, and the calibration.
 
-A loss is what one judge estimates in one number of worlds. So every table has the number of worlds,
-and losses of two bots are compared only against the same opponent.
+A loss is an estimate by one judge with one number of worlds, so every table states that number. The
+losses of two bots are compared only against the same opponent.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
 
 
 def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the loss of each bot against each opponent, in all and by part, with intervals."""
+    """Return the loss of each bot against each opponent, overall and by part, with intervals."""
     labels = [*dict.fromkeys(decisions[["bot", "opponent"]].to_numpy().ravel())]
     group, who = _number_two(decisions, labels)
     of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
@@ -168,7 +168,7 @@ def _in_parts(column: pd.Series[float]) -> Ints:
 
 
 def _parts(decisions: pd.DataFrame) -> list[Any]:
-    """Return which decisions are of each part."""
+    """Return a mask of the decisions for each part."""
     number, takes = decisions["round"].to_numpy(), decisions["action"].to_numpy() == CHARS[TAKE]
     rounds = [number == one for one in range(1, STANDARD.rounds + 1)]
     return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
@@ -180,15 +180,15 @@ def _finish(table: pd.DataFrame, decisions: pd.DataFrame, names: list[str]) -> p
 
 
 def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return how often games were won in which an action was given so much of a chance.
+    """Return the share of games won by the chance to win that was predicted for the action played.
 
-    The chance is that of the action which was played: it is a plain mean over all worlds, and was
-    not chosen by them.
+    The chance of the action played is a plain mean over all worlds: it is not biased upwards, as
+    the largest of several estimates would be.
     """
     own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
-    two = decisions[["bot", "opponent"]]  # whoever decided
+    two = decisions[["bot", "opponent"]]  # in either order
     units = decisions.groupby([two.min(axis=1), two.max(axis=1), "pair"], sort=False)
     pair = units.ngroup().to_numpy().astype(np.int64)
     moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
@@ -206,7 +206,7 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
-    """Return the decisions of each bot that lost most, at most so many of each."""
+    """Return the decisions that lost most, at most `most` of each bot."""
     lost = decisions[decisions["loss"] > 0]
     ordered = lost.sort_values(["loss", "game", "ply"], ascending=[False, True, True])
     worst = ordered.groupby("bot", sort=False).head(most)
@@ -215,9 +215,9 @@ def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
 
 
 def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -> pd.DataFrame:
-    """Return how often two bots choose alike; `choices` are theirs at some positions.
+    """Return how often every two bots choose alike; `choices` has each bot's at some positions.
 
-    `pairs` says of each position to which pair of games it belongs.
+    `pairs` has the pair of games to which each position belongs.
     """
     unit = np.unique([str(pair) for pair in pairs], return_inverse=True)[1]
     rows = []
@@ -232,7 +232,7 @@ def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -
 
 
 def choose_opponent(decisions: pd.DataFrame) -> str | None:
-    """Return the opponent that most bots have met, the first among equals; None without a game.
+    """Return the opponent that most bots have met, the first if several tie; None without games.
 
     >>> two = pd.DataFrame({"bot": ["a", "b", "c"], "opponent": ["b", "c", "b"]})
     >>> choose_opponent(two)

@@ -1,8 +1,8 @@
 """Make the profile of each bot of a run, and set two bots side by side.
 
-A profile has for each measure the bot's value over all its games, with its 95 % interval. Side by
-side two bots are compared against common opponents, each of which weighs the same. The exception is
-what cards add: that is a model of all games of a bot.
+A profile has for each measure the bot's value over all its games, with its 95 % interval. Two bots
+side by side are compared against their common opponents, which all weigh the same. The exception is
+the measure of what cards add: it is estimated from all games of a bot.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from engine import TAKE
 from engine.cards import CHARS
 
 KINDS_OF: Final = CHARS[:TAKE]
-"""The kinds of cards, of which each is measured."""
+"""The kinds of cards that have measures of their own."""
 
 MOST_BESIDE: Final = 40
-"""Bots of which every two are set side by side, the first ones of the standings."""
+"""How many bots, the first of the standings, are set side by side with each other."""
 
 Group: TypeAlias = Literal["games", "takes", "cards", "losses"]
 Unit: TypeAlias = Literal["share", "number", "change", "loss"]
@@ -49,7 +49,7 @@ _DIGITS: Final[dict[Unit, int]] = {"share": 3, "number": 2, "change": 3, "loss":
 
 
 class Measure(NamedTuple):
-    """What is measured: of games, takes, cards or losses, and in which unit."""
+    """A measure of games, takes, cards or losses, and its unit."""
 
     group: Group
     name: str
@@ -57,12 +57,12 @@ class Measure(NamedTuple):
 
     @property
     def digits(self) -> int:
-        """To how many digits it is rounded where it is shown; all but numbers are 0 to 1."""
+        """The digits to which its values are rounded on pages; all but numbers are 0 to 1."""
         return _DIGITS[self.unit]
 
 
 class Beside(NamedTuple):
-    """Two bots each (rows) by measure (columns): both values, and the second less the first.
+    """Two bots in each row, by measure (columns): both values, and the second minus the first.
 
     `opponents` is how many common opponents there are. `sure` says which differences are
     significant among all of the same two bots (Benjamini and Hochberg 1995, at 5 %).
@@ -78,8 +78,8 @@ class Beside(NamedTuple):
 class Profiles(NamedTuple):
     """The profiles of some bots, the strongest first, and of these the first ones side by side.
 
-    `own` are their values (bot, measure); losses have none, as they are only said against an
-    opponent. `beside` has for each bot but the last one all that come behind it.
+    `own` are their values (bot, measure); losses are not among them, as they are reported only by
+    opponent. `beside` compares each bot but the last with all bots that come after it.
     """
 
     bots: Sequence[str]
@@ -91,7 +91,7 @@ class Profiles(NamedTuple):
 def make_profiles(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, most: int
 ) -> Profiles:
-    """Return the profiles of at most so many bots of a run."""
+    """Return the profiles of at most `most` bots of a run."""
     order: list[str] = files.tables.standings["bot"].tolist()
     of_parts, owns, againsts = zip(*_parts(pairings, files, judged, order), strict=True)
     cards = _read_cards(files, order)
@@ -110,7 +110,7 @@ def make_profiles(
 def _parts(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, order: Sequence[str]
 ) -> Iterator[tuple[Sequence[Measure], Estimates, Against]]:
-    """Yield what is compared by common opponents: the values of each bot, and against each."""
+    """Yield measures with the values of each bot, overall and against each opponent."""
     two, bots = number_sides(pairings, order), len(order)
     size = min(bots, MOST_BESIDE), bots + 1  # the last opponent stands for those without a game
 
@@ -144,7 +144,7 @@ def _choose(moments: Moments, cells: Any) -> Moments:
 
 
 def _occurs(measure: Measure, values: Floats) -> bool:
-    """Return whether there is something to show of a measure: of a share, whether it is not 0."""
+    """Return whether a measure is worth showing: a share is if it is not always 0."""
     known = values[~np.isnan(values)]
     return measure.unit == "loss" or bool(known.any() if measure.unit == "share" else known.size)
 
@@ -162,7 +162,7 @@ def _read_cards(files: Files, order: Sequence[str]) -> Estimates:
 
 
 def _find_direct(pairings: Sequence[Pairing], files: Files, order: Sequence[str]) -> Floats:
-    """Return which part of the pairs of two bots they have played against each other."""
+    """Return, for every two bots, the share of their pairs played against each other."""
     two = number_sides(pairings, order)
     pairs = count_pairs(files.counts, len(pairings)).repeat(2)
     met = np.zeros((len(order) + 1, len(order) + 1))
@@ -172,7 +172,7 @@ def _find_direct(pairings: Sequence[Pairing], files: Files, order: Sequence[str]
 
 
 def _compare(against: Against, cards: Estimates, direct: Floats, bot: int) -> Compared:
-    """Return a bot beside those behind it, what cards add last."""
+    """Compare a bot with those after it; the measures of what cards add come last."""
     others = np.arange(bot + 1, len(against.value))
     found = compare(against, bot, others)
     one, other = (Estimates(*(part[who] for part in cards)) for who in ([bot], others))
@@ -188,7 +188,7 @@ def _compare(against: Against, cards: Estimates, direct: Floats, bot: int) -> Co
 
 
 def _set_beside(measures: Sequence[Measure], found: Compared, shown: Sequence[int]) -> Beside:
-    """Return what is shown of a bot beside others, and which differences are significant."""
+    """Return a bot's comparisons as they are shown, and which differences are significant."""
     own, other, p_values = (part[:, shown] for part in (found.own, found.other, found.p_value))
     digits = [one.digits for one in measures]
     difference = Estimates(*(_round(part[:, shown], digits) for part in found.difference))

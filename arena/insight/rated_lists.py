@@ -1,9 +1,8 @@
 """Rate the bots of several lists of games together.
 
-A pair of games is a unit, as in a run. A game without a pair is a unit by itself: it counts as a
-pair whose two games went alike, because the second game of such a pair says nothing new. As
-errors come from how units differ, such games have the errors of independent games. A single game
-weighs as much in the ratings as a pair.
+The unit is a pair of games, as in a run. A single game is a unit of its own: it counts as a pair of
+two equal results, which says no more than one result. As errors come from how units differ, such
+games have the errors of independent games. A single game weighs as much in the ratings as a pair.
 """
 
 from __future__ import annotations
@@ -38,11 +37,12 @@ _NO_PARAMS = "{}"
 
 
 class RatedLists(NamedTuple):
-    """What some lists of games add up to.
+    """The ratings of the bots of some lists of games, with their tables and notes.
 
-    `names` are what the bots of each list are called here, by label; `units` how many pairs and how
-    many single games there are. `is_typed` says whether it is known how all games were won,
-    `is_seated` who began, and `notes` what has been joined, parted or left out.
+    `names` are the names of each list's bots here, by label; `units` are the numbers of pairs and
+    of single games. `is_typed` says whether the win type of every game is known, `is_seated`
+    whether its seats are, and `notes` say which bots were joined or separated and which games were
+    left out.
     """
 
     tables: Tables
@@ -55,7 +55,7 @@ class RatedLists(NamedTuple):
 
     @property
     def headline(self) -> str:
-        """What may be said of the bots, in a few sentences."""
+        """The findings on the bots, in a few sentences."""
         tables, found = self.tables, self.tables.findings
         left_out = [one for one in tables.standings["bot"] if one not in tables.judged.numbers]
         misfits = len(found.misfits), found.tested
@@ -64,7 +64,7 @@ class RatedLists(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """How many games there are of which units."""
+        """The numbers of games, pairs and single games as text."""
         parts = [counted(n, what) for n, what in zip(self.units, _UNITS, strict=True) if n]
         games = counted(self.counts.total, "game")
         return f"{games} of {counted(len(self.tables.standings), 'bot')}: {' and '.join(parts)}"
@@ -74,10 +74,9 @@ _UNITS = "pair", "single game"
 
 
 def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
-    """Return the ratings of the bots of some lists, where the bots' names are those of `name_bots`.
+    """Return the ratings of the bots of some lists; the bots are named as by `name_bots`.
 
-    Raises InputError where there is no game, where a pair has more than two, and for an unknown
-    anchor.
+    Raises InputError if there are no games, if a pair has more than two, and for an unknown anchor.
     """
     names, notes = name_bots(lists)
     games = _drop(_join(lists, names), lists, notes)
@@ -101,10 +100,11 @@ def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
 
 
 def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str]]:
-    """Return what the bot of each label is called, for each list; and what is to be said of that.
+    """Return the name of the bot of each label, for each list, and notes on the names.
 
-    One identity is one bot, called by the first of its labels. A label of several identities has
-    the beginning of the hash after it. A label without an identity is the bot of that label.
+    One identity is one bot, named by the first of its labels. A label that several identities share
+    is followed by the beginning of the hash. A label without an identity stands for the bot with
+    that label.
     """
     labels: dict[Identity, dict[str, None]] = defaultdict(dict)
     identities: dict[str, list[Identity]] = defaultdict(list)
@@ -128,7 +128,7 @@ def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str
 def _name_identities(
     labels: Mapping[Identity, Iterable[str]],
 ) -> tuple[dict[Identity, str], list[str]]:
-    """Return what the bot of each identity is called, and what is to be said of that."""
+    """Return the name of the bot of each identity, and notes on the names."""
     number = Counter(label for label, *_ in labels.values())
     shown, notes = {}, []
     for identity, (label, *others) in labels.items():
@@ -150,7 +150,7 @@ def find_labels(games: GameList) -> list[str]:
 
 
 def _number(*columns: Any) -> Ints:
-    """Return a number for each different row of some columns, in the order of the rows."""
+    """Return the number of each row of some columns: equal rows share one, the first has 0."""
     codes = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         own, cells = pd.factorize(column)
@@ -159,7 +159,7 @@ def _number(*columns: Any) -> Ints:
 
 
 def _join(lists: Sequence[GameList], names: Sequence[Mapping[str, str]]) -> pd.DataFrame:
-    """Return the games of all lists, each as that bot sees it which the lists name first.
+    """Return the games of all lists, each from the side of the bot that the lists name first.
 
     Games of one `pairing` and one `deal` are a pair; without a deal it is UNKNOWN.
     """
@@ -185,10 +185,10 @@ def _join(lists: Sequence[GameList], names: Sequence[Mapping[str, str]]) -> pd.D
 
 
 def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> pd.DataFrame:
-    """Return the games without those that say nothing, which are added to the notes.
+    """Return the games without the unusable ones, which are mentioned in the notes.
 
     `pairing` is then the number of their two bots, and `unit` that of their pair, or their own.
-    Raises InputError for a game too many of a pair.
+    Raises InputError for a pair with a third game.
     """
     if len({one.rules for one in lists if one.rules}) > 1:
         notes.append("the runs have different rules, and are rated as if they were the same")
@@ -215,7 +215,7 @@ def _drop(games: pd.DataFrame, lists: Sequence[GameList], notes: list[str]) -> p
 
 
 def _refuse(games: pd.DataFrame, lists: Sequence[GameList], wrong: Any, why: str) -> None:
-    """Raise InputError if games are one too many of their pair; it names the first one."""
+    """Raise InputError if some games are `wrong`; the message names the first of them."""
     for number, row, pair in games.loc[wrong, ["list", "row", "pair"]].head(1).to_numpy():
         place = f"{lists[number].name}: row {row}"
         raise InputError(f"{place}: pair {pair!r} of these two has {why} already")
@@ -246,7 +246,7 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
 
 
 def _blank(tables: Tables, is_typed: bool, is_seated: bool, *, is_scored: bool) -> Tables:
-    """Return tables without what the lists do not say: win types, seats, margins."""
+    """Return tables with empty cells for data that the lists lack: win types, seats, margins."""
     types = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()] * (not is_typed)
     margin = ["mean_margin"] * (not is_scored)
     changed: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Add up replayed games by pair: who led after a round, from what points came, when bots took."""
+"""Add up replayed games by pair: leads after rounds, sources of points, and takes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from engine import Rules
 
 
 class Sides:
-    """The groups of a batch: each pair counts for either of its bots, and once for all bots.
+    """The groups of a batch: each pair counts for both of its bots, and once for all bots.
 
-    A group is a bot by its place in the run; the last group are all bots together.
+    A group is a bot, numbered by its place in the run; the last group is all bots together.
     """
 
     def __init__(self, batch: Batch, bots: int) -> None:
@@ -33,9 +33,9 @@ class Sides:
     def add_up(
         self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None
     ) -> Ints:
-        """Return sums for each key and group (keys x 3 pairs) of what seats did in games.
+        """Return sums of values for each key and group (keys x 3 pairs).
 
-        Without `values` it is counted.
+        Without `values` the entries are counted.
         """
         side = seat ^ self.batch.first[game]
         cell = (side * keys + key) * self.pairs + self.batch.pair[game]
@@ -61,7 +61,7 @@ AFTER = ("led", "level", "behind")
 class Leads:
     """Counts, after each round but the last, the games that each bot led, and their results.
 
-    Games that ended before, and forfeits, are not counted.
+    Games that ended before that, and forfeits, are not counted.
     """
 
     def __init__(self, labels: Sequence[str], rules: Rules) -> None:
@@ -90,7 +90,7 @@ class Leads:
         sides.add(self.moments, counts, sides.add_up(both, seat, key, self.keys, score))
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each bot, round and `after`; for all bots only who led."""
+        """Return a row for each bot, round and `after`; for all bots only those of the leader."""
         bots, games = len(self.labels), self.moments.counts.ravel()
         columns = {
             **every(bot=range(bots + 1), round=range(1, self.rules.rounds), after=AFTER),
@@ -149,7 +149,7 @@ class Sources:
         shape = len(self.labels) + 1, len(_ENDS), len(SOURCES)
         bot, end, source = np.indices(shape).reshape(3, -1)
         games = self.points.counts.ravel()
-        both_sides = (bot == len(self.labels)) & (end == _DRAWN)  # a draw of all bots has both
+        both_sides = (bot == len(self.labels)) & (end == _DRAWN)  # for all bots a draw counts twice
         columns = {
             "bot": bot,
             "result": np.array(_ENDS)[end, 0],
@@ -169,8 +169,8 @@ _SHARES = ("early", "forced")
 class Takes:
     """Adds up the takes of each bot by round and action: which of its actions in the round.
 
-    Takes of forfeited games count. `gain` is what a take adds to the points of its pile,
-    `lead` to the lead over the other one (R12-R15). A take is `early` if the row has fewer
+    Takes of forfeited games count. `gain` is what a take adds to the points of the own pile, `lead`
+    what it adds to the lead over the other pile (R12-R15). A take is `early` if the row has fewer
     cards than a take may bring, and `forced` if the hand is empty (R8).
     """
 
@@ -221,14 +221,14 @@ class Takes:
         return np.concatenate([sums, by_round, by_round.sum(axis=0, keepdims=True)])
 
     def _out_of(self, counts: Ints) -> Ints:
-        """Return how many takes each count is a share of: those of its round, or of all."""
+        """Return the denominator of each share: the takes of its round, or of all rounds."""
         rounds = self.rules.rounds
         by_round, total = counts[-rounds - 1 : -1], counts[-1:]
         parts = [by_round.repeat(self.actions, axis=0), total.repeat(rounds, axis=0), total]
         return np.concatenate(parts)
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each bot, round and action; then for its rounds, and for all of them."""
+        """Return a row for each bot, round and action; then for each round, and for all rounds."""
         groups, rounds = len(self.labels) + 1, self.rules.rounds
         numbers = range(1, rounds + 1)
         cells = [*product(numbers, range(1, self.actions + 1)), *product([*numbers, -1], [-1])]

@@ -40,9 +40,9 @@ _MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for e
 
 @dataclass(frozen=True)
 class Tables:
-    """What the games of a run add up to; `judged` are the bots that have letters.
+    """The tables of a run and what goes with them; `judged` are the bots that have letters.
 
-    `comparison` is there for a run that is one.
+    `comparison` is None unless the run is a comparison.
     """
 
     standings: pd.DataFrame
@@ -62,7 +62,7 @@ class Tables:
 
 @dataclass(frozen=True)
 class Files:
-    """The tables of a run, what they were made of, and a writer for each file, by its name.
+    """The tables of a run, the data behind them, and a writer for each file by its name.
 
     `wins` makes the tables of how games were won when it is first called.
     """
@@ -80,10 +80,10 @@ def make_files(
 ) -> Files:
     """Return the files of a run whose games are all in the store.
 
-    `grown` returns the tables of how they were won if these were made while they were played.
+    `grown` returns the tables of how games were won if they were made during the run, else None.
     """
     pairings = tournament.pairings
-    # in parts, so that it can be seen how ratings settled
+    # in parts, to show how the ratings converged
     counts = store.count(max(1, min(_MOST_PARTS, _MOST_COUNTED // len(pairings))))
     made = tables_of(tournament, counts, store)
     command = replay_commands(tournament)
@@ -111,7 +111,7 @@ def make_files(
 
 
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
-    """Return the tables of a tournament's games that are counted, all of the store."""
+    """Return the tables of a tournament, whose counted games are all in the store."""
     anchors, faults = tournament.anchored, tournament.max_faults
     how = how_rated(tournament, counts)
     made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
@@ -127,7 +127,7 @@ def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
 
 
 def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
-    """Return how the games of a tournament that are counted are rated: keywords of `Field`."""
+    """Return how the counted games of a tournament are rated, as keyword arguments of `Field`."""
     return {"even": tournament.chooses_pairings, "looks": tournament.looks_again(counts.total)}
 
 
@@ -139,9 +139,9 @@ def make_tables(
     max_faults: int = MAX_FAULTS,
     **how: bool,
 ) -> Tables:
-    """Return the tables of the games that are counted; bots that have not played are left out.
+    """Return the tables of the counted games; bots that have not played are left out.
 
-    `how` they are rated are keywords of `Field`.
+    `how` are keyword arguments of `Field`, which say how the games are rated.
     """
     met = find_met(pairings, labels, counts)
     idle = [label for label in labels if met and label not in met]
@@ -178,13 +178,13 @@ def make_field(
     without: Collection[str] = (),
     **how: bool,
 ) -> Field:
-    """Return the bots of some labels that are rated by the games that are counted."""
+    """Return the field of the bots with these labels, rated by the counted games."""
     unrated = {*find_unrated(pairings, counts.finished), *without}
     return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)
 
 
 def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchors: Anchors) -> Findings:
-    """Return what is to be said beside the tables."""
+    """Return the findings that are reported beside the tables."""
     misfits = find_misfits(residuals, field.labels)
     return Findings(
         anchors,

@@ -30,9 +30,9 @@ _ACTIONS[ord(" ")] = NOTHING
 
 
 class Row(NamedTuple):
-    """One game of the pairing with this number, as its first bot sees it.
+    """One game of the pairing with this number, from the side of its first bot.
 
-    `seat` is where that bot sat, `winner` 0 for it, 1 for its opponent and None for a draw;
+    `seat` is the seat of that bot; `winner` is 0 if it won, 1 if its opponent did, None for a draw;
     `margin` is its lead in points; `actions` are in the engine's notation.
     """
 
@@ -47,14 +47,13 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """Some games as arrays; a game has one number in each.
+    """Some games as arrays, with an element for each game unless stated otherwise.
 
-    `pair` counts the pairs of the batch from 0 on; `first` is the seat of the pairing's first
-    bot; `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is
-    the lead of seat 0. `bots` has for each pair of the batch the two bots of its pairing, by
-    their places in the run; `pairing` the pairing's number, and `number` that of the pair
-    in it. `actions` has a row a game and a
-    column a ply, `opening` the row as it was dealt.
+    `pair` counts the pairs of the batch from 0 on; `first` is the seat of the pairing's first bot;
+    `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is the lead of
+    seat 0. By pair of the batch, `bots` has the two bots of its pairing, as places in the run,
+    `pairing` the pairing's number, and `number` that of the pair in it. `actions` is (game, ply),
+    and `opening` has the row as it was dealt.
     """
 
     pair: Ints
@@ -93,7 +92,7 @@ class Batch:
 def read_batches(
     tournament: Tournament, rows: Iterable[Row], most: int | None = None
 ) -> Iterator[Batch]:
-    """Yield the games in batches of about `most`; both games of a pair are in one batch.
+    """Yield the games in batches of about `most`; the games of a pair stay together.
 
     Raises InputError for a record that cannot be played.
     """
@@ -140,14 +139,14 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
 
 
 def _actions(texts: Sequence[str], plies: int) -> Cards:
-    """Return actions as an array, with _WRONG where a text is none of a game."""
+    """Return actions as an array, with _WRONG for a text that is not a list of actions."""
     text = "".join([text.ljust(plies) if len(text) <= plies else "?" * plies for text in texts])
     data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
     return np.asarray(_ACTIONS[data].reshape(len(texts), plies))
 
 
 def _openings(tournament: Tournament, rows: Iterable[Row]) -> Cards:
-    """Return the row as it was dealt in each pair."""
+    """Return the opening row of each pair."""
     rules = tournament.rules
     start = 2 * rules.hand_size
     end = start + rules.opening_row

@@ -25,7 +25,7 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
     """Yield the standings as a table; wins of each type are shares of a bot's games.
 
     `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
-    bots share a letter of `group` if they were not told apart.
+    bots share a letter of `group` unless they were told apart.
     """
     yield f"{HEAD} {'group':>{_GROUP_WIDTH}}"
     for line, row in zip(format_rows(rows := plain_rows(standings)), rows, strict=True):
@@ -33,9 +33,10 @@ def format_standings(standings: pd.DataFrame) -> Iterator[str]:
 
 
 def cut_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Return texts of at most so many characters, of which no two are alike.
+    """Return the texts cut to `width` characters, so that all of them still differ.
 
-    A longer one loses its end, or else the first piece to the left without which all differ.
+    A longer text loses its end, or, if the texts would then be equal, the rightmost piece without
+    which all of them differ.
 
     >>> cut_apart(["copies=1-2-3", "copies=1-2-4", "rounds=2"], 10)
     ['copies...3', 'copies...4', 'rounds=2']

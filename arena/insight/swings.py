@@ -1,7 +1,7 @@
-"""Find the chance to win at every ply of many games, and in which plies it changed most.
+"""Find the chance to win at every ply of many games, and the plies with the largest changes.
 
-The chances are the numbers that `champion`'s `chance` returns, found for all plies of some games
-at once. No game is played otherwise to see whether it would have ended in another way.
+The chances are the numbers that `champion`'s `chance` returns, computed for all plies of some games
+at once. No game is continued in another way to see whether its end would change.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
 
 BOT = "champion"
-"""The bot whose values these are."""
+"""The bot that computes the chances."""
 
 
 class _Values(Protocol):
-    """A bot that says of many games what its `chance` says of one position."""
+    """A bot that computes for many games at once what its `chance` computes for one position."""
 
     def chances(self, games: Replay, /) -> Any:
         """Return the chance of seat 0 before each ply (ply, game)."""
@@ -40,8 +40,8 @@ class _Values(Protocol):
 def chances_of(batch: Batch) -> Floats:
     """Return the chance of seat 0 to win before each ply and at the end (games x plies + 1).
 
-    After the end of a game it is the result. In the last round it is what the piles come to, when
-    both seats have taken or both see that they must. The rules are the published ones.
+    After the end of a game it is the result. In the last round it is the result of the piles as
+    soon as both seats can work them out (`_settle`). The rules are the published ones.
     """
     bot: _Values = resolve(BOT).load()
     games, plies = batch.actions.shape
@@ -55,10 +55,10 @@ def chances_of(batch: Batch) -> Floats:
 
 
 def _settle(batch: Batch) -> tuple[Bools, Floats]:
-    """Return at which plies (ply, game) both seats see what the piles come to, and the result.
+    """Return the plies (ply, game) at which both seats can work out the result, and the result.
 
-    So it is in the last round when both have taken. A seat that has one action left must take if it
-    has not, and all see what that brings, unless a hidden card comes to the row before.
+    In the last round they can once both have taken. A seat with one action left that has not taken
+    must take, and both can see what it will get, unless a hidden card is played before.
     """
     games, plies = batch.actions.shape
     first, last = plies - STANDARD.round_plies, plies - 1
@@ -82,8 +82,8 @@ def chances_by_game(
 ) -> dict[tuple[int, int, int], list[float]]:
     """Return the chance of seat 0 before each ply and at the end of each finished game.
 
-    Games are given by pairing, pair and seat. They are `champion`'s, and known under the published
-    rules.
+    Games are keyed by pairing, pair and seat. The chances are those of `champion`, which has them
+    only under the published rules.
     """
     if tournament.rules != STANDARD:
         return {}
@@ -111,9 +111,9 @@ _TURN = np.dtype([("key", int), ("swing", float), *((name, int) for name in _PLA
 
 
 class Turns:
-    """Keeps for each key a number of games, those whose decisive plies have the largest swings.
+    """Keeps for each key the games whose decisive plies have the largest swings.
 
-    A turn has its game's place and ply; the first games are kept among equals.
+    A turn has its game's place and ply; among equal swings the first games are kept.
     """
 
     def __init__(self, most: int) -> None:
@@ -121,7 +121,7 @@ class Turns:
         self.kept: Any = np.recarray(0, _TURN)
 
     def add(self, batch: Batch, game: Ints, ply: Ints, swing: Floats, key: Ints | int = 0) -> None:
-        """Look at some games of a batch; they come with their decisive plies and their keys."""
+        """Consider some games of a batch, given with their decisive plies, swings and keys."""
         pair = batch.pair[game]
         place = batch.pairing[pair], batch.number[pair], batch.first[game]
         keys = np.broadcast_to(key, len(game))
@@ -177,7 +177,7 @@ class Decisive:
         values = None, np.rint(swing * _UNIT).astype(np.int64), own
         place = game, np.maximum(winner, 0), key, _KEYS
         sums = np.stack([sides.add_up(*place, one) for one in values])
-        sums[:, _DRAWS, : 2 * sides.pairs] = 0  # no bot has won them
+        sums[:, _DRAWS, : 2 * sides.pairs] = 0  # a draw counts for no bot
         counts, swings, owns = sums
         by_type = counts.reshape(len(_ENDED), -1, counts.shape[1])
         of_type = np.broadcast_to(by_type.sum(axis=1, keepdims=True), by_type.shape)
@@ -186,7 +186,7 @@ class Decisive:
         sides.add(self.own, counts, owns)
 
     def turn_tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the games with the greatest turns, and those of each bot that won and lost."""
+        """Return the games with the largest turns: of all, and of each bot's wins and losses."""
         turns = pd.DataFrame(self.turns_of.kept)
         bot, result = np.divmod(turns.pop("key"), len(_RESULTS))
         turns.insert(0, "bot", np.array(self.labels, object)[bot])
@@ -210,9 +210,9 @@ class Decisive:
 
 
 def find_decisive(chances: Floats) -> tuple[Ints, Floats]:
-    """Return the ply with the largest swing of each game, the first among equals, and the swing.
+    """Return the ply with the largest swing in each game, the first if several tie, and the swing.
 
-    `chances` has a row a game: the chance before each ply, and at the end.
+    `chances` has a row for each game: the chance before each ply, and at the end.
     """
     swings = np.abs(np.diff(chances, axis=1))
     ply = swings.argmax(axis=1)

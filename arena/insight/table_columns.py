@@ -16,10 +16,10 @@ from arena.lanes.faults import KINDS
 Kind: TypeAlias = Literal[
     "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "seconds"
 ]
-"""How the cells of a column are written; all but the first two are sorted as numbers.
+"""The formats of columns; all but the first two are sorted as numbers.
 
-A share is 0 to 1 and written in per cent, points are such a difference in percentage points, a
-change has its sign, and a chance is a probability, which is never written as 0 or 1.
+A share is 0 to 1 and is written in per cent; points are a difference of shares in percentage
+points; a change has its sign; a chance is a probability, which is never written as 0 or 1.
 """
 
 
@@ -35,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns of a table, and the CSV file that has them, empty where none has."""
+    """The columns of a table, and the name of its CSV file, or "" if it has no file."""
 
     file: str
     columns: Sequence[Column]
@@ -60,9 +60,9 @@ def interval(name: str, title: str, kind: Kind, meaning: str) -> Iterator[Column
 def list_columns(text: str) -> TableColumns:
     r"""Return the columns of a table, from a row for each: `names | title | kind | meaning`.
 
-    The first row is the name of the file, or a dash. The ends of an interval stand in one row, as
-    NAME_low and NAME_high, and so do columns of which only the name is known. The kind is text
-    where it is left out.
+    The first row is the name of the file, or a dash. Both ends of an interval are listed in one
+    row, as NAME_low and NAME_high, and so are columns that have only a name. The default kind is
+    text.
 
     >>> listed = list_columns("takes.csv \n bot | Bot \n lead_low lead_high | Lead | number")
     >>> listed.file, listed.names, listed.columns[1].title
@@ -86,13 +86,13 @@ WIN_TYPES: Final[Mapping[str, str]] = {
     "tiebreak": "tie-break",
     "forfeit": "forfeit",
 }
-"""How each win type is named where people read it."""
+"""The name of each win type on pages and in the terminal."""
 
 LOSS_COLUMNS: Final[Mapping[str, str]] = {
     **{name: f"{name}_losses" for name in ("city", "points", "tiebreak")},
     "forfeit": "forfeits",
 }
-"""The column of the games that were lost by each win type."""
+"""The column of the losses of each win type."""
 
 MEAN_END: Final = "The 95 % interval of a mean, with the pair as unit."
 _KINDS: Final = ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())

@@ -37,7 +37,7 @@ _UNMET = Verdict(math.nan, math.nan, math.nan, math.nan, "open")
 
 
 def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
-    """Return the games of each pairing, seat, result and win type, as both bots see them."""
+    """Return the games of each pairing, seat, result and win type, once for each bot's side."""
     bots = np.array(pairings, object).reshape(-1, 2)[tallies.pairing]
     own = pd.DataFrame(tallies._asdict()).assign(bot=bots[:, 0], opponent=bots[:, 1])
     theirs = own.rename(columns={"bot": "opponent", "opponent": "bot"})
@@ -55,7 +55,7 @@ def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
 
 
 def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> pd.DataFrame:
-    """Return pairs, sum and sum of squares of their scores, of each ordered two bots that met."""
+    """Return pairs, and sum and sum of squares of their scores, for each ordered pair of bots."""
     rows = []
     for number, pairs, total, squares, _ in totals:
         bot, opponent = pairings[number]
@@ -88,10 +88,10 @@ def make_standings(
 ) -> pd.DataFrame:
     """Return one row a bot, the strongest first; Elo with its 95 % interval.
 
-    Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has
-    no upper end, and that of a winless one no lower. `group` has letters, and two bots
-    share one if they are not apart (`arena.statistics.verdicts`); bots that are not in
-    `judged`, the field or less of it, have none.
+    Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has no
+    upper end, and that of a winless bot no lower end. `group` has letters: two bots share one if
+    they are not apart (`arena.statistics.verdicts`). It is empty for bots that are not in `judged`,
+    which is the field or a part of it.
 
     Bots whose Elo is equal when rounded are in the order of their labels, because the last
     bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
@@ -116,9 +116,9 @@ def make_standings(
 def group_bots(
     order: Sequence[str], judged: Sequence[str], verdicts: pd.DataFrame
 ) -> list[str | float]:
-    """Return the letters of each bot in this order: two share one unless they are apart.
+    """Return the letters of each bot in this order: two bots share one unless they are apart.
 
-    One that was not judged has none.
+    The entry of a bot that was not judged is nan.
     """
     apart = verdicts[verdicts["verdict"] == "apart"]
     found = {frozenset(two) for two in zip(apart["bot"], apart["opponent"], strict=True)}
@@ -129,9 +129,9 @@ def group_bots(
 
 
 def make_verdicts(judged: Field) -> pd.DataFrame:
-    """Return one row for every two bots that are judged, the stronger ones first.
+    """Return one row for every two judged bots, those of the strongest bot first.
 
-    The lead is empty where no games lead from one to the other.
+    The lead is empty if the two are in different connected components of the graph of games.
     """
     rows: list[tuple[object, ...]] = []
     for bot, opponent in combinations(judged.in_order(), 2):
@@ -166,15 +166,15 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-_CELLS = MISSING + 4  # and games that are missing or were scored, the sums of margins and squares
+_CELLS = MISSING + 4  # also missing and scored games, the sums of margins and of their squares
 _DECIDED = [name for name in ENDINGS if name != "draw"]
 
 
 def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> pd.DataFrame:
     """Return a row for each bot, opponent and seat; then for each bot, and for all bots.
 
-    A pair has one game for each seat of a bot: by bot and seat, games are independent.
-    For all bots together a seat has both games of a pair.
+    A bot sits in each seat once in a pair, so the games of a bot and seat are independent. For all
+    bots together a seat has both games of a pair.
     """
     met, place = np.unique(counts.pairing, return_inverse=True)
     scored = _is_scored(counts.games)
@@ -199,7 +199,7 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
 def _frame(
     labels: Sequence[str], bot: Ints, opponent: Ints, cells: Ints, by_seat: Sequence[Moments]
 ) -> pd.DataFrame:
-    """Return the rows of bots by seat; the last two are those of all bots, which are `by_seat`."""
+    """Return the rows of bots by seat; the last two, of all bots, are made of `by_seat`."""
     ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
     won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
     games, city = won + lost + drawn, ends[:, CITY_WIN, 0]
@@ -226,7 +226,7 @@ def _frame(
 
 
 def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moments]:
-    """Return scores, wins by City and margins of seat 0 and of seat 1, whoever sat there."""
+    """Return scores, wins by City and margins of seat 0 and of seat 1, over all bots."""
     score, by_city, margin = Moments(1, 2, scale=2), Moments(1, 2), Moments(1, 2)
     win_type, result = np.divmod(counts.games, RESULTS)
     is_played, pairs = counts.games != MISSING, counts.pairs
@@ -251,7 +251,7 @@ def _is_scored(games: Ints) -> Ints:
 
 
 def _turned(cells: Ints) -> Ints:
-    """Return counts as the opponent sees them: in the other seat, lost for won."""
+    """Return counts from the opponent's side: with the seats exchanged, and losses for wins."""
     columns = np.arange(_CELLS)
     columns[:MISSING] = columns[:MISSING].reshape(-1, RESULTS)[:, [1, 0, 2]].ravel()
     turned = cells[:, ::-1, columns]

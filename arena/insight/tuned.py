@@ -1,7 +1,7 @@
-"""Say what a search of parameters has found: candidates, the landscape, and the proof.
+"""The result of a search of parameters: candidates, the landscape, and the proof.
 
-The games of the search chose its best setting, so they do not say what it gains. The comparison on
-fresh deals does.
+The best setting was chosen by the games of the search, so these overestimate what it gains. The
+comparison on fresh deals, the proof, measures that without bias.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from arena.tournament.tune_plan import Candidate, Tuning
 TABLES: Final = (CANDIDATES.file, LANDSCAPE.file, CONTOURS.file)
 
 _MOST_MAPS = 6
-_FLAT = 10.0  # Elo points over a whole range: less does not matter
+_FLAT = 10.0  # Elo points over a whole range: less is negligible
 _SURE = 3.0  # standard errors of a claim on a parameter: its worst value was chosen by the games
 
 
@@ -47,17 +47,17 @@ class Row(NamedTuple):
 
     @property
     def cells(self) -> tuple[Any, ...]:
-        """What the table of candidates has of it."""
+        """The cells of its row in the table of candidates."""
         return (*self[:6], *self.elo.cells, self.status)
 
 
 class Tuned(NamedTuple):
-    """What a tuning came to.
+    """The result of a tuning.
 
-    `curves` are the values of each parameter that the best setting has, `worst` the Elo of the
-    worst one with an interval of three errors, because the games chose it, and `edges` the
-    parameters that are at an end of their range. `proof` compares the best setting with the bot as
-    it is.
+    `curves` are the Elo points by value of each parameter of the best setting, `worst` is the Elo
+    of each parameter's worst value, with an interval of three standard errors because it was chosen
+    by its games, and `edges` are the parameters at an end of their range. `proof` compares the best
+    setting with the unchanged bot.
     """
 
     tuning: Tuning
@@ -81,11 +81,11 @@ class Tuned(NamedTuple):
 
     @property
     def is_better(self) -> bool:
-        """Whether the comparison says that the best setting is better than the bot as it is."""
+        """Whether the comparison finds the best setting better than the unchanged bot."""
         return self.proof.sentence.startswith("better:")
 
     def describe_parameter(self, name: str) -> str:
-        """Return what may be said of a parameter, with the others as in the best setting."""
+        """Return the finding on a parameter, with the others as in the best setting."""
         worst = self.worst[name]
         cost = Estimate(-worst.value, -worst.high, -worst.low)
         shown = write_estimate(cost, unit=" Elo points")
@@ -97,7 +97,7 @@ class Tuned(NamedTuple):
         return f"{value}; its worst value costs {shown}, but that is not sure"
 
     def warnings(self) -> Iterator[str]:
-        """Yield what the reader must not miss."""
+        """Yield the warnings for the reader."""
         for one in self.edges:
             yield (
                 f"{describe({one.name: self.best[one.name]})} is at an end of its range, "
@@ -128,7 +128,7 @@ def make_tuned(
     proof: SprtResult,
     games: tuple[int, int],
 ) -> Tuned:
-    """Return what a search came to; `games` were played now, and kept from before."""
+    """Return the result of a search; `games` counts the games played now, and those kept."""
     landscape = Landscape(search, best)
     setting = tuning.space.setting(best)
     used = [one for one in tuning.space.parameters if one.name in setting]
@@ -183,14 +183,14 @@ def write_tables(path: Path, tuned: Tuned) -> None:
 
 
 def describe_lines(tuned: Tuned) -> Iterator[str]:
-    """Yield what a tuning came to, a line each: the finding, the proof, the parameters."""
+    """Yield the result of a tuning, a line each: the finding, the proof, the parameters."""
     yield from describe_search(tuned)
     yield f"on fresh deals: {tuned.proof.sentence}"
     yield from (f"  {tuned.describe_parameter(name)}" for name in tuned.curves)
 
 
 def describe_search(tuned: Tuned) -> Iterator[str]:
-    """Yield what the search found, a line each, and whether it is surely better."""
+    """Yield the findings of the search, a line each, and whether the best setting is better."""
     tried = f"{counted(len(tuned.rows), 'setting')} in {counted(tuned.rounds, 'round')}"
     yield f"best of {tried}, {counted(tuned.pairs, 'pair')}: {describe(tuned.best)}"
     if not tuned.is_better:

@@ -24,18 +24,18 @@ from engine import STANDARD
 
 
 def share_out(pairs: Ints, limit: int) -> Ints:
-    """Return how many of its pairs each pairing gives: `limit` (1 or more) in all, at most.
+    """Return how many pairs to sample from each pairing: at most `limit` (1 or more) in total.
 
-    A pairing gives all that it has up to a level, the highest one that keeps the limit; so a
-    short pairing leaves its part to the longer ones, and one that was not played takes none.
+    Each pairing gives its pairs up to a common level, the highest that keeps to the limit. So what
+    a short pairing lacks goes to the longer ones, and an unplayed pairing gives nothing.
 
     >>> share_out(np.array([2, 0, 9, 5]), 12).tolist()
     [2, 0, 5, 5]
     >>> share_out(np.array([2, 0, 9, 5]), 11).tolist()
     [2, 0, 4, 4]
 
-    Where more pairings were played than the limit, so many of them give a pair each, evenly
-    spaced. Not every k-th one: of the pairings of 1,000 bots that would leave some bots out.
+    If more pairings were played than `limit`, evenly spaced ones give a pair each. They are not
+    every k-th one, which would leave out some of 1,000 bots.
 
     >>> share_out(np.array([2, 0, 9, 5, 1, 3]), 2).tolist()
     [1, 0, 0, 1, 0, 0]
@@ -51,7 +51,7 @@ def share_out(pairs: Ints, limit: int) -> Ints:
 
 
 MOST_REPLAYED: Final = 100_000
-"""Pairs: of a million games they take 10 s; a share of games is then known within 0.3 %."""
+"""Pairs that are replayed: they take 10 s, and shares of games are known within 0.3 %."""
 
 
 _ALL = 1 << 62  # pairs
@@ -59,10 +59,10 @@ _ALL = 1 << 62  # pairs
 
 @dataclass(frozen=True)
 class WinTables:
-    """How the games of a run were won; `turns` are the games with the greatest ones.
+    """The tables of how the games of a run were won; `turns` are the games with the largest turns.
 
-    `turns_of` are the greatest ones of each bot's wins and losses. `takes_by_opponent` are those
-    of each side (`arena.insight.by_opponent`), of none for very many bots.
+    `turns_of` are those of each bot's wins and losses. `takes_by_opponent` are the takes of each
+    side (`arena.insight.by_opponent`), which are left out for very many bots.
     """
 
     seats: pd.DataFrame
@@ -87,11 +87,11 @@ def make_win_tables(
 ) -> WinTables:
     """Return the tables of a run's games.
 
-    `records` returns the games in the first pairs of each pairing, so many as it is given, in
-    order and with the fields of a Row. They are read in batches of so many `games`, which change
-    nothing. All games are in `seats`; `replayed` pairs at most are in the other tables, and
-    `sampled` of these at most say what cards are worth (`share_out`). Raises InputError for a
-    record that cannot be played.
+    `records` takes a number of pairs for each pairing, and returns the games of its first pairs, in
+    order and with the fields of a Row. They are read in batches of `games`, a size that does not
+    affect the result. All games are in `seats`; at most `replayed` pairs are in the other tables,
+    and the worth of cards is estimated from at most `sampled` of these (`share_out`). Raises
+    InputError for a record that cannot be replayed.
     """
     pairs = count_pairs(counts, len(tournament.pairings))
     quota = share_out(pairs, replayed)
@@ -101,17 +101,17 @@ def make_win_tables(
 
 
 class WinSums:
-    """Adds up how the games of a run were won, pairs in any order; only sums are kept.
+    """Adds up how the games of a run were won; pairs may come in any order, only sums are kept.
 
-    `quota` is how many of its first pairs each pairing gives, and `sampled` how many of these say
-    what cards are worth, of so many `pairs` that it has.
+    By pairing, `pairs` is the number of its pairs, `quota` how many of them, the first, are
+    replayed, and `sampled` how many of these are used to estimate the worth of cards.
     """
 
     def __init__(self, tournament: Tournament, quota: Ints, sampled: Ints, pairs: Ints) -> None:
         labels, rules = tournament.labels, tournament.rules
         self.tournament = tournament
         self.quota, self.sampled = quota, sampled
-        self.pairs = np.zeros(len(quota), np.int64)  # that were added
+        self.pairs = np.zeros(len(quota), np.int64)  # added so far
         met = len(quota) if len(labels) <= MOST_MET else 0
         self.by_opponent = Moments(2 * met, rules.hand_size + 1 + len(BROUGHT))
         self.decisive = Decisive(labels)
@@ -119,19 +119,19 @@ class WinSums:
             Leads(labels, rules),
             Sources(labels, rules),
             Takes(labels, rules, self.by_opponent if met else None),
-            # numbers of pairs may have gaps where a run is not finished
+            # the numbers of pairs may have gaps in an unfinished run
             Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL)),
         )
 
     @classmethod
     def of_schedule(cls, tournament: Tournament) -> WinSums:
-        """Return the sums of a run to be, of which each pairing may have all its pairs."""
+        """Return the sums for a run that is still to be played, with all pairs of each pairing."""
         pairs = np.full(len(tournament.pairings), tournament.most_pairs)
         quota = share_out(pairs, MOST_REPLAYED)
         return cls(tournament, quota, share_out(quota, MOST_PAIRS), pairs)
 
     def add(self, rows: Iterable[Row], games: int | None = None) -> None:
-        """Add games, the two of a pair beside each other, in batches of about so many."""
+        """Add games, the two of a pair next to each other, in batches of about `games`."""
         for batch in read_batches(self.tournament, rows, games):
             sides = Sides(batch, len(self.tournament.labels))
             np.add.at(self.pairs, batch.pairing, 1)
@@ -141,13 +141,13 @@ class WinSums:
                 self.decisive.add(sides)
 
     def has_all(self, counts: Counts) -> bool:
-        """Return whether what was added is what a reading of the games that are counted gives."""
+        """Return whether the games added are exactly those that the tables need."""
         quota = share_out(count_pairs(counts, len(self.quota)), MOST_REPLAYED)
         sampled = np.minimum(self.pairs, self.sampled)
         return bool((self.pairs == quota).all() and (sampled == share_out(quota, MOST_PAIRS)).all())
 
     def tables(self, counts: Counts) -> WinTables:
-        """Return the tables; all games that are counted are in `seats`."""
+        """Return the tables; all counted games are in `seats`."""
         leads, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
             make_seats(self.tournament.labels, self.tournament.pairings, counts),

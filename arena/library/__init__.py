@@ -1,1 +1,1 @@
-"""The library behind `import arena`: what a command does, for programs and notebooks."""
+"""The library behind `import arena`: the commands as functions for programs and notebooks."""

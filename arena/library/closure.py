@@ -1,4 +1,4 @@
-"""Write a class or function of a program as a file that stands alone, with all that it uses."""
+"""Write a class or function of a program as a self-contained file, with all that it uses."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _Items: TypeAlias = list[object] | tuple[object, ...] | set[object] | frozenset[
 
 
 def write_literal(value: object) -> str:
-    """Return an expression that makes an equal value, the same one in every process.
+    """Return an expression for an equal value, the same text in every process.
 
-    Raises Unshippable for other values than numbers, texts, bytes, booleans, None, and lists,
+    Raises Unshippable for values other than numbers, strings, bytes, booleans, None, and lists,
     tuples, sets and dicts of these.
 
     >>> write_literal({"deep": [1, (2.5,)], "names": {"b", "a"}, "most": float("inf")})
@@ -74,10 +74,10 @@ _OF_A_MODULE = {*vars(ModuleType("")), "__file__", "__builtins__"}
 
 
 def bundle(thing: Any) -> Code:
-    """Return a class or function as a file's source, with all of its module that it uses.
+    """Return a class or function as the source of a file, with what it uses of its module.
 
-    That are imports, plain values, and other classes and functions. What has no source, as at a
-    prompt, plays in this process, with a warning. Raises InputError, with the reason, for what
+    These are imports, plain values, and other classes and functions. A thing without source, as at
+    a prompt, plays in this process, with a warning. Raises InputError, with the reason, if it
     cannot be sent to a worker.
     """
     name = getattr(thing, "__name__", None) or type(thing).__name__
@@ -93,7 +93,7 @@ def bundle(thing: Any) -> Code:
 
 
 def _parts(module: str, attributes: frozenset[str]) -> Iterator[str]:
-    """Yield the submodules of a module that are used, and the module itself as the last one."""
+    """Yield the submodules of a module that are used, and last the module itself."""
     for attribute in sorted(attributes):
         if isinstance(sys.modules.get(f"{module}.{attribute}"), ModuleType):
             yield from _parts(f"{module}.{attribute}", attributes)
@@ -101,7 +101,7 @@ def _parts(module: str, attributes: frozenset[str]) -> Iterator[str]:
 
 
 class _Bundle:
-    """Statements in the order in which they can be executed, and what they bind."""
+    """Statements in an order in which they can be executed, and the names they bind."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []
@@ -109,7 +109,7 @@ class _Bundle:
         self.future = False
 
     def of(self, thing: Any) -> Code:
-        """Return the source of a file whose bot this is."""
+        """Return the source of a file with this bot."""
         name = self._define(thing, getattr(thing, "__name__", ""))
         head = ["from __future__ import annotations\n"] if self.future else []
         text = "\n".join([*head, *self.statements, f"bot = {name}\n"])
@@ -135,7 +135,7 @@ class _Bundle:
         return own
 
     def _set_attributes(self, kind: type, definition: Definition) -> None:
-        """Give a class the plain values that were set after its statement."""
+        """Add the plain values that were set on a class after its statement."""
         for name, value in vars(kind).items():
             is_hidden = name.startswith("__") or name == "_abc_impl" or ismemberdescriptor(value)
             is_hidden |= not name.isidentifier()  # pytest's, of an assertion in a class statement
@@ -161,13 +161,13 @@ class _Bundle:
             before = [*self.statements], {**self.bound}
             try:
                 self._need(name, namespace, user, definition)
-            except Unshippable:  # an annotation that nobody evaluates
+            except Unshippable:  # an annotation that is not evaluated
                 self.statements, self.bound = before
 
     def _need(
         self, name: str, namespace: Mapping[str, Any], user: str, definition: Definition
     ) -> None:
-        """Make sure that a name which a definition uses is bound."""
+        """Bind a name that a definition uses."""
         if name in _OF_A_MODULE or (name not in namespace and hasattr(builtins, name)):
             return
         if name not in namespace:
@@ -179,7 +179,7 @@ class _Bundle:
             self._make(name, value, user)
 
     def _bind(self, name: str, value: object) -> bool:
-        """Return whether a name still has to be bound; raise Unshippable if it is to another."""
+        """Return whether a name is still unbound; raises Unshippable if its value differs."""
         if name in self.bound and self.bound[name] is not value:
             raise Unshippable(f"it uses two different things that are called {name!r}")
         is_new = name not in self.bound
@@ -187,7 +187,7 @@ class _Bundle:
         return is_new
 
     def _make(self, name: str, value: object, user: str) -> None:
-        """Bind a name to what it is bound to in its module."""
+        """Bind a name to its value in its module."""
         try:
             self.statements.append(f"{name} = {write_literal(value)}")
             return

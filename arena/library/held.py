@@ -1,4 +1,4 @@
-"""Play a class or function whose source is lost in the process that has it, without workers."""
+"""Play a class or function without source in the process that has it, without workers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _things: dict[str, Callable[..., Strategy]] = {}  # by name and hash
 
 
 def hold(thing: Any) -> Code:
-    """Return code that plays a class or function only in this process.
+    """Return code that can play a class or function only in this process.
 
-    The code has a hash of the instructions, so that another class of this name is another bot.
+    The code contains a hash of the instructions, so that a different class of the same name is a
+    different bot.
     """
     parts = [part for function in own_functions(thing) for part in _parts(function.__code__)]
     name: str = thing.__name__
@@ -36,19 +37,19 @@ def hold(thing: Any) -> Code:
 
 
 def _parts(code: CodeType) -> Iterator[object]:
-    """Yield what instructions, names and constants a function has, and those inside it."""
+    """Yield the instructions, names and constants of a function and of those inside it."""
     yield code.co_code, code.co_names, code.co_varnames
     for constant in code.co_consts:
         yield from _parts(constant) if isinstance(constant, CodeType) else [constant]
 
 
 def make(key: str, setup: Setup, params: dict[str, Any]) -> Strategy:
-    """Return a strategy of what is held under a key."""
+    """Return a strategy of the bot that is held under a key."""
     return _things[key](setup, **params)
 
 
 def keep_here(tournament: Tournament) -> Tournament:
-    """Return a tournament in which what is held plays in the process that plays the games."""
+    """Return a tournament whose held bots play in the process that plays the games."""
     entries = [replace(one, lane="inproc") if one.is_held else one for one in tournament.entries]
     return replace(tournament, entries=entries) if entries != tournament.entries else tournament
 

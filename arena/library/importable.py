@@ -1,4 +1,4 @@
-"""Find out what the process of a bot can import by name."""
+"""Find out which modules the process of a bot can import by name."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ for name in names:
 print()
 print(json.dumps(places))
 """
-"""Where Python finds packages: it knows no working folder, no PYTHONPATH and no program's hooks."""
+"""Prints where Python finds packages without working folder, PYTHONPATH and import hooks."""
 
 _places: dict[str, tuple[str, ...]] = {}
 
 
 def is_installed(module: str) -> bool:
-    """Return whether a bot's process finds a module, and in the file that this program has.
+    """Return whether a bot's process finds a module in the same file as this program.
 
-    It knows no folder of a program, and nothing of what a program does to its imports: pytest,
-    for one, finds every file of a test's folder.
+    That process does not search the program's folder or use its import hooks. pytest, for example,
+    finds every file in the folder of a test.
 
     >>> is_installed("random"), is_installed("engine.view"), is_installed("__main__")
     (True, True, False)
@@ -54,9 +54,9 @@ def is_installed(module: str) -> bool:
 
 
 def find_places(package: str) -> tuple[str, ...]:
-    """Return the file and the folders in which a bot's process finds a package, if it does.
+    """Return the file and the folders in which a bot's process finds a package, if any.
 
-    A bare Python is asked, once for all packages that are loaded by now: it takes 20 to 80 ms.
+    A bare Python process searches once for all packages loaded so far, which takes 20 to 80 ms.
     """
     if package not in _places:
         loaded = {name.partition(".")[0] for name in [*sys.modules]}
@@ -74,7 +74,7 @@ def find_places(package: str) -> tuple[str, ...]:
 
 
 def _is_at(file: str, place: str) -> bool:
-    """Return whether a file is this one, or in this folder."""
+    """Return whether a file is `place` or in that folder."""
     return any(path == place or path.startswith(place + os.sep) for path in (file, _real(file)))
 
 
@@ -84,7 +84,7 @@ def _real(file: str) -> str:
 
 
 def find_import(value: object) -> tuple[str, str] | None:
-    """Return a module and a name by which it can be imported, None if there are none.
+    """Return a module and a name by which a value can be imported, else None.
 
     >>> import engine
     >>> find_import(engine.View), find_import(engine.STANDARD)
@@ -104,7 +104,7 @@ def find_import(value: object) -> tuple[str, str] | None:
 
 
 def _modules(home: str) -> Iterable[ModuleType]:
-    """Return the modules that bots can import, the likeliest home of a value first."""
+    """Return the modules that bots can import, the likeliest one for the value first."""
     package = home.partition(".")[0]
     modules = {
         name: module

@@ -1,4 +1,4 @@
-"""Plan a run before it is played: how many pairs separate bots, and what they cost."""
+"""Plan a run before it is played: the pairs that separate bots, and their cost."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from arena.tournament.until_rounds import UntilRounds
 from engine.errors import show
 
 _MOST_BOTS = 60
-_TIMES = (0.5, 1.0, 1.5, 2.0)  # the gap: what the chance to see is said of
-_FIRST_PAIRS = 20  # of a run with until, in the first round
-_UNTIL_BOTS = 20  # more take long to draw
-_DRAWN, _FEWEST = 80, 4  # bots in the runs with until that are drawn, and runs
+_TIMES = (0.5, 1.0, 1.5, 2.0)  # times the gap: gaps whose power is reported
+_FIRST_PAIRS = 20  # in the first round of a run with until
+_UNTIL_BOTS = 20  # with more, a simulation takes too long
+_DRAWN, _FEWEST = 80, 4  # bots in all simulated runs with until, and the least number of runs
 _SEED = 46
 
 _Like: TypeAlias = "tuple[float, float, float | None]"
-"""The effect of pairs, the spread in log odds, and the seconds of a game if they are known."""
+"""The effect of pairs, the spread in log odds, and the seconds of a game if known."""
 
 
 class Way(NamedTuple):
-    """A way to play: the pairs of each pairing, pairs, games and seconds in all, and the chance.
+    """A way to play: pairs of each pairing, total pairs, games and seconds, and the power.
 
-    `each` is None where pairings differ, `seconds` of one core where no run says them, and
-    `chance`, that two neighbours are told apart, where a width was asked for.
+    `each` is None if pairings differ; `seconds`, of one core, is None without an earlier run;
+    `chance`, the probability that two neighbours are told apart, is None if a width was given.
     """
 
     way: str
@@ -54,9 +54,9 @@ class Way(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a run takes: a sentence, the ways to play, and how likely the first one detects a gap.
+    """The plan of a run: a sentence, the ways to play, and the power of the first way by gap.
 
-    The `chances` are by gap in Elo points. There are no ways where no number of pairs is enough.
+    `chances` has the power by gap in Elo points. `ways` is empty if no number of pairs is enough.
 
     >>> print(plan(3, against=2, gap=5))
     No number of pairs is enough: the panel does not say what the bots would score
@@ -68,7 +68,7 @@ class Plan(NamedTuple):
     chances: dict[float, float]
 
     def document(self) -> dict[str, Any]:
-        """Return what `arena plan --json` prints."""
+        """Return the document that `arena plan --json` prints."""
         chances = [{"gap": gap, "chance": chance} for gap, chance in self.chances.items()]
         ways = [way._asdict() for way in self.ways]
         return {"sentence": self.sentence, "ways": ways, "chances": chances}
@@ -100,11 +100,11 @@ def plan(
 ) -> Plan:
     """Compute the pairs that separate neighbours `gap` Elo apart, or narrow ratings to `width`.
 
-    `bots` and `against`, the panel of a gauntlet, are bots or how many they are. Every two
-    neighbours are so far apart, and told apart with a chance of `power`. `width` is half of the
-    widest interval of a rating. The folder of a run that this one is `like` says how much the
-    scores of pairs vary, how pairings differ from the Elo, and how long games take; without it the
-    two games of a pair do not depend on each other. Raises InputError.
+    `bots` and `against`, the panel of a gauntlet, are bots or their number. All neighbours are
+    `gap` apart, and are told apart with probability `power`. `width` is half of the widest interval
+    of a rating. `like` is the folder of a similar run, from which the variance of pairs, the spread
+    of pairings about the Elo and the time of a game are taken; without it the two games of a pair
+    count as independent. Raises InputError.
 
     >>> [(way.way, way.pairs) for way in plan(2, gap=100).ways]
     [('round robin', 57), ('until', 92), ('compare', 43)]
@@ -135,7 +135,7 @@ def plan(
 
 
 def _count(name: str, bots: Any, least: int, compared: Sequence[Bot] | None = None) -> int:
-    """Return how many bots there are, or in the panel of some `compared`; raises InputError."""
+    """Return the number of bots, or of a panel for `compared` bots; raises InputError."""
     if type(bots) is not int:
         found = listed(bots) if compared is None else panel_of(bots, compared)
         for bot in found:
@@ -150,7 +150,7 @@ def _count(name: str, bots: Any, least: int, compared: Sequence[Bot] | None = No
 
 
 def _measure(like: Location | None) -> _Like:
-    """Return what the pairs of a run are like; raises InputError."""
+    """Return the properties of the pairs of a run; raises InputError."""
     if like is None:
         return 1.0, 0.0, None
     from arena.insight.run_files import tables_of
@@ -169,7 +169,7 @@ def _measure(like: Location | None) -> _Like:
 def _ways(
     field: Planned, each: int, power: float, width: float | None, told: float | None
 ) -> Iterator[tuple[str, int | None, int, float | None]]:
-    """Yield ways to play: the name, pairs of each pairing, pairs in all, and the chance."""
+    """Yield ways to play: the name, pairs of each pairing, total pairs, and the power."""
     yield "gauntlet" if field.panel else "round robin", each, each * len(field.pairings), told
     if field.panel and not width and (looked := field._replace(looks=True).pairs_to_tell(power)):
         yield "league", looked, looked * len(field.pairings), power
@@ -181,7 +181,7 @@ def _ways(
 
 
 def expect_until(field: Planned, width: float | None) -> float:
-    """Return the mean number of pairs of runs that stop by themselves."""
+    """Return the mean number of pairs of simulated runs with `until`."""
     rng = np.random.default_rng(_SEED)
     pairings = [Pairing(str(bot), str(opponent)) for bot, opponent in field.pairings]
     rounds = UntilRounds(pairings, _FIRST_PAIRS, Until(width or "resolved", MOST_PAIRS))
@@ -199,7 +199,7 @@ def expect_until(field: Planned, width: float | None) -> float:
 
 
 def _say(way: Way, gap: float | None, width: float | None) -> str:
-    """Return in one sentence what the first way finds out, and its price."""
+    """Return a sentence on what the first way detects, and its cost."""
     if gap is not None:
         told = f"are told apart with a chance of {_percent(way.chance)}"
         known = f"two neighbours {gap:g} Elo points apart {told}"
@@ -210,5 +210,5 @@ def _say(way: Way, gap: float | None, width: float | None) -> str:
 
 
 def _percent(chance: float | None) -> str:
-    """Return a chance as text, which is empty if there is none."""
+    """Return a probability as text, "" for None."""
     return "" if chance is None else f"{100 * chance:.0f} %"

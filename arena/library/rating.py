@@ -1,4 +1,4 @@
-"""Rate bots by games that are there already: of several runs, or played elsewhere."""
+"""Rate bots by existing games: of several runs, or played elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Ratings:
-    """What listed games say of their bots.
+    """The ratings of bots from lists of games.
 
     >>> import arena, pandas
     >>> games = pandas.DataFrame(
@@ -40,7 +40,7 @@ class Ratings:
     """
 
     def __init__(self, lists: list[GameList], rated: RatedLists) -> None:
-        """Take the lists and what they add up to."""
+        """Take the lists and their ratings."""
         self._lists = lists
         self._rated = rated
 
@@ -56,21 +56,21 @@ class Ratings:
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """Of every two bots by how much which one leads, and how surely (verdicts.csv)."""
+        """The verdict on every two bots: the leader, its lead, and its certainty (verdicts.csv)."""
         return self.tables["verdicts"]
 
     @property
     def headline(self) -> str:
-        """What may be said of the bots, in a few sentences."""
+        """The findings on the bots, in a few sentences."""
         return self._rated.headline
 
     @property
     def notes(self) -> list[str]:
-        """What was joined, parted or left out, and what no games connect."""
+        """Notes on bots joined or separated, games left out, and bots that no games connect."""
         return [*self._rated.tables.findings.warnings(), *self._rated.notes]
 
     def report(self) -> RunReport:
-        """Return the report, which a notebook shows and which can be saved."""
+        """Return the report; a notebook shows it, and it can be saved."""
         from arena.library.report_view import RunReport
         from arena.reports.ratings_report import make_ratings_report
 
@@ -79,8 +79,8 @@ class Ratings:
     def save(self, folder: Location) -> None:
         """Write the tables as CSV files, and the report, to a folder.
 
-        It is a new or an empty one, or one that this has written before; raises InputError for
-        any other.
+        The folder is new, empty, or was written by this method before; raises InputError for any
+        other.
         """
         from arena.reports.html import find_lack
         from arena.store.csv_files import csv_writer
@@ -115,13 +115,13 @@ def rate(
     *games: pd.DataFrame | Location,
     anchor: Anchored = "",
 ) -> Ratings:
-    """Rate bots together by the games of several runs, files or DataFrames.
+    """Rate bots jointly by the games of several runs, files or DataFrames.
 
-    A place is the folder of a run, its games.csv, exported records, or a CSV file. A table has the
+    A path is the folder of a run, its games.csv, exported records, or a CSV file. A table has the
     columns bot, opponent and winner (a label; draw or empty for a draw) and may have pair, seat,
-    win_type, points and opponent_points. An `anchor`, as in "greedy=1239" or {"greedy": 1239}, has
-    this Elo; "greedy=1239+-12" or (1239, 12) says half of its 95 % interval, too. Of several the
-    better known weigh more. Raises InputError, which names file, row and column.
+    win_type, points and opponent_points. An `anchor`, such as "greedy=1239" or {"greedy": 1239},
+    has this Elo; "greedy=1239+-12" or (1239, 12) also gives half of its 95 % interval. Of several
+    anchors, the more precise ones weigh more. Raises InputError, which names file, row and column.
 
     >>> import arena
     >>> results = arena.run(["greedy", "uniform"], pairs=5, seed=7, progress=False)

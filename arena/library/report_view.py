@@ -1,4 +1,4 @@
-"""Show the report of one run or of several in a notebook, and save it."""
+"""Show the report of one or several runs in a notebook, and save it."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class RunReport:
     """
 
     def __init__(self, document: Report) -> None:
-        """Take what the report says."""
+        """Take the contents of the report."""
         self._document = document
 
     @cached_property
     def html(self) -> str:
-        """The whole page, with all that it needs in it.
+        """The whole self-contained page.
 
-        Raises InputError where the library of its charts is not installed.
+        Raises InputError if the library of its charts is not installed.
         """
         from arena.reports.html import to_html
 
         return to_html(self._document)
 
     def markdown(self) -> str:
-        """Return the same facts as Markdown, for a pull request; charts are left out."""
+        """Return the report as Markdown without charts, for a pull request."""
         from arena.reports.markdown import to_markdown
 
         return to_markdown(self._document)
@@ -56,7 +56,7 @@ class RunReport:
     def charts(self) -> Mapping[str, Any]:
         """The charts by name, each an `altair.Chart` that can be changed and saved.
 
-        Raises InputError where Altair is not installed.
+        Raises InputError if Altair is not installed.
         """
         try:
             import altair
@@ -69,9 +69,9 @@ class RunReport:
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file that ends in .html, or the Markdown to one in .md.
+        """Write the page to a file that ends in .html, or the Markdown to one that ends in .md.
 
-        An earlier report is replaced, and nothing else. Raises InputError, which names the file.
+        Only an earlier report is overwritten. Raises InputError, which names the file.
         """
         file = Path(path)
         if file.suffix not in _ENDINGS:
@@ -80,7 +80,7 @@ class RunReport:
         write_text(file, self.html if file.suffix == ".html" else self.markdown())
 
     def _repr_html_(self) -> str:
-        """Return a frame with the beginning of the report, of 100 kB at most, without scripts."""
+        """Return a frame with the beginning of the report, at most 100 kB, without scripts."""
         from arena.reports.brief import to_frame
 
         return to_frame(self._document)
@@ -90,7 +90,7 @@ class RunReport:
 
 
 class ReportedRun(NamedTuple):
-    """What a report needs of a run: its folder, if it has one, and the games of a store."""
+    """A run to be reported: its folder, if it has one, and the store of its games."""
 
     folder: Path | None
     tournament: Tournament
@@ -99,7 +99,7 @@ class ReportedRun(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of its folder, else its own."""
+        """The name of the run's folder, or its own name without one."""
         return self.folder.resolve().name if self.folder else self.tournament.name
 
 
@@ -117,7 +117,7 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
 
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
-    """Return the report of what is different from the base to each other run."""
+    """Return the report of the differences between the base and each other run."""
     from arena.insight.changes import RunGames, find_changes
     from arena.reports.about import RunFacts
     from arena.reports.changes_report import make_changes_report

@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from arena.runs.analysis import Analysis
     from arena.statistics.intervals import SeatAdvantage
 
-_MOST_ROWS = 50  # of a notebook's cell
+_MOST_ROWS = 50  # that a notebook shows
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
 
 
 class Results:
-    """The tables of a run, as they were when it was opened; each is made when it is asked for.
+    """The tables of a run at the time it was opened; each is made on first use.
 
-    The tables have the columns of the run's CSV files, and a missing value where a file has
-    nothing. In a notebook and in a terminal the standings are shown.
+    The tables have the columns of the run's CSV files, with a missing value for an empty cell. A
+    notebook and a terminal show the standings.
 
     >>> import arena
     >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -83,17 +83,17 @@ class Results:
 
     @property
     def played(self) -> int:
-        """How many games are finished; a game that was forfeited by rule is one of them."""
+        """The number of finished games, which includes games forfeited by rule."""
         return self._counts.total
 
     @property
     def total(self) -> int:
-        """How many games the run has when it is finished, as far as its rounds are known."""
+        """The number of games of the finished run, as far as its rounds are known."""
         return self._extent.total
 
     @property
     def finished(self) -> bool:
-        """Whether all games of the run have been played; one that was stopped can go on."""
+        """Whether all games of the run have been played; an unfinished run can be continued."""
         return self._extent.finished
 
     @property
@@ -103,7 +103,7 @@ class Results:
 
     @property
     def head_to_head(self) -> pd.DataFrame:
-        """One row for each ordered two bots that have met (head_to_head.csv)."""
+        """One row for each ordered pair of bots that have met (head_to_head.csv)."""
         return self._tables.head_to_head
 
     @property
@@ -113,7 +113,7 @@ class Results:
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """Of every two bots by how much which one leads, and how surely (verdicts.csv).
+        """The verdict on every two bots: the leader, its lead, and its certainty (verdicts.csv).
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=20, seed=7, progress=False)
@@ -124,17 +124,17 @@ class Results:
 
     @property
     def rankings(self) -> pd.DataFrame:
-        """Rankings that allow for cycles, where there are any (rankings.csv)."""
+        """Rankings that allow for cycles; no rows without cycles (rankings.csv)."""
         return self._tables.rankings
 
     @property
     def seat_advantage(self) -> SeatAdvantage | None:
-        """The share of seat 0 and its worth in Elo; None where no pair was played to its end."""
+        """The share of seat 0 and its worth in Elo; None if no pair was played to its end."""
         return self._tables.findings.seat
 
     @property
     def warnings(self) -> list[str]:
-        """Why ratings are not what they seem; most runs have none."""
+        """Reasons for caution about the ratings; most runs have none."""
         return self._tables.findings.warnings()
 
     @cached_property
@@ -161,32 +161,32 @@ class Results:
 
     @property
     def leads(self) -> pd.DataFrame:
-        """How often who leads after a round wins (leads.csv)."""
+        """How often the leader after a round wins (leads.csv)."""
         return self._wins.leads
 
     @property
     def wins_by_source(self) -> pd.DataFrame:
-        """From what winners and losers have their points (wins_by_source.csv)."""
+        """The sources of the points of winners and losers (wins_by_source.csv)."""
         return self._wins.wins_by_source
 
     @property
     def takes(self) -> pd.DataFrame:
-        """When each bot takes, and what its takes are worth (takes.csv)."""
+        """When each bot takes, and what its takes bring (takes.csv)."""
         return self._wins.takes
 
     @property
     def cards(self) -> pd.DataFrame:
-        """How often each kind of card is played and taken, and its part in wins (cards.csv)."""
+        """Plays, takes and the correlation with wins of each kind of card (cards.csv)."""
         return self._wins.cards
 
     @property
     def decisive(self) -> pd.DataFrame:
-        """Where the chance to win changed most, by `champion`'s values (decisive.csv)."""
+        """The plies at which the chance to win, by `champion`, changed most (decisive.csv)."""
         return self._wins.decisive
 
     @cached_property
     def timings(self) -> pd.DataFrame:
-        """Seconds per decision of each bot (timings.csv); no rows where they are not known."""
+        """Seconds per decision of each bot (timings.csv); no rows if they are not known."""
         from arena.store.csv_files import make_timings
 
         if isinstance(self._timings, bytes):
@@ -195,10 +195,10 @@ class Results:
 
     @property
     def unresolved(self) -> pd.DataFrame:
-        """What a run with `until` has not found out, and what that would cost; or no rows.
+        """The questions that a run with `until` leaves open, and their cost; else no rows.
 
-        Neighbours that are not told apart, or, without an opponent, bots whose interval is too
-        wide; `further_pairs` is an estimate, and missing where none can be made.
+        They are neighbours that are not told apart, or, without an opponent, bots whose interval is
+        too wide; `further_pairs` is an estimate, which is missing if none can be made.
         """
         import pandas as pd
 
@@ -241,12 +241,12 @@ class Results:
         workers: int | None = None,
         progress: bool = True,
     ) -> pd.DataFrame:
-        """Return what each kind of card adds, and with `intervene` its effect by experiment.
+        """Return the contribution of each kind of card; with `intervene` its experimental effect.
 
-        `adds`, of `cards`, is an adjusted correlation. The experiment makes up to so many `swaps`
-        of taken cards, which `seed` draws, and lets the run's bots play the games on. A row is for
-        each bot as the taker and for all. Warns of swaps that are left out because of a fault.
-        Raises InputError where bots have changed or the games cannot be played on.
+        `adds`, from `cards`, is an adjusted correlation. The experiment makes up to `swaps`
+        exchanges of taken cards, drawn by `seed`, and lets the run's bots continue the games. There
+        is a row for each bot as the taker and for all bots. Warns of swaps that are left out
+        because of a fault. Raises InputError if bots have changed or the games cannot be continued.
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -281,13 +281,13 @@ class Results:
         executor: Where | None = None,
         progress: bool = True,
     ) -> Analysis:
-        """Return what each decision of so many games was worth, and what bots gave away.
+        """Judge the decisions of `games` games, and return the losses of the bots.
 
-        `by` is the bot that judges; each action is tried in so many `worlds`, an even number. So
-        many of the `worst` decisions of each bot are judged again in 100 worlds. At `agree`
-        positions the run's bots are asked what they would do. The folder of the run keeps
-        what is judged, and gets analysis.csv. An `executor` is what it is for `arena.run`. Raises
-        InputError for other rules than the published ones and for a bot that cannot judge.
+        `by` is the bot that judges; each action is tried in `worlds` worlds, an even number. The
+        `worst` decisions of each bot, by number, are judged again in 100 worlds. At `agree`
+        positions the choices of the run's bots are compared. The run's folder keeps the judged
+        decisions, and gets analysis.csv. `executor` is as in `arena.run`. Raises InputError for
+        rules other than the published ones and for a bot that cannot judge.
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -309,9 +309,9 @@ class Results:
             return analyse_run(*run, at, asked, games=games, positions=agree, progress=progress)
 
     def report(self, *others: Results) -> RunReport:
-        """Return the report of the run, or what is different from it to other runs.
+        """Return the report of the run, or of its differences from other runs.
 
-        A notebook shows it; it can be saved. Raises InputError where a run has no game.
+        A notebook shows it; it can be saved. Raises InputError if a run has no game.
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -327,11 +327,10 @@ class Results:
         return report_changes(*runs) if others else make_run_report(runs[0], self.timings)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the folder that the same run leaves with `out`, with the same bytes.
+        """Write the same folder, byte by byte, that the run would have written with `out`.
 
-        Where the run is not finished, it has the games, with which the run can go on, and no
-        tables. The folder is a new or an empty one, or one with these very games; raises
-        InputError for any other.
+        For an unfinished run it has no tables, but the games, with which the run can be continued.
+        The folder is new, empty, or has the same games; raises InputError for any other.
 
         >>> import arena, tempfile
         >>> results = arena.run(["greedy", "uniform"], pairs=1, progress=False)
@@ -345,13 +344,13 @@ class Results:
         save(self._tournament, self._store, folder_path(folder, "folder"), self.timings)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let a copy keep the games themselves: it does not need the run's folder."""
+        """Pickle the games themselves, so that a copy does not need the run's folder."""
         timings = self._timings if isinstance(self._timings, bytes) else dict(self._timings or {})
-        tournament = replace(self._tournament)  # without what it has worked out so far
+        tournament = replace(self._tournament)  # without its cached properties
         return _restore, (tournament, to_bytes(self._store), timings, self._folder)
 
     def _as_run(self) -> ReportedRun:
-        """Return what a report needs of the run."""
+        """Return the run in the form that a report needs."""
         from arena.library.report_view import ReportedRun
 
         return ReportedRun(self._folder, self._tournament, self._store, self._extent)
@@ -359,7 +358,7 @@ class Results:
     def game(self, bot: str, opponent: str, pair: int = 0, seat: int = 0) -> Game:
         """Return the game of this pair in which `bot`, a label, sat in this seat.
 
-        Raises InputError if there is no such game, or if it has not been played yet.
+        Raises InputError if the game does not exist or has not been played yet.
         """
         return find_game(self._tournament, self._store, (bot, opponent), pair, seat)
 
@@ -373,7 +372,7 @@ class Results:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the first standings as a table for a notebook; labels may be anything."""
+        """Return the first standings as an HTML table for a notebook, with labels escaped."""
         shown = self.standings[_SHOWN].head(_MOST_ROWS)
         table = shown.to_html(index=False, escape=True, border=0)
         more = f", the first {len(shown)}" if len(shown) < len(self.standings) else ""
@@ -381,10 +380,10 @@ class Results:
 
 
 def _without_empty(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with missing values in place of empty texts."""
+    """Return a table with missing values instead of empty strings."""
     return table.mask(table == "", None)
 
 
 def _restore(tournament: Tournament, content: bytes, *more: Any) -> Results:
-    """Return results of which `__reduce__` has made parts."""
+    """Return the results from the parts that `__reduce__` made."""
     return Results(tournament, from_bytes(content), *more)

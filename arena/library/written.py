@@ -17,15 +17,15 @@ from arena.entries.syntax import parse_source
 
 
 class Unshippable(Exception):
-    """Raised for what cannot be sent; the message is the reason."""
+    """Raised for a thing that cannot be sent to a worker; the message is the reason."""
 
 
 class NoSource(Unshippable):
-    """Raised for what has no source: it was typed at a prompt, or read from standard input."""
+    """Raised for a thing without source, typed at a prompt or read from standard input."""
 
 
 def closure(names: object) -> Unshippable:
-    """Return the refusal of what uses variables of the function around it."""
+    """Return the error for a closure, which uses variables of the function around it."""
     return Unshippable(
         f"it uses {names} of the function around it, and a closure has no source of its own; "
         f"make it a parameter"
@@ -40,9 +40,9 @@ _TYPED = ("<ipython", "<stdin", "<python-input", "<doctest")
 class Definition(NamedTuple):
     """The source of a class or function, and the names of its module that it uses.
 
-    `eager` are those that the statement itself needs, `lazy` those that it needs when it is
-    called, `optional` are in annotations that nobody evaluates. `attributes` are names after a
-    dot. `future` is whether its annotations are not evaluated. `binds` are the names that a class
+    `eager` are the names that the statement itself needs, `lazy` those that it needs when it is
+    called, `optional` those in annotations that are not evaluated. `attributes` are names after a
+    dot. `future` says whether its annotations stay unevaluated. `binds` are the names that a class
     statement binds, and `values` those that it binds to plain values.
     """
 
@@ -67,7 +67,7 @@ def own_functions(thing: Thing) -> list[FunctionType]:
             value = value.__func__
         for part in (value.fget, value.fset) if isinstance(value, property) else (value,):
             function = inspect.unwrap(part) if callable(part) else part
-            own = (thing.__module__, None)  # None: where names live in a plain dict
+            own = (thing.__module__, None)  # None: a namespace that is a plain dict
             if isinstance(function, FunctionType) and function.__module__ in own:
                 functions.append(function)
     return functions
@@ -82,7 +82,7 @@ def namespace_of(thing: Thing) -> dict[str, Any]:
 
 
 def is_generated(function: FunctionType) -> bool:
-    """Return whether a decorator has made a function from a text, as `dataclass` does."""
+    """Return whether a decorator generated a function from text, as `dataclass` does."""
     name = function.__code__.co_filename
     return name.startswith("<") and not name.startswith(_TYPED)
 
@@ -110,7 +110,7 @@ _AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr", "lambda")
 
 
 class _Place(NamedTuple):
-    """Where a definition stands: a file, its lines, the same parsed, and the statement."""
+    """The place of a definition: a file, its lines, its syntax tree, and the statement."""
 
     filename: str
     lines: list[str]
@@ -124,7 +124,7 @@ class _Place(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Its lines; what is indented stays so."""
+        """Its lines, with their indentation."""
         text = "".join(self.lines[self.first - 1 : self.node.end_lineno]).rstrip("\n") + "\n"
         return f"if True:\n{text}" if self.node.col_offset else text
 
@@ -132,7 +132,7 @@ class _Place(NamedTuple):
 def read_definition(thing: Thing) -> Definition | None:
     """Return the definition of a class or function, None if its source cannot be found.
 
-    Raises Unshippable for a closure, and for a class that is not what its source says.
+    Raises Unshippable for a closure, and for a class that differs from its source.
     """
     place = _find(thing)
     if place is None:
@@ -187,7 +187,7 @@ def _files(thing: Thing, functions: list[FunctionType]) -> Iterator[str]:
         file = getattr(sys.modules.get(thing.__module__), "__file__", None)
         if file:
             yield file
-        else:  # a notebook's cells, the latest first; their entries have no time of change
+        else:  # a notebook's cells, the latest first; their entries have no modification time
             cells = [name for name, entry in linecache.cache.items() if entry[1:2] == (None,)]
             yield from reversed(cells)
 
@@ -205,7 +205,7 @@ def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Node]]:
 
 
 def _fits(thing: Thing, place: _Place, functions: list[FunctionType]) -> bool:
-    """Return whether a statement may be the one that has made a class or function."""
+    """Return whether a statement may be the definition of a class or function."""
     if isinstance(thing, FunctionType):
         return thing.__code__.co_firstlineno == place.first
     is_class = isinstance(place.node, ast.ClassDef)
@@ -219,7 +219,7 @@ def _is_inside(place: _Place, function: FunctionType) -> bool:
 
 
 def _check_functions(thing: Thing, place: _Place) -> None:
-    """Make sure that the functions of a class are those of its source."""
+    """Raise Unshippable unless the functions of a class are those of its source."""
     for function in own_functions(thing):
         if not is_generated(function) and not _is_inside(place, function):
             name = f"{thing.__name__}.{function.__code__.co_name}"
@@ -227,7 +227,7 @@ def _check_functions(thing: Thing, place: _Place) -> None:
 
 
 def _find_table(place: _Place) -> tuple[list[symtable.SymbolTable], symtable.SymbolTable]:
-    """Return the names of a definition, and those of what is around it, the module first."""
+    """Return the symbol tables around a definition, the module's first, and its own."""
     whole = symtable.symtable("".join(place.lines), "<bot>", "exec")
     around: list[symtable.SymbolTable] = []
 
@@ -247,13 +247,13 @@ def _find_table(place: _Place) -> tuple[list[symtable.SymbolTable], symtable.Sym
 
 
 def _locals(around: list[symtable.SymbolTable]) -> set[str]:
-    """Return the names of the functions around a definition."""
+    """Return the local names of the functions around a definition."""
     functions = [table for table in around if isinstance(table, symtable.Function)]
     return {name for table in functions for name in table.get_locals()}
 
 
 def _globals(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
-    """Return the names of its module that a definition needs at once, and when it is called."""
+    """Return the names of the module that a definition needs at once, and on a call."""
     own = {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
     at_once, later = (own, set()) if isinstance(table, symtable.Class) else (set(), own)
     for child in table.get_children():
@@ -269,7 +269,7 @@ def _globals(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
 
 
 def _outside(node: _Node, future: bool) -> Iterator[ast.AST]:
-    """Yield what is evaluated where a statement stands: decorators, base classes, defaults."""
+    """Yield what is evaluated outside a statement's own scope: decorators, bases, defaults."""
     yield from node.decorator_list
     if isinstance(node, ast.ClassDef):
         yield from node.bases
@@ -289,7 +289,7 @@ def _annotation(node: ast.AST) -> ast.AST | None:
 
 
 def _values(node: _Node) -> Iterator[tuple[str, object]]:
-    """Yield what a class statement binds to plain values, with their names."""
+    """Yield the plain values of a class statement, with their names."""
     for part in node.body:
         targets = part.targets if isinstance(part, ast.Assign) else [getattr(part, "target", None)]
         value: ast.AST | None = getattr(part, "value", None)
@@ -308,7 +308,7 @@ def _names(nodes: Iterator[ast.AST] | list[ast.AST]) -> set[str]:
 
 
 def _has_future(thing: Thing, tree: ast.Module) -> bool:
-    """Return whether annotations are texts there; a notebook's cells inherit that."""
+    """Return whether annotations are strings there; a notebook's cells inherit that."""
     functions = [function for function in own_functions(thing) if not is_generated(function)]
     if functions:
         return bool(functions[0].__code__.co_flags & _FUTURE)

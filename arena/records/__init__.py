@@ -1,1 +1,1 @@
-"""Show recorded games as text, boards, plain data and pages, and check them."""
+"""Show recorded games as text, boards, plain data and pages, and validate them."""

@@ -21,14 +21,14 @@ Role: TypeAlias = Literal["plain", "head", "take", "wrong"]
 
 
 class Line(NamedTuple):
-    """A line of at most 80 characters, and what it is for."""
+    """A line of at most 80 characters, and its role."""
 
     text: str
     role: Role = "plain"
 
 
 class Board:
-    """What a seat sees, with every card named and every action described.
+    """The game as a seat sees it, with every card named and every action described.
 
     `layout` has the cards by place, `actions` a text for each ply.
     """
@@ -49,7 +49,7 @@ class Board:
         return max(0, len(self.row) - self.view.rules.take_size)
 
     def lines(self, since: int = 0) -> list[Line]:
-        """Return the whole board, beginning with what happened from a ply on."""
+        """Return the whole board, beginning with the actions from a ply on."""
         return [
             self._head(),
             *self.events(since)[-_MOST_EVENTS:],
@@ -74,7 +74,7 @@ class Board:
         return Line(f"{number}: {taken}; {self.opponent} holds {cards}", "head")
 
     def events(self, since: int) -> list[Line]:
-        """Return what happened from a ply on, a line or two for each action."""
+        """Return the actions from a ply on, a line or two for each."""
         plies = self.view.rules.round_plies
         lines = []
         for ply, text in enumerate(self.actions[since:], since):
@@ -101,7 +101,7 @@ class Board:
         return lines + format_items("take brings", [card.name for card in taken], "take")
 
     def _hand_items(self) -> list[str]:
-        """Return the hand by kinds, each with the sign that plays it."""
+        """Return the hand by kinds, each with the character that plays it."""
         kinds = sorted({card.kind for card in self.hand})
         cards = {kind: [card for card in self.hand if card.kind == kind] for kind in kinds}
         return [
@@ -110,7 +110,7 @@ class Board:
         ]
 
     def score(self) -> list[Line]:
-        """Return both piles and what they score, one below the other."""
+        """Return both piles and their points, one below the other."""
         view = self.view
         support, alliance, betrayal, city = WORDS.get(self.naming, WORDS["english"])
         players = (("you", view.seat), (self.opponent, view.opponent))
@@ -137,7 +137,7 @@ class Board:
 
 
 def shorten(label: str) -> str:
-    """Return a label that fits its column.
+    """Return a label cut to its column.
 
     >>> shorten("ismcts(iterations=400)")
     'ismcts(i...'
@@ -146,7 +146,7 @@ def shorten(label: str) -> str:
 
 
 def value_note(naming: str, kind: Kind) -> str:
-    """Return the value of a card in brackets, where its name does not contain the value.
+    """Return the value of a card in brackets, or "" if its name contains the value.
 
     >>> value_note("deck", 6), value_note("english", 6)
     (' (+4)', '')
@@ -155,7 +155,7 @@ def value_note(naming: str, kind: Kind) -> str:
 
 
 def format_items(head: str, items: Iterable[str], role: Role = "plain") -> list[Line]:
-    """Return items in one line or more; only an item as long as a line is broken."""
+    """Return items wrapped into lines; only an item longer than a line is broken."""
     texts = [item.replace(" ", "\xa0") if len(item) < WIDTH - _COLUMN else item for item in items]
     wrapped = textwrap.wrap(
         ", ".join(texts) or "-",

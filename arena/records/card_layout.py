@@ -1,7 +1,7 @@
 """Follow every card of a game from hand to row to pile, as one seat or both seats see it.
 
-Every text, board and page that shows cards is made of this layout. It is made of views, so that
-what a seat may not know cannot be in it.
+Every text, board and page that shows cards is made from this layout. The layout is made from views,
+so that it cannot contain what a seat must not know.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WORDS: dict[str, tuple[str, str, str, str]] = {
     "english": ("Support", "Alliance", "Betrayal", "City"),
     "german": ("Bande", "Bündnis", "Verrat", "Gebäude"),
 }
-"""What support, alliance, betrayal and city are called."""
+"""The names of support, alliance, betrayal and city."""
 
 _SUITS = {
     0: ("♣", range(3, 8)),
@@ -29,11 +29,11 @@ _SUITS = {
 _COURT = ("J♣ J♥ J♠ J♦", "Q♥ Q♦", "Jk", "A♣ A♥ A♠", "2♣ 2♥ 2♠ 2♦", "Q♣ Q♠", "K♠ K♥ K♦")
 
 Looks = tuple[View, ...]
-"""A position as it is looked at: the view of one seat, or of both."""
+"""A position as the view of one seat, or the views of both."""
 
 
 def card_names(naming: str, kind: Kind) -> list[str]:
-    """Return the names of the cards of a kind: one if all are alike, else the first dealt first.
+    """Return the names of the cards of a kind: a single one, or one for each copy.
 
     In the standard deck every card has a name of its own.
 
@@ -62,7 +62,7 @@ class Card(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What an action did: the cards that a seat played or took."""
+    """The effect of an action: the cards that a seat played or took."""
 
     seat: Seat
     action: Action
@@ -83,10 +83,10 @@ class Move(NamedTuple):
 class Layout:
     """The cards on a table by place: `row` (oldest first), `hands` by seat, `piles`.
 
-    There are the hands of those seats whose views are given. The copies of a kind are numbered
-    in the order in which they are first seen, so that neither a number nor a name tells anything
-    about the deal. With the views of both seats they are numbered as they are dealt. `moves` are
-    the actions until now.
+    It has the hands of those seats whose views are given. The copies of a kind are numbered in the
+    order in which they are first seen, so that neither a number nor a name reveals anything about
+    the deal. With the views of both seats they are numbered as they are dealt. `moves` are the
+    actions so far.
 
     >>> layout = Layout((View.from_text("0 5678 xy 5T"),))
     >>> [move.describe(f"seat {move.seat}") for move in layout.moves]
@@ -107,9 +107,9 @@ class Layout:
         self.follow(looks)
 
     def see(self, kinds: Iterable[Kind]) -> list[Card]:
-        """Return cards that have not been seen before; past the last name of a kind it is shared.
+        """Return cards seen for the first time; copies beyond the last name of a kind share it.
 
-        They lie nowhere.
+        They are not placed anywhere yet.
         """
         cards = []
         for kind in kinds:
@@ -128,7 +128,7 @@ class Layout:
                 self._deal(looks, number)
 
     def _deal(self, looks: Looks, number: int) -> None:
-        """Give the hand of a round, counted from 0: what was played of it and what is left."""
+        """Add the hands of a round, counted from 0: the cards played from them and those left."""
         for look in looks:
             kinds = played(look.history, number, look.seat, look.rules)
             if number == look.round - 1:

@@ -1,4 +1,4 @@
-"""Find the ply of a game at which the chance to win changed most, by a bot's values."""
+"""Find the ply of a game at which the chance to win, as a bot values it, changed most."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from engine.notation import parse_actions, parse_deal
 from engine.view import view
 
 _WIDTH = 80
-_LUCK = 0  # the seed of the generators of a bot that is asked for chances
+_LUCK = 0  # the seed of the bot that computes chances
 
 
 def describe_decisive(record: Record, players: Sequence[str], by: str) -> list[str]:
-    """Return the lines about the decisive ply of a game, none for a game without a ply.
+    """Return the lines on the decisive ply of a game; none for a game without plies.
 
-    `players` are the names of both seats, `by` is the spec of the bot that says what the
-    chances were. There are none, either, for a record that cannot be played. Raises
-    InputError for a bot that cannot say it.
+    `players` are the names of both seats, `by` is the spec of the bot that computes the chances. An
+    invalid record has no lines, either. Raises InputError for a bot that cannot compute chances.
     """
     entry = resolve(by)
     try:
@@ -50,18 +49,18 @@ def describe_decisive(record: Record, players: Sequence[str], by: str) -> list[s
 
 
 def find_chances(record: Record, entry: Entry) -> list[float] | None:
-    """Return the chance of seat 0 to win before each ply and at the end, by a bot's values.
+    """Return the chance of seat 0 to win before each ply and at the end, as a bot values it.
 
-    At every ply both seats are asked, each with what it sees, and the mean counts. The end of
-    a finished game is its result. None where the bot does not know one of them. Raises
-    InputError for a bot that is no `engine.Valuer`, and EngineError for a bad record.
+    At every ply it is the mean of the bot's values for the views of both seats. The last entry of a
+    finished game is its result. None if the bot does not know a chance. Raises InputError for a bot
+    that is not an `engine.Valuer`, and EngineError for a bad record.
     """
     chances = [chance for chance in mean_chances(find_beliefs(record, entry)) if chance is not None]
     return chances if len(chances) > len(record.actions) else None
 
 
 def mean_chances(beliefs: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """Return the means of what several seats know; None where one of them is not known."""
+    """Return the means over seats; None for a ply at which one of them is None."""
     means: list[float | None] = []
     for of_seats in zip(*beliefs, strict=True):
         known = [chance for chance in of_seats if chance is not None]
@@ -72,10 +71,10 @@ def mean_chances(beliefs: Sequence[Sequence[float | None]]) -> list[float | None
 def find_beliefs(
     record: Record, entry: Entry, seats: Sequence[Seat] = (0, 1)
 ) -> list[list[float | None]]:
-    """Return the chance of seat 0 to win at every ply and the end, as each of these seats sees it.
+    """Return the chance of seat 0 to win at every ply and the end, by each of these seats' views.
 
-    The bot is asked with the views of these seats and of no other. The end of a finished game
-    is its result. None where the bot does not know it; errors are those of `find_chances`.
+    The bot gets only the views of these seats. The last entry of a finished game is its result.
+    None if the bot does not know a chance. Raises the errors of `find_chances`.
     """
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can be asked for chances")

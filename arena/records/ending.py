@@ -13,13 +13,13 @@ from engine.cards import CITY, cards_of
 from engine.state import Seat
 from engine.view import view
 
-_NAMING = "english"  # where nobody chooses one
+_NAMING = "english"  # the default
 
 
 def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> list[Line]:
-    """Return what a seat sees, beginning with what happened from a ply on.
+    """Return the game as a seat sees it, beginning with the actions from a ply on.
 
-    At the end it is who has won, and the cards that were hidden.
+    For a finished game it is the result, and the cards that were hidden.
 
     >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
     >>> format_state(state, 0, "greedy")[0].text
@@ -33,7 +33,7 @@ def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> lis
 def format_ending(
     finished: Finished, seat: Seat, naming: str, opponent: str, since: int
 ) -> list[Line]:
-    """Return the actions from a ply on, the winner and the win type, and what was hidden."""
+    """Return the actions from a ply on, the winner, the win type, and the hidden cards."""
     state = finished.state
     board = Board(view(state, seat), naming, shorten(opponent))
     lines = board.events(since) + format_result(finished, seat, shorten(opponent))
@@ -46,7 +46,7 @@ def format_ending(
 
 
 def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:
-    """Return who wins and how, or what the bot did wrong, with the evidence."""
+    """Return the winner and the win type, or the bot's fault with its evidence."""
     if finished.fault is not None:
         return _explain_forfeit(finished.fault, len(finished.state.history), opponent)
     return [Line(_result(finished.state, seat, opponent), "head")]
@@ -65,7 +65,7 @@ def _result(state: State, seat: Seat, opponent: str) -> str:
 
 
 def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
-    """Return what the bot did wrong, with the evidence."""
+    """Return the bot's fault with its evidence."""
     what = KINDS[fault.kind].text if fault.kind in KINDS else fault.kind
     text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
     lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]

@@ -21,7 +21,7 @@ STYLE = "arena.records/base.css"
 """The colours, the type and the tables of every page."""
 
 GENERATOR = "District Noir Arena"
-"""Stands in every page of the arena, near its beginning."""
+"""The mark near the beginning of every page of the arena."""
 
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
@@ -32,12 +32,12 @@ SCRIPTS: Final = tuple(
         *("transport", "settings", "notes", "viewer"),
     )
 )
-"""What binds `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
+"""The scripts that define `Arena.drawBoard` and `Arena.mountViewer`, in this order."""
 
 STYLES: Final = ("arena.records/replay.css",)
 
 _MARK = b'data-page="arena view"'
-_MOST = 1 << 23  # bytes of a page that is looked at
+_MOST = 1 << 23  # bytes of a page that are read
 
 
 def render(
@@ -48,9 +48,9 @@ def render(
     libraries: Sequence[str] = (),
     **data: Any,
 ) -> str:
-    """Return a page, made of a template and of static files of rooms of the arena.
+    """Return a page made from a template and static files.
 
-    Files are named as `arena.records/base.css`: a package, and a file in its folder `static`.
+    Files have names such as `arena.records/base.css`: a package, and a file in its folder `static`.
     `libraries` are the texts of scripts, which come before `scripts`. The template extends
     `arena.records/page.html`, and everything in `data` is escaped there.
     """
@@ -70,9 +70,9 @@ def render(
 
 
 def frame(page: str, title: str, height: str) -> str:
-    """Return a page as an element of another page, which it can neither read nor change.
+    """Return a page as a sandboxed frame, which cannot read or change the page around it.
 
-    `height` is a length of CSS.
+    `height` is a CSS length.
 
     >>> print(frame('<p class="a">', "A page", "9rem"))
     <iframe title="A page" sandbox="allow-scripts" style="width: 100%; height: 9rem; border: 0" \
@@ -86,9 +86,9 @@ srcdoc="&lt;p class=&quot;a&quot;&gt;"></iframe>
 
 
 def content_policy(scripts: Sequence[str]) -> str:
-    """Return a content security policy: these scripts run, and nothing is loaded or sent.
+    """Return a content security policy that allows only these scripts, and no requests.
 
-    A script is known by its hash, as it stands in its element.
+    A script is identified by the hash of its element's text.
     """
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
@@ -99,13 +99,13 @@ def content_policy(scripts: Sequence[str]) -> str:
 
 
 def static(name: str) -> str:
-    """Return the text of a static file, as in `arena.records/base.css`."""
+    """Return the text of a static file with a name such as `arena.records/base.css`."""
     package, _, file = name.partition("/")
     return (resources.files(package) / "static" / file).read_text(encoding="utf-8")
 
 
 def to_data(value: Any) -> Markup:
-    r"""Return plain data as JSON that can stand in a page's script element.
+    r"""Return plain data as JSON that is safe in a script element.
 
     >>> print(to_data({"bot": "</script>"}))
     {"bot":"\u003c/script\u003e"}
@@ -136,7 +136,7 @@ def _environment() -> Any:
 
 
 def render_replay(timeline: dict[str, Any], names: Naming = "english") -> str:
-    """Return the page of a game; `names` is what its cards are called at first."""
+    """Return the page of a game; `names` is the initial naming of its cards."""
     return render(
         "arena.records/replay.html",
         scripts=[*SCRIPTS, "arena.records/mount.js"],

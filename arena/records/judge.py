@@ -1,4 +1,4 @@
-"""Read game records line by line, replay each, and report its result or its error."""
+"""Read game records line by line, replay each, and report its result or error."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _CODES: dict[type[EngineError], str] = {
 
 
 def read_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; of one that is too long only MOST_LINE + 1 bytes.
+    """Yield the lines of a file, each cut to MOST_LINE + 1 bytes.
 
-    What was left out of a long line is read, and not kept, when the next one is asked for.
+    The rest of a long line is skipped before the next one is yielded.
     """
     while line := file.readline(MOST_LINE + 1):
         yield line
@@ -47,7 +47,7 @@ def read_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield what each record of the lines leads to, or what is wrong with it.
+    """Yield the result of each record of the lines, or its error.
 
     Lines are counted from 1, plies from 0; blank lines are skipped.
     """
@@ -76,9 +76,9 @@ def parse_record(line: bytes) -> Record:
 
 
 def parse_players(line: bytes) -> Sequence[str]:
-    """Return the names of seat 0 and seat 1 that a record has beside the game.
+    """Return the names of seat 0 and seat 1 in the line of a record.
 
-    The line is that of a record; names that cannot be shown are left out.
+    Names that cannot be displayed are left out.
     """
     bots = json.loads(line).get("bots")
     if not isinstance(bots, list) or len(bots) != 2:
@@ -107,7 +107,7 @@ def to_json(judgement: dict[str, Any]) -> str:
 
 
 def to_text(judgement: dict[str, Any]) -> str:
-    """Return a judgement as a line for a person.
+    """Return a judgement as a readable line.
 
     >>> to_text({"line": 3, "error": "bad-json", "ply": None, "message": "not JSON"})
     'line 3: bad-json: not JSON'

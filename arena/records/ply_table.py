@@ -1,6 +1,6 @@
 """Write a timeline as a table of plies, for a page without scripts.
 
-All of it is read from the timeline, so that in the table of one seat is what that seat knew.
+All of it comes from the timeline, so that the table of one seat has only what that seat knew.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _KINDS = {char: kind for kind, char in enumerate(CHARS)}
 
 
 class PlyRow(NamedTuple):
-    """One position: what led to it, the cards and the points then, and what was thought of it.
+    """One position: the action that led to it, cards, points, and the evaluation.
 
-    `hands` are those that are known, in the order of the seats. `chance` is that of seat 0, and
-    `loss` that of the decision which led here; both are empty where nothing is known.
+    `hands` are the known hands, in the order of the seats. `chance` is that of seat 0, and `loss`
+    that of the decision that led here; both are empty if they are not known.
     """
 
     ply: int
@@ -33,7 +33,7 @@ class PlyRow(NamedTuple):
 
 
 def tabulate(timeline: Mapping[str, Any], naming: Naming = "english") -> list[PlyRow]:
-    """Return a row for the deal and for each ply; `naming` is what cards are called.
+    """Return a row for the deal and for each ply, with cards named by `naming`.
 
     >>> from arena.records.timeline import make_timeline
     >>> from engine import Record
@@ -82,7 +82,7 @@ def _describe(players: Sequence[str], action: Mapping[str, Any] | None, naming: 
 
 
 def _describe_loss(judged: Mapping[str, Any], naming: Naming) -> str:
-    """Return what a decision lost in points of 100, and what was better, if anything was."""
+    """Return the loss of a decision in points of 100, and the better action, if any."""
     loss = f"{100 * judged['loss']:.1f} +- {100 * judged['error']:.1f}"
     best, chances = judged["best"], judged["chances"]
     if chances[best] == chances[judged["action"]]:
@@ -92,7 +92,7 @@ def _describe_loss(judged: Mapping[str, Any], naming: Naming) -> str:
 
 
 def _cards(chars: str, copies: str, naming: Naming) -> list[Card]:
-    """Return the cards of a frame, in its order."""
+    """Return the cards of a frame in its order."""
     cards = []
     for char, copy in zip(chars, copies, strict=True):
         kind, number = _KINDS[char], int(copy, 36)

@@ -14,7 +14,7 @@ from engine import EngineError, Record, Rules, to_text
 from engine.notation import parse_cards
 
 MOST_PAGE: Final = 1 << 23
-"""Bytes of a page that is read: the replay of a long game with thoughts has some 300,000."""
+"""The largest page that is read, in bytes; a long game with thoughts has some 300,000."""
 
 _DOCTYPE = b"<!doctype html"
 _START, _END = b'<script type="application/json" id="timeline">', b"</script>"
@@ -35,7 +35,7 @@ class _Frame(msgspec.Struct):
 
 
 class _Timeline(msgspec.Struct):
-    """What is read of `arena.records.timeline.make_timeline`."""
+    """The parts that are read of a timeline (`arena.records.timeline.make_timeline`)."""
 
     players: list[str]
     seat: int | None
@@ -46,7 +46,7 @@ class _Timeline(msgspec.Struct):
 
 
 def read_page_or_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file of records; where it is a replay, its game as one line.
+    """Yield the lines of a file of records; if it is a replay, its game as one line.
 
     Raises InputError for a page without a game, and for the replay of one seat.
     """
@@ -81,7 +81,7 @@ def _parse(page: bytes) -> _Timeline:
 
 
 def _to_line(timeline: _Timeline) -> bytes:
-    """Return a game as a line of a file of records; its name ends the title of the page."""
+    """Return a game as a line of a file of records, named by the end of the page's title."""
     actions = "".join(frame.action.char for frame in timeline.frames if frame.action)
     try:
         rules = Rules.from_changes(timeline.rules.changes)
@@ -93,7 +93,7 @@ def _to_line(timeline: _Timeline) -> bytes:
 
 
 def _deal(timeline: _Timeline, rules: Rules) -> str:
-    """Return the deal: the hands of rounds that have not begun are of the cards that are left."""
+    """Return the deal; hands of rounds that have not begun are made of the remaining cards."""
     frames, known = timeline.frames, ""
     for ply in range(0, rules.game_plies, rules.round_plies):
         hands = frames[ply].hands if ply < len(frames) else ()

@@ -14,7 +14,7 @@ from engine.view import view
 
 _WIDTH = 80
 PLAYERS = ("seat 0", "seat 1")
-"""What the players are called where their names are not known."""
+"""The default names of the players."""
 
 
 def _format_items(head: str, items: Iterable[str]) -> list[str]:
@@ -50,7 +50,7 @@ def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS
 
 
 def _position(layout: Layout, state: State) -> Iterator[str]:
-    """Yield the row, hands, piles and score as they are."""
+    """Yield the row, hands, piles and score of a position."""
     yield from _format_items("row", [card.name for card in layout.row])
     for seat in (0, 1):
         yield from _format_items(f"hand {seat}", group(layout.hands[seat]))

@@ -1,7 +1,7 @@
-"""Describe a game ply by ply as plain data, with what was thought of the actions at each ply.
+"""Describe a game ply by ply as plain data, with the thoughts of bots at each ply.
 
-Every page that shows a game is made from it. All of it follows from views: of both seats, or of one
-seat, and then what that seat did not know cannot be in it.
+Every page that shows a game is made from it. It is derived from views, of both seats or of one
+seat; in that case it cannot contain what the seat did not know.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from engine.thoughts import checked_thoughts
 from engine.view import view
 
 _COPIES = "0123456789abcdefghijklmnopqrstuv"
-_DIGITS = 4  # of a chance: the page shows a tenth of a per cent
+_DIGITS = 4  # of a chance: pages show tenths of a per cent
 _ACTIONS = {char: action for action, char in enumerate(CHARS)}
 
 Thoughts: TypeAlias = Mapping[int, tuple[Thought, ...]]
-"""What was thought of the actions at some plies, in the order of the plies."""
+"""The thoughts on the actions at some plies, in the order of the plies."""
 
 
 def write_thoughts(thoughts: Thoughts) -> dict[str, list[dict[str, Any]]]:
@@ -56,7 +56,7 @@ def write_thoughts(thoughts: Thoughts) -> dict[str, list[dict[str, Any]]]:
 
 
 def write_chosen(thoughts: Iterable[Thought], chosen: str) -> list[dict[str, Any]]:
-    """Return what was thought of the actions at one ply, and which of them was chosen.
+    """Return the thoughts on the actions at one ply, with the chosen action marked.
 
     >>> write_chosen([Thought(11, 0.61), Thought(0, 0.5)], "T")[0]
     {'action': 'T', 'value': 0.61, 'chosen': True}
@@ -73,10 +73,10 @@ def _write_thought(action: Action, value: float, visits: int | None) -> dict[str
 
 
 def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
-    """Return the thoughts that a record's line has beside the game.
+    """Return the thoughts in the line of a record.
 
-    `record` is that of the line. Plies whose thoughts are none are left out. Raises EngineError
-    for a record that cannot be played.
+    `record` is that of the line. Plies with invalid thoughts are left out. Raises EngineError for
+    an invalid record.
 
     >>> deal = "555556666667777777888888882222334xxxyyyyzzCCC"
     >>> line = Record(deal, "5T").to_json(thoughts={"0": [{"action": "T", "value": 0.5}]})
@@ -119,15 +119,15 @@ def make_timeline(
     evidence: str = "",
     title: str = "",
 ) -> dict[str, Any]:
-    """Return the timeline of a game: of the referee, or with what one seat knew and no more.
+    """Return the timeline of a game as the referee sees it, or as one seat does.
 
-    `players` are the labels of both seats; `chances` those of seat 0 to win, before each ply
-    and at the end, and `beliefs` the same by what seat 0 and by what seat 1 knew; `off` says
-    by how much a chance at a ply may be off. `thoughts` are what the acting bot thought, by ply;
-    `judged` are decisions, and `judge` says who judged them. `winner` is that of a forfeit: else
-    it follows from the game. What is given must be known to the seat, except `beliefs`,
-    `evidence`, and the thoughts and decisions of the other seat, which are left out. Raises
-    EngineError for a bad record.
+    `players` are the labels of both seats; `chances` are seat 0's chances to win, before each ply
+    and at the end, and `beliefs` are the same by the views of seat 0 and of seat 1; `off` returns
+    the error of a chance at a ply. `thoughts` are those of the acting bot, by ply; `judged` are
+    decisions, and `judge` names the bot that judged them. `winner` is that of a forfeit; otherwise
+    it follows from the game. All arguments must be known to `seat`, except `beliefs`, `evidence`,
+    and the other seat's thoughts and decisions, which are left out. Raises EngineError for a bad
+    record.
     """
     positions = _follow(record)
     last = positions[-1]
@@ -161,7 +161,7 @@ def _add_decisions(
     thoughts: Thoughts,
     judged: Sequence[Judged],
 ) -> None:
-    """Add to frames by ply what was thought of the actions there, and what the decision lost."""
+    """Add to frames by ply the thoughts on the actions, and the loss of the decision."""
     for ply, of_ply in thoughts.items():
         if ply in frames:
             frames[ply]["thoughts"] = write_chosen(of_ply, actions[ply : ply + 1])
@@ -176,7 +176,7 @@ def _add_chances(
     beliefs: Sequence[Sequence[float | None]],
     off: Callable[[int, float], float] | None,
 ) -> None:
-    """Add to each frame the chance to win, and those by what each seat knew, with their ranges."""
+    """Add to each frame the chance to win, overall and by each seat's view, with ranges."""
     for ply, frame in enumerate(frames):
         chance = chances[ply] if chances else None
         frame["chance"], frame["range"] = _rounded(chance), _range(ply, chance, off)
@@ -186,7 +186,7 @@ def _add_chances(
 
 
 def write_judged(one: Judged) -> dict[str, Any]:
-    """Return a decision as plain data: what it lost, and the chance of each legal action.
+    """Return a decision as plain data: its loss, and the chance of each legal action.
 
     >>> write_judged(Judged(0, 1, [600_000, 420_000] + 10 * [-1], 180_000, 51_000))
     {'action': '6', 'best': '5', 'loss': 0.18, 'error': 0.051, 'blunder': True, \
@@ -209,7 +209,7 @@ def write_judged(one: Judged) -> dict[str, Any]:
 def _range(
     ply: int, chance: float | None, off: Callable[[int, float], float] | None
 ) -> list[float] | None:
-    """Return the least and the highest chance that one may be, None where it is not known."""
+    """Return the lowest and the highest possible value of a chance; None if it is not known."""
     if chance is None or off is None:
         return None
     far = off(ply, chance)
@@ -227,9 +227,9 @@ def _follow(record: Record) -> list[State]:
 
 
 def look_back(seen: View) -> list[View]:
-    """Return what the seat of a view has seen at every ply until now.
+    """Return the views of the same seat at every ply so far.
 
-    All worlds that fit the view agree on it, so that one of them is followed.
+    They are the same in all worlds that fit the view, so any one of these is replayed.
 
     >>> [len(seen.history) for seen in look_back(View.from_text("0 5678 xy 5T"))]
     [0, 1, 2]
@@ -296,20 +296,20 @@ def _frame(looks: Looks, layout: Layout) -> dict[str, Any]:
 
 
 def _copies(cards: Sequence[Card]) -> str:
-    """Return which of its kind each card is, a character each."""
+    """Return the number of each card among its kind, a character for each."""
     return "".join(_COPIES[card.number] for card in cards)
 
 
 def _sorted_copies(cards: Sequence[Card] | None) -> str | None:
-    """Return the same of a hand or pile, in the order of the kinds."""
+    """Return `_copies` of a hand or pile, sorted by kind."""
     return None if cards is None else _copies(sorted(cards))
 
 
 def find_marks(before: Piles, after: Piles, seat: Seat, rules: Rules) -> list[dict[str, Any]]:
-    """Return what the take of a seat changed, as plain data.
+    """Return the effects of a seat's take as plain data.
 
-    A majority has who had it and who has it now, a set how many more there are, and a city
-    how many the seat holds of those it needs.
+    For a majority they are its old and its new owner, for sets the number added, and for cities the
+    number held and the number needed.
 
     >>> from engine import STANDARD, pack_of
     >>> find_marks((0, pack_of([3])), (pack_of([3, 3]), pack_of([3])), 0, STANDARD)
@@ -330,7 +330,7 @@ def find_marks(before: Piles, after: Piles, seat: Seat, rules: Rules) -> list[di
 
 
 def describe_rules(rules: Rules) -> dict[str, Any]:
-    """Return the numbers of the rules that a page needs."""
+    """Return the numbers of the rules that pages need."""
     return {
         "copies": [*rules.copies],
         "removed": rules.removed,

@@ -79,7 +79,7 @@ def with_glossary(report: Report) -> Report:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """A run as a report of several names it: a unique title, and how much of it is there."""
+    """A run in a report of several: a unique title, and how much of it has been played."""
 
     title: str
     tournament: Tournament
@@ -88,7 +88,7 @@ class RunFacts:
 
 
 def runs_section(runs: Sequence[RunFacts]) -> Section:
-    """Return what the runs were, and which bots they had."""
+    """Return the section on the runs' settings and bots."""
     rows = [_run_row(run) for run in runs]
     blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows)]
     unfinished = [run.title for run in runs if not run.finished]

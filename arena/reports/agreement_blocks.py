@@ -29,9 +29,9 @@ _TIPS = [
 
 
 def agreement_blocks(agreement: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
-    """Yield the map of who chooses alike, and its table; nothing where nobody was asked.
+    """Yield the map of which bots choose alike, and its table; nothing if no bot was asked.
 
-    Every two bots are there once, in the order of `labels`.
+    Every two bots appear once, in the order of `labels`.
     """
     places = {label: place for place, label in enumerate(labels)}
     table = agreement.assign(

@@ -16,9 +16,9 @@ Cell: TypeAlias = "str | int | float | None"
 class Table:
     """Rows that can be sorted, filtered and copied as CSV; `name` is unique in a report.
 
-    A row has a cell for each column. `links` are, by the number of a row, to which its name
-    leads: a replay's id, a fragment of the page, or, where it begins with "./", the address of
-    another page. `more` is, by the number of a row, what the page shows when that is opened.
+    A row has a cell for each column. `links` has, by number of a row, the target of its name: a
+    replay's id, a fragment of the page, or the address of another page, which begins with "./".
+    `more` has, by number of a row, the text that the page shows when the row is opened.
     """
 
     name: str
@@ -27,12 +27,12 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     links: Sequence[str | None] = ()
     note: str = ""
-    """What is to be known of the rows: of how many they are the first, say."""
+    """A remark on the rows, such as how many there are in all."""
     folded: bool = False
-    """Whether the reader has to unfold it: a chart shows the same."""
+    """Whether it is folded at first, because a chart shows the same."""
     more: Sequence[str] = ()
     few: Collection[str] = ()
-    """Names of the columns that a narrow screen shows; all of them where it is empty."""
+    """Names of the columns that a narrow screen shows; all of them if it is empty."""
 
     @property
     def key(self) -> int:
@@ -42,13 +42,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart as a Vega-Lite specification, and what it shows in words for who cannot see it.
+    """A chart as a Vega-Lite specification, with its text alternative.
 
-    `table` is the name of the table with the same numbers, `hint` how the eye finds more.
+    `table` is the name of the table with the same numbers, `hint` explains how to read the chart.
 
-    The specification is plain data with the chart's rows in it; `altair.Chart.from_dict` takes
-    it. (Building charts by Altair's own classes took 0.5 s of imports and 55 ms a chart, in
-    every run.)
+    The specification is plain data with the chart's rows in it; `altair.Chart.from_dict` takes it.
+    (Building charts with Altair's classes took 0.5 s of imports and 55 ms a chart, in every run.)
     """
 
     name: str
@@ -61,7 +60,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraphs; `warning` for what the reader must not miss."""
+    """Paragraphs; a `warning` is made prominent."""
 
     paragraphs: Sequence[str]
     warning: bool = False
@@ -69,7 +68,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Code:
-    """Text to be shown as it is: a config, a traceback, a command that can be copied."""
+    """Preformatted text: a config, a traceback, a command that can be copied."""
 
     title: str
     text: str
@@ -95,9 +94,9 @@ class Replays:
 
 @dataclass(frozen=True)
 class Profiles:
-    """Bots of which the reader chooses one or two; `data` is what the page's script shows of them.
+    """Profiles of bots, of which the reader chooses one or two; `data` is for the page's script.
 
-    `table` has their key figures, for where no script runs.
+    `table` has their key figures, for readers without scripts.
     """
 
     table: Table
@@ -118,7 +117,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report, of one run or of several; `home` is the page that leads to it, if any."""
+    """A whole report, of one run or of several; `home` is the page that links to it, if any."""
 
     title: str
     summary: Sequence[str]
@@ -135,7 +134,7 @@ class Report:
         return (block for block in self.blocks if isinstance(block, Chart))
 
     def tables(self) -> Iterator[Table]:
-        """Yield every table, in order, also that of the profiles."""
+        """Yield every table, in order, including that of the profiles."""
         tables = (block for block in self.blocks if isinstance(block, Table | Profiles))
         return (block if isinstance(block, Table) else block.table for block in tables)
 
@@ -148,7 +147,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def write_cell(value: Cell, kind: Kind) -> str:
-    """Return a cell as people read it.
+    """Return a cell formatted for readers.
 
     >>> [write_cell(0.5134, "share"), write_cell(12.34, "change"), write_cell(0.00123, "seconds")]
     ['51.3 %', '+12.3', '1.23 ms']
@@ -176,7 +175,7 @@ def write_cell(value: Cell, kind: Kind) -> str:
 
 
 def write_interval(low: Cell, high: Cell, kind: Kind) -> str:
-    """Return an interval, or the one end of it that is known.
+    """Return an interval as text, or the only end that is known.
 
     >>> write_interval(0.513, 0.6, "share"), write_interval(2040.4, None, "elo")
     ('51.3..60.0 %', 'at least 2040')

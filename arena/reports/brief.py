@@ -1,6 +1,6 @@
-"""Show the beginning of a report in a notebook: what it says first, two charts, and the standings.
+"""Show the beginning of a report in a notebook: the summary, two charts, and the standings.
 
-The whole page has 1.4 MB and more, which a notebook would keep in its file for each cell.
+The whole page has at least 1.4 MB, which a notebook would store in its file for each cell.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from arena.reports.html import find_lack
 from arena.reports.table_rows import write_rows
 
 MOST_BYTES: Final = 100_000
-"""Of a cell, in the notebook's file."""
+"""The most bytes of a cell in the notebook's file."""
 
 _MOST_CHARTS, _MOST_ROWS = 2, 20
 _FOR_CHARTS = 0.75  # of the bytes; the rest is the table and the text
@@ -39,7 +39,7 @@ _CONFIG: Final[Spec] = {
 def to_frame(report: Report) -> str:
     """Return a frame of 100 kB at most, with the beginning of a report and without scripts.
 
-    The charts are there where their library is installed.
+    It has charts only if their library is installed.
     """
     charts = [*_drawn(report)] if not find_lack() else []
     for most in range(len(charts), -1, -1):
@@ -59,7 +59,7 @@ def to_frame(report: Report) -> str:
 
 
 def _first_rows(report: Report) -> Table | None:
-    """Return the first table that is not folded, with few of its rows and columns."""
+    """Return the first table that is not folded, with its first rows and main columns only."""
     table = next((one for one in report.tables() if not one.folded), None)
     if table is None:
         return None
@@ -70,7 +70,7 @@ def _first_rows(report: Report) -> Table | None:
 
 
 def _first_of(spec: Spec) -> Spec:
-    """Return a chart with a row for each value with the first rows, any other one as it is."""
+    """Return a chart that has a row for each value with its first rows only, others unchanged."""
     values, place = spec["data"]["values"], spec.get("encoding", {}).get("y", {})
     if len(values) <= _MOST_ROWS or spec.get("height") != STEP * len(values) or not place:
         return spec
@@ -80,7 +80,7 @@ def _first_of(spec: Spec) -> Spec:
 
 
 def _drawn(report: Report) -> Iterator[tuple[Chart, Markup]]:
-    """Yield the first charts as pictures, those that are not too large."""
+    """Yield the first charts as pictures, without those that are too large."""
     import vl_convert
 
     left = _FOR_CHARTS * MOST_BYTES

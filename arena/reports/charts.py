@@ -25,24 +25,24 @@ WIN_COLOURS: Mapping[str, str] = {
 }
 """The colour of each win type.
 
-All colours of charts have a contrast of 3 at least on white, and are told apart without telling red
-from green (after Okabe and Ito 2008). In the dark the page takes others (`charts.js`).
+All colours of charts have a contrast of at least 3 on white, and can be distinguished by readers
+with red-green blindness (after Okabe and Ito 2008). The dark theme uses others (`charts.js`).
 """
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#6f7882"
 STEP = 24
-"""Pixels of a row."""
+"""The height of a row in pixels."""
 
 MOST_BOTS = 40
-"""Bots in a chart, the first ones of the standings: more rows cannot be told apart."""
+"""The most bots in a chart, the first of the standings: more rows would be illegible."""
 
 ALL = "all bots "
-"""Stands for all bots together in tables and choices; a label does not end with a space."""
+"""The name of all bots together in tables and choices; no label ends with a space."""
 
 _LABEL = 120
 
 MOST_ROWS = 1_000
-"""Rows of a table on the page: those of 40 bots against each other. A file has all of them."""
+"""The most rows of a table on the page, enough for 40 bots against each other."""
 
 
 def chart(values: Sequence[Mapping[str, Any]], **parts: Any) -> Spec:
@@ -61,23 +61,23 @@ def row_of_bots(labels: Sequence[str], field: str = "bot") -> Spec:
 
 
 def nominal(field: str, **more: Any) -> Spec:
-    """Return a channel of names."""
+    """Return an encoding channel of nominal type."""
     return {"field": field, "type": "nominal", **more}
 
 
 def quantity(field: str, title: str | None, **more: Any) -> Spec:
-    """Return a channel of numbers."""
+    """Return an encoding channel of quantitative type."""
     return {"field": field, "type": "quantitative", "title": title, **more}
 
 
 def choice(name: str, title: str, options: Sequence[str]) -> Spec:
-    """Return a parameter that the reader chooses from some names; the first one is chosen."""
+    """Return a parameter that the reader selects from `options`; it begins with the first."""
     bind = {"input": "select", "options": [*options], "name": title}
     return {"name": name, "value": options[0], "bind": bind}
 
 
 def colours(of: Mapping[str, str]) -> Spec:
-    """Return the scale of some names and their colours."""
+    """Return the scale that maps names to colours."""
     return {"domain": [*of], "range": [*of.values()]}
 
 
@@ -87,7 +87,7 @@ def plain_rows(frame: pd.DataFrame, columns: Iterable[str]) -> list[tuple[Any, .
 
 
 def _values(column: pd.Series[Any]) -> list[Any]:
-    """Return the values of a column; `isna` would take as long as all else of a small report."""
+    """Return a column's values; `isna` would take as long as the rest of a small report."""
     values, kind = column.tolist(), column.dtype.kind
     if kind in "iub" and isinstance(column.dtype, np.dtype):
         return values
@@ -97,7 +97,7 @@ def _values(column: pd.Series[Any]) -> list[Any]:
 
 
 def plain_dicts(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the rows as plain data for a chart; `columns` are the new names by the old ones."""
+    """Return the rows as plain data for a chart; `columns` maps old names to new ones."""
     names = [*columns.values()]
     return [dict(zip(names, row, strict=True)) for row in plain_rows(frame, columns)]
 
@@ -110,9 +110,9 @@ def frame_table(
     *,
     folded: bool = False,
 ) -> Table:
-    """Return a table of a frame's rows, which has the name of its file; `columns` are those shown.
+    """Return a table of a frame's rows, named as its file; `columns` are the columns shown.
 
-    Rows that are too many are in the file.
+    Rows beyond the page's limit are only in the file.
     """
     shown = columns or table.shown
     rows = plain_rows(frame.iloc[:MOST_ROWS], [column.name for column in shown])
@@ -129,23 +129,23 @@ def cut_table(
     *,
     folded: bool = False,
 ) -> Table:
-    """Return a table of the first rows, with a note where there are more: the file has them."""
+    """Return a table of the first rows; if there are more, a note names the file with all."""
     note = note_of(len(rows), file)
     return Table(name, caption, columns, rows[:MOST_ROWS], note=note, folded=folded)
 
 
 def note_of(rows: int, file: str) -> str:
-    """Return what is said below a table that has more rows than a page shows."""
+    """Return the note below a table that has more rows than a page shows."""
     if rows <= MOST_ROWS:
         return ""
     return f"The first {MOST_ROWS:,} of {rows:,} rows; {file} has all of them."
 
 
 def interval_layers(x: Spec, mark: Mapping[str, Any] | None = None) -> list[Spec]:
-    """Return the layers of numbers, each on the bar of its 95 % interval.
+    """Return the layers that draw numbers, each on the bar of its 95 % interval.
 
-    The fields of a row are `value`, `low` and `high`; one without ends has a bar of no length.
-    `mark` is what stands for the number: a point unless it says otherwise.
+    The fields of a row are `value`, `low` and `high`; the bar of a row without ends has no length.
+    `mark` is the mark of the number, by default a point.
     """
     point = {"type": "point", "filled": True, "size": 80, "opacity": 1, "color": BLUE}
     return [
@@ -159,13 +159,13 @@ def interval_layers(x: Spec, mark: Mapping[str, Any] | None = None) -> list[Spec
 
 
 def _end_or_value(end: str) -> Spec:
-    """Return the transform that gives a bar this end, also where no row of a chart has it."""
+    """Return the transform that gives a bar this end, even if no row of the chart has it."""
     known = "isValid(datum.low) && isValid(datum.high)"
     return {"calculate": f"{known} ? datum.{end} : datum.value", "as": end}
 
 
 def tips(*fields: tuple[str, str], form: str = "") -> list[Spec]:
-    """Return what is shown of a row at the pointer: fields and titles; numbers have a format."""
+    """Return the tooltip of a row from pairs of field and title; numbers have a format."""
     more = {"type": "quantitative"} | ({"format": form} if form else {})
     return [{"field": field, "title": title} | (more if form else {}) for field, title in fields]
 
@@ -179,20 +179,20 @@ def zero_line() -> Spec:
     }
 
 
-_SQUEEZED = 3  # times as wide an axis would be with the outliers as without
-_SEEN = 0.04  # of an axis: a wider interval can be seen
-_OUT = 4  # of so many rows one can be an outlier, at most
+_SQUEEZED = 3  # how many times as wide the axis is with the outliers
+_SEEN = 0.04  # of an axis: wider intervals are visible
+_OUT = 4  # at most one row in this many is an outlier
 _ROOM = 0.04  # of the axis, beyond its rows
 
 
 class Window(NamedTuple):
-    """The part of an axis that a chart shows, and the rows that reach beyond it."""
+    """The range of an axis that a chart shows, and the rows that extend beyond it."""
 
     scale: Spec
     beyond: Sequence[Mapping[str, Any]]
 
     def layers(self, x: Spec) -> list[Spec]:
-        """Return the layers of the arrows that stand where rows reach beyond the axis."""
+        """Return the layers with the arrows of rows that extend beyond the axis."""
         mark = {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": ORANGE}
         return [
             {
@@ -204,7 +204,7 @@ class Window(NamedTuple):
         ]
 
     def describe(self, name: str) -> str:
-        """Return the sentence on the rows that reach beyond the axis, none where none does."""
+        """Return the sentence on the rows that extend beyond the axis, or "" without any."""
         if not self.beyond:
             return ""
         named = name_some([str(row[name]) for row in self.beyond])
@@ -212,13 +212,13 @@ class Window(NamedTuple):
 
 
 def find_window(rows: Sequence[dict[str, Any]], *, zero: bool = False) -> Window:
-    """Return the part of the axis that shows the rows, without those that would squeeze it.
+    """Return the range of the axis for the rows, without outliers that would squeeze it.
 
-    The fields of a row are `value`, and `low` and `high` where it has them. A row that reaches
-    beyond gets the ends of the axis instead, and no value that is not on it, and the fields `edge`
-    and `side`, where its arrow stands. They are a quarter of the rows at most, and only where the
-    axis would be three times as wide with them, and intervals hard to see. With `zero` it is shown,
-    too.
+    The fields of a row are `value`, and optionally `low` and `high`. In a row that extends beyond
+    the axis, ends are clipped to the axis, a value off the axis is removed, and the fields `edge`
+    and `side` are set to the place of its arrow. At most a quarter of the rows are treated so, and
+    only if they would make the axis three times as wide, and intervals hard to see. With `zero` the
+    axis includes 0.
 
     >>> rows = [{"value": v, "low": v - 20, "high": v + 20} for v in (60, 40, 10, -2900)]
     >>> window = find_window(rows)
@@ -258,6 +258,6 @@ def _ends(rows: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def _width(rows: Sequence[Mapping[str, Any]]) -> float:
-    """Return how wide an axis has to be for some rows."""
+    """Return the width of the axis that shows all of some rows."""
     ends = _ends(rows)
     return max(ends) - min(ends) if ends else 0.0

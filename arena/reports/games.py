@@ -1,4 +1,4 @@
-"""Make the sections of a report on single games: those worth a look, with replays, and faults."""
+"""Make the sections on single games: interesting games with their replays, and faults."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 3
-"""Games for each reason; a run of less than MANY games has one."""
+"""Games that are picked for each reason; one in runs of fewer than MANY games."""
 
 MANY = 100
 
 MOST_DECIDED = 4
-"""Deals of a comparison in which the change decided; each has two games."""
+"""How many deals are shown in which the change of a bot decided a game; each has two games."""
 
 _MOST_SHOWN = 24
 _MOST_OF_A_KIND = 2
@@ -41,7 +41,7 @@ _MOST_TEXT = 4_000  # characters of a traceback or of what a bot printed
 
 
 class Place(NamedTuple):
-    """The place of a game in a run: the number of its pairing, its pair, and a seat."""
+    """The place of a game in a run: the numbers of its pairing and pair, and a seat."""
 
     pairing: int
     pair: int
@@ -49,14 +49,14 @@ class Place(NamedTuple):
 
 
 class Pick(NamedTuple):
-    """A game to look at, and why."""
+    """A game to look at, and the reason."""
 
     place: Place
     reason: str
 
 
 def replay_id(place: Place) -> str:
-    """Return the name of a game's replay in the page."""
+    """Return the id of a game's replay in the page."""
     return f"game-{place.pairing}-{place.pair}-{place.seat}"
 
 
@@ -65,7 +65,7 @@ def pick_games(
 ) -> Iterator[Pick]:
     """Yield the closest games, the shortest City wins and the greatest turns of a run.
 
-    The first two are from different pairings, as far as there are some.
+    The first two kinds are taken from different pairings, as far as possible.
     """
     most = MOST if games >= MANY else 1
     for lead in islice(_least_leads(margins), most):
@@ -82,7 +82,7 @@ def pick_games(
 
 
 def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
-    """Yield each pairing that has games by points with the least lead in them, the least first."""
+    """Yield each pairing with games won by points and its least lead, in ascending order."""
     least: dict[int, int] = {}
     for pairing, margin, _ in margins:
         least[pairing] = min(abs(margin), least.get(pairing, abs(margin)))
@@ -90,7 +90,7 @@ def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
 
 
 def pick_telling(turns: pd.DataFrame, bots: Container[str]) -> Iterator[Pick]:
-    """Yield of some bots a win and a loss: those with the greatest turn."""
+    """Yield a win and a loss of each of some bots: those with the largest turn."""
     for bot, result, _, *place, ply in turns.itertuples(index=False, name=None):
         if bot in bots:
             what = {"won": "wins", "lost": "losses"}[result]
@@ -98,7 +98,7 @@ def pick_telling(turns: pd.DataFrame, bots: Container[str]) -> Iterator[Pick]:
 
 
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:
-    """Yield games of a comparison in which the change decided, each beside the old version's."""
+    """Yield games of a comparison that the change decided, each followed by the old version's."""
     new, old = tournament.labels[:2]
     numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     columns = ["opponent", "pair", "seat", "ply", "new_score", "old_score"]
@@ -116,7 +116,7 @@ def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick
 def games_section(
     tournament: Tournament, store: Store, picks: Iterable[Pick]
 ) -> tuple[Section, frozenset[str]]:
-    """Return the section with the games that were picked, and the ids of their replays."""
+    """Return the section with the picked games, and the ids of their replays."""
     reasons: dict[Place, list[str]] = {}
     for place, reason in picks:
         of_place = reasons.setdefault(place, [])
@@ -178,7 +178,7 @@ class ShownFault(NamedTuple):
 
 
 def choose_faults(faults: Iterable[ShownFault]) -> list[ShownFault]:
-    """Return the faults that are shown: the first ones of each bot and kind."""
+    """Return the faults to show: the first ones of each bot and kind."""
     seen: Counter[tuple[str, str]] = Counter()
     chosen = []
     for shown in faults:
@@ -199,7 +199,7 @@ def faults_section(
 ) -> Section:
     """Return the faults by kind, some with their evidence, and the slowest decisions.
 
-    `links` lead from the chosen faults to their replays.
+    `links` has the targets of the chosen faults: their replays.
     """
     blocks = [*_faults(counts, pairings, chosen, command, links), *_slowest(timings)]
     title = "Faults" if timings is None else "Faults and time"
@@ -256,7 +256,7 @@ def _evidence(shown: ShownFault, command: str) -> Code:
 
 
 def _cut(text: str) -> str:
-    """Return a text, or its end where it is very long."""
+    """Return a text, or its end if it is very long."""
     return text if len(text) <= _MOST_TEXT else f"... {text[-_MOST_TEXT:]}"
 
 

@@ -1,4 +1,4 @@
-"""Make heat maps of numbers for every two bots: a picture, with its table behind it."""
+"""Make heat maps of numbers for every two bots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.reports.charts import BLUE, GREY, ORANGE, Spec, chart, nominal, quant
 _FEW = 14  # bots whose numbers can be printed in the cells
 _WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its number
 _PAPER = "#f7f7f7"
-_DARKEST = 0.928, 0.964  # of one colour, and of two: beyond that black has too little contrast
+_DARKEST = 0.928, 0.964  # of one colour, and of two: beyond it black text lacks contrast
 _LEGEND = {"format": ".0%", "orient": "bottom", "gradientLength": 180, "titleLimit": 320}
 
 
@@ -23,9 +23,9 @@ def heat_map(
 ) -> Spec:
     """Return a map with a row and a column for each label; a row of data is a cell.
 
-    The fields are `bot`, `opponent`, the field of the colour that is `shown`, which is 0 to 1,
-    `cell`, which is printed where there is room, and `mark`, one of `marks` or none: a triangle
-    that points up for the first one of them, and one that points down for the second.
+    The fields are `bot` and `opponent`; the field that `shown` maps to a colour, 0 to 1; `cell`, a
+    text that is printed if there is room; and `mark`. If that is the first of `marks`, a triangle
+    points up; if the second, it points down.
     """
     is_small = len(labels) <= _FEW
     size = (_WIDE, _HIGH) if is_small else (_NARROW, _NARROW)
@@ -51,12 +51,12 @@ def heat_map(
 
 
 def two_sided(field: str, title: str) -> Spec:
-    """Return the colours of a share that is even at a half: blue above, orange below."""
+    """Return a diverging colour scale for a share with its middle at 0.5: blue above it."""
     return _colours(field, title, {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE]})
 
 
 def one_sided(field: str, title: str) -> Spec:
-    """Return the colours of a share that is nothing at 0: the darker, the more."""
+    """Return a sequential colour scale for a share: darker is more."""
     return _colours(field, title, {"domain": [0, 1], "range": [_PAPER, BLUE]})
 
 
@@ -90,9 +90,9 @@ def _marks(size: tuple[int, int], marks: Sequence[str]) -> Spec:
 
 
 def _texts(field: str, darkest: float) -> Spec:
-    """Return the layer of the texts in the cells, which are white beyond the `darkest` value.
+    """Return the layer of the texts in the cells, which are white in cells beyond `darkest`.
 
-    So each has a contrast of 4.5 at least.
+    So every text has a contrast of at least 4.5.
     """
     condition = {"test": f"datum.{field} > {darkest}", "value": "#ffffff"}
     return {

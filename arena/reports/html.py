@@ -25,7 +25,7 @@ _STYLES = (*STYLES, "arena.reports/report.css", "arena.reports/profiles.css")
 
 
 def to_html(report: Report) -> str:
-    """Return a report as one HTML file, with its charts, its tables and its replays in it."""
+    """Return a report as one HTML file, which contains its charts, tables and replays."""
     replays = {replay.id: replay.data for replay in report.replays()}
     scripts = (*SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS
     return render(
@@ -44,12 +44,12 @@ def to_html(report: Report) -> str:
 
 
 def _with_notices(bundle: str) -> str:
-    """Return the script with who wrote it, and under which licences, in a comment."""
+    """Return the script with a comment that names its authors and licences."""
     return f"/*!\n{static('arena.reports/notices.txt')}*/\n{bundle}"
 
 
 def _is_tall(chart: Chart) -> bool:
-    """Return whether a chart has so many rows that on paper three stand beside each other."""
+    """Return whether a chart is tall: on paper three of them are printed side by side."""
     height = chart.spec.get("height")
     return isinstance(height, int) and height > _TALL
 
@@ -57,7 +57,7 @@ def _is_tall(chart: Chart) -> bool:
 def write_reports(path: Path, report: Report) -> None:
     """Write report.html and report.md into a folder.
 
-    Where the library of the charts is missing, a page of other games is removed.
+    If the library of the charts is missing, a page of other games is removed.
     """
     page, text = path / REPORT_HTML, path / REPORT_MARKDOWN
     facts = to_markdown(report)
@@ -69,16 +69,16 @@ def write_reports(path: Path, report: Report) -> None:
 
 
 def find_lack() -> str:
-    """Return what is missing for charts and the command that brings it, nothing if nothing is."""
+    """Return how to install the library of the charts, or "" if it is installed."""
     return "" if find_spec("vl_convert") else not_installed(_PACKAGE, "report")
 
 
 @cache
 def chart_bundle() -> str:
-    """Return the script that binds `vegaEmbed`, of 0.9 MB.
+    """Return the script that defines `vegaEmbed`, 0.9 MB.
 
-    Making it takes 2 s, so it is kept in the user's cache folder. Raises InputError where
-    vl-convert is not installed.
+    Making it takes 2 s, so it is kept in the user's cache folder. Raises InputError if vl-convert
+    is not installed.
     """
     if lack := find_lack():
         raise InputError(f"a page with charts: {lack}")
@@ -96,7 +96,7 @@ def chart_bundle() -> str:
 
 
 def _cache_folder() -> Path:
-    """Return where this user's caches are (the XDG base directory specification)."""
+    """Return this user's cache folder (XDG Base Directory Specification)."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
     return base / "district-noir-arena"

@@ -1,4 +1,4 @@
-"""Make the table with the key figures of every bot, which stands where no page runs a script."""
+"""Make the table with the key figures of every bot, for readers without scripts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHARES: Final = {
     "cards": Column("take_cards", "Cards of a take", "number", "The mean over all its takes."),
     "gain": Column("take_gain", "Points of a take", "number", "The mean that a take adds."),
 }
-"""What is shown of the measures, each with the ends of its interval."""
+"""The columns of the measures, each with the ends of its interval."""
 
 _WORDS: Final = (
     Column("best_card", "Best card", "text", "The kind of card that adds most to its wins."),
@@ -65,7 +65,7 @@ def _with_ends(columns: Iterable[Column]) -> Iterator[Column]:
 
 
 def _read_losses(judged: JudgedTables) -> dict[str, tuple[float | None, ...]]:
-    """Return the loss of each bot against one opponent, the one that most have met."""
+    """Return the loss of each bot against one opponent: the one that most bots have met."""
     losses = judged.losses
     against = losses[losses["opponent"] == choose_opponent(judged.decisions)]
     rows = plain_rows(against, ("bot", "loss", "loss_low", "loss_high"))
@@ -83,7 +83,7 @@ def _find_best_cards(profiles: Profiles) -> dict[str, str]:
 
 
 def _find_beyond(files: Files) -> Iterator[dict[str, str]]:
-    """Yield against whom each bot scores most beyond its Elo, and against whom least."""
+    """Yield the opponents against which each bot scores most and least beyond its Elo."""
     table = files.tables.head_to_head
     table = table[table["residual_z"].notna()].sort_values("residual_z", kind="stable")
     for sign, some in ((1, table), (-1, table[::-1])):

@@ -25,19 +25,19 @@ from arena.reports.blocks import (
 )
 
 MOST_ROWS = 50
-"""Rows of a table; the page has all of them. Only the glossary is never cut."""
+"""The most rows of a table; the page has all of them. Only the glossary is never cut."""
 
 _MARKED = re.compile(r"[\\`*\[\]<|~$#]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])")
 _TAKEN_FOR_LINKS = re.compile(r"(?<!\w)[@#](?=\w)|:(?=//|[\w+-]+:)|(?<!\w)www(?=\.)", re.I)
 _BEGINS_A_BLOCK = re.compile(r"([-+=>]|\d+[.)](?=\s|$))")
-_NOTHING = "<!-- -->"  # not seen, and parts what GitHub would take for a link or a name
+_NOTHING = "<!-- -->"  # invisible; separates what GitHub would read as a link or a name
 
 
 def to_markdown(report: Report) -> str:
     """Return a report as GitHub-flavoured Markdown.
 
-    A column with the two ends of its interval is one column. What a name has of Markdown or
-    HTML comes out as text.
+    A number and the two ends of its interval become one column. Markdown and HTML in names are
+    escaped.
     """
     lines = [f"<!-- {GENERATOR} -->", f"# {to_text(report.title)}", ""]
     for text in report.summary:
@@ -50,7 +50,7 @@ def to_markdown(report: Report) -> str:
 
 
 def to_text(text: str) -> str:
-    r"""Return a text as Markdown that shows it, whatever it is; it is one line.
+    r"""Return a text escaped, as one line of Markdown.
 
     >>> print(to_text("a|b <script> *c* city_hunter"))
     a\|b \<script> \*c\* city_hunter
@@ -60,7 +60,7 @@ def to_text(text: str) -> str:
 
 
 def to_paragraph(text: str) -> str:
-    r"""Return a text as a paragraph, and not as a list, a heading or a quotation.
+    r"""Return a text escaped so that it is a paragraph, not a list, a heading or a quotation.
 
     >>> print(to_paragraph("1. a list"), to_paragraph("> a quotation"))
     1\. a list \> a quotation
@@ -71,7 +71,7 @@ def to_paragraph(text: str) -> str:
 
 
 def _lines(block: Block) -> Iterator[str]:
-    """Yield the lines of a block, with an empty one behind it; nothing for a chart."""
+    """Yield the lines of a block and an empty line; nothing for a chart."""
     if isinstance(block, Text):
         for text in block.paragraphs:
             yield f"> **Note:** {to_text(text)}" if block.warning else to_paragraph(text)
@@ -90,7 +90,7 @@ def _lines(block: Block) -> Iterator[str]:
 
 
 def _code_lines(block: Code) -> Iterator[str]:
-    """Yield a text as it is, between fences that it does not have."""
+    """Yield a text unchanged, between fences longer than any in it."""
     lines = [escape(line) for line in block.text.splitlines()]
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", block.text))])
     title = f"**{to_text(block.title)}**"
@@ -102,7 +102,7 @@ def _code_lines(block: Code) -> Iterator[str]:
 
 
 def _table_lines(table: Table) -> Iterator[str]:
-    """Yield a table: its caption, its first rows, and how many there are."""
+    """Yield a table: its caption, its first rows, and the number of rows."""
     if not table.rows:
         return
     columns = [*_columns(table)]
@@ -126,7 +126,7 @@ def _table_lines(table: Table) -> Iterator[str]:
 
 
 def _columns(table: Table) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of the columns that become one: a number with the ends of its interval.
+    """Yield groups of columns that become one: a number with the ends of its interval.
 
     Columns without a value are left out.
     """
@@ -149,7 +149,7 @@ def _cell(columns: Sequence[Column], row: Sequence[Cell], own: Sequence[int]) ->
     if kind == "code" and text and not set(text) & set("`|\\"):
         return f"`{escape(text)}`"
     is_known = low is not None or high is not None
-    ends = write_interval(low, high, kind).removesuffix(" %")  # the number has it
+    ends = write_interval(low, high, kind).removesuffix(" %")  # the number has the unit
     return to_text(f"{text} ({ends})" if is_known else text)
 
 

@@ -1,7 +1,7 @@
-"""Pack many short texts into data for a page: each stands there once, and cells are its numbers.
+"""Pack many short texts into a page's data: each is stored once, and cells are its numbers.
 
-780 couples of bots have some 90,000 cells. A number is written with one, two or three characters of
-DIGITS, as many as the number of texts needs, without anything between them.
+There are some 90,000 cells for 780 pairs of bots. Numbers are written without separators, with one,
+two or three characters of DIGITS each, as the number of texts requires.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Cells(list[int]):
 
 
 class Texts:
-    """Numbers texts, each once; the empty one has the number 0."""
+    """Assigns numbers to texts; the empty text has the number 0."""
 
     def __init__(self) -> None:
         self.numbers = {"": 0}
@@ -31,7 +31,7 @@ class Texts:
         return Cells(numbers.setdefault(text, len(numbers)) for text in texts)
 
     def packed(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return data with the texts, in which all numbers of texts are characters."""
+        """Return the data and the texts, with the numbers of texts written as characters."""
         most = range(1, _MOST_WIDTH + 1)
         width = next(one for one in most if len(self.numbers) <= len(DIGITS) ** one)
         packed: dict[str, Any] = _pack(data, width)
@@ -39,7 +39,7 @@ class Texts:
 
 
 def _pack(data: Any, width: int) -> Any:
-    """Return data in which each list of cells is a text.
+    """Return data in which each list of cells is written as one text.
 
     >>> _pack({"rows": [[1, Cells([0, 1, 63])]]}, 1), _pack(Cells([65]), 2)
     ({'rows': [[1, 'ab_']]}, 'bb')

@@ -1,4 +1,4 @@
-"""Make the section of a report with every two bots: their scores, and who is the stronger one."""
+"""Make the section on every two bots: their scores, and which of them is the stronger one."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ _CHANCE_TIPS = [
 def pairings_section(
     table: pd.DataFrame, verdicts: pd.DataFrame, labels: Sequence[str], findings: Findings
 ) -> Section:
-    """Return the scores of all pairings and who is the stronger one, as heat maps and tables.
+    """Return the scores of all pairings and the stronger bots, as heat maps and tables.
 
     `labels` are those of the bots in the order of the standings; a table has each pairing once,
-    with the bot first that is higher there.
+    with the bot first that is ranked higher.
     """
     blocks = [*_scores(table, labels, findings), *_verdicts(verdicts, labels)]
     return Section("pairings", "Head to head", blocks)
@@ -86,7 +86,7 @@ def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> I
 
 
 def _columns() -> Iterator[Column]:
-    """Yield the columns of a pairing, which has the wins of both bots."""
+    """Yield the columns of a pairing, with the wins of both bots."""
     both = {column.name: column for column in WIN_TYPE_TABLE.shown}
     losses = [both[name] for name in LOSS_COLUMNS.values()]
     for column in HEAD_TO_HEAD.shown:
@@ -110,7 +110,7 @@ def _score_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
 
 
 def _complete(row: dict[str, Any]) -> None:
-    """Add the texts that the map shows to the row of a pairing."""
+    """Add the texts of the heat map to the row of a pairing."""
     row["interval"] = write_interval(row.pop("low"), row.pop("high"), "share")
     row["cell"] = f"{100 * row['score']:.0f}"
     q, beyond = row.pop("q"), row.pop("beyond")

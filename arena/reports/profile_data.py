@@ -1,6 +1,6 @@
-"""Make the data from which the script of a page shows the profiles of bots.
+"""Make the data from which a page's script shows the profiles of bots.
 
-The data have every text, and the script only puts them into tables: it computes no number.
+The data contain every text: the script only puts them into tables, and computes no numbers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from arena.reports.profile_texts import (
 from arena.statistics.intervals import LEVEL
 from arena.statistics.wording import write_ends
 
-_SHOWN = 3  # opponents above the Elo and below it, of which none need be significant
+_SHOWN = 3  # opponents above the Elo and below it that are shown even if not significant
 _MOST_LISTED = 6
 _SHARE = ("share", "share_low", "share_high")
 _SURE, _UNSURE, _UNTESTED = "+", "-", "."
@@ -50,7 +50,7 @@ class Games(NamedTuple):
 def make_data(
     profiles: Profiles, files: Files, judged: JudgedTables, games: Mapping[str, Games]
 ) -> dict[str, Any]:
-    """Return what the page shows of one bot, and of two."""
+    """Return the data that the page shows of one bot and of two."""
     made, bots, none = _Data(profiles, files, judged), profiles.bots, Games()
     data = {
         "names": made.labels,
@@ -73,7 +73,7 @@ def make_data(
 
 
 _Row: TypeAlias = tuple[str, list[Any]]
-"""A bot, and a row of one of its lists: another bot by its place, and texts."""
+"""A bot, and a row of one of its lists: another bot's place, and texts."""
 
 
 class _Data:
@@ -99,7 +99,7 @@ class _Data:
         return [*lists.values()]
 
     def groups(self) -> list[dict[str, Any]]:
-        """Return the tables of measures: title, head, note, rows and units, as the cells come."""
+        """Return the tables of measures: title, head, note, rows and units, in the cells' order."""
         made = []
         for group, of_group in groupby(self.profiles.measures, key=lambda one: one.group):
             measures = [*of_group]
@@ -109,7 +109,7 @@ class _Data:
         return made
 
     def notes(self) -> dict[str, str]:
-        """Return what is said below the lists that are there."""
+        """Return the notes below the lists that are present."""
         notes = {}
         if len(self.judged.decisions):
             worlds = counted(int(self.judged.decisions["worlds"].max()), "world")
@@ -144,7 +144,7 @@ class _Data:
             )
 
     def beyond(self) -> Iterator[_Row]:
-        """Yield opponents against which bots score most beyond their Elo, and least."""
+        """Yield the opponents against which bots score most and least beyond their Elo."""
         table = self.files.tables.head_to_head
         table = table[table["residual_z"].notna()].sort_values("residual_z", kind="stable")
         fields = ("bot", "opponent", "score", "expected", "residual", "residual_q")
@@ -161,7 +161,7 @@ class _Data:
                 yield bot, [self.places[opponent], self.texts.add(texts)]
 
     def losses(self) -> Iterator[_Row]:
-        """Yield what bots gave away against the first opponents in the order of the standings."""
+        """Yield the losses of bots against the first opponents in the order of the standings."""
         table = self.judged.losses
         order = table["opponent"].map(self.places).sort_values(kind="stable").index
         fields = ("bot", "opponent", "loss", "loss_low", "loss_high", "decisions")
@@ -173,7 +173,7 @@ class _Data:
                 yield bot, [self.places[opponent], self.texts.add(texts)]
 
     def alike(self) -> Iterator[_Row]:
-        """Yield who chooses most like each bot, and at the end who does least."""
+        """Yield the bots that choose most like each bot, and last the one that does least."""
         table = self.judged.agreement
         table = table[table["bot"] != table["other"]].sort_values(
             ["share", "other"], ascending=[False, True], kind="stable"
@@ -189,7 +189,7 @@ class _Data:
         return self.texts.add(write_cell(one, "share") for one in share)
 
     def beside(self, first: int) -> Iterator[list[Any]]:
-        """Yield a bot beside each one behind it: cells, verdicts, their own games, agreement."""
+        """Yield a bot compared with each bot after it: cells, verdicts, direct games, agreement."""
         found: Beside = self.profiles.beside[first]
         differences = np.stack(found.difference, axis=2).tolist()
         both = np.stack([found.first, found.second], axis=2).tolist()
@@ -202,7 +202,7 @@ class _Data:
             yield [self.texts.add(texts), marks, self._direct(two), self._alike(two)]
 
     def _direct(self, two: tuple[str, str]) -> Cells | None:
-        """Return the games of two bots against each other, as both see them."""
+        """Return the games of two bots against each other, from both sides."""
         if two not in self.met:
             return None
         texts = [counted(self.met[two]["games"], "game")]
@@ -218,7 +218,7 @@ class _Data:
 
 
 def _first(rows: Sequence[Any]) -> list[Any]:
-    """Return the first rows: those that are significant, and as many as are always shown."""
+    """Return the first rows: all that are significant, and at least _SHOWN."""
     sure = sum(row[-1] < LEVEL for row in rows)
     return [*rows[: min(_MOST_LISTED, max(_SHOWN, sure))]]
 
@@ -232,7 +232,7 @@ def _write_beside(
     both: Sequence[Sequence[float]],
     differences: Sequence[Sequence[float]],
 ) -> Iterator[str]:
-    """Yield the texts of two bots; the values of cards are those of their profiles."""
+    """Yield the texts of two bots' comparison; card values are repeated from their profiles."""
     for measure, values, ends in zip(measures, both, differences, strict=True):
         if measure.group != "cards":
             yield from (write_value(value, measure.unit) for value in values)

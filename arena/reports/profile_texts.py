@@ -1,4 +1,4 @@
-"""Write the texts of profiles: what measures are called, values and differences in their units."""
+"""Write the texts of profiles: names of measures, values and differences in their units."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
         "adjusted correlation, and no cause.",
     },
 }
-"""The title of each group of measures, the head of its values, and what is to be known of it."""
+"""For each group of measures its title, the head of its values, and a note on it."""
 
 _NAMES: Final = {
     "score": "Score",
@@ -48,11 +48,11 @@ _NAMES: Final = {
     "loss": "Loss of a decision",
     **CARD_NAMES,
 }
-"""What measures are called, but the shares of takes."""
+"""The names of measures, except shares of takes."""
 
 
 def describe_opponents(number: int) -> str:
-    """Return by how many opponents two bots are compared.
+    """Return the text on how many opponents two bots have in common.
 
     >>> describe_opponents(38), describe_opponents(0)
     ('Compared by 38 common opponents, each of which weighs the same', 'Without a common opponent')
@@ -64,7 +64,7 @@ def describe_opponents(number: int) -> str:
 
 
 def describe_sure(number: int, tested: int) -> str:
-    """Return how many differences are significant.
+    """Return the text on how many differences are significant.
 
     >>> describe_sure(1, 26)
     '1 of 26 differences is significant when all of them are looked at together'
@@ -77,7 +77,7 @@ def describe_sure(number: int, tested: int) -> str:
 
 
 def name_measure(measure: Measure) -> str:
-    """Return what a measure is called.
+    """Return the name of a measure.
 
     >>> name_measure(Measure("takes", "at 6", "share"))
     'Taken at action 6'
@@ -86,7 +86,7 @@ def name_measure(measure: Measure) -> str:
 
 
 def write_value(value: float | None, unit: Unit) -> str:
-    """Return a value as people read it, nothing where it is not known.
+    """Return a value formatted for readers, or "" if it is not known.
 
     >>> write_value(0.5134, "share"), write_value(0.0123, "change"), write_value(0.0098, "loss")
     ('51.3 %', '+1.2', '0.98')
@@ -99,7 +99,7 @@ def write_value(value: float | None, unit: Unit) -> str:
 
 
 def write_change(value: float, unit: Unit) -> str:
-    """Return a difference as people read it: of shares in percentage points.
+    """Return a difference formatted for readers: one of shares is in percentage points.
 
     >>> write_change(-0.0312, "share"), write_change(0.25, "number")
     ('-3.1', '+0.25')

@@ -15,7 +15,7 @@ from arena.reports.profile_data import Games, make_data
 from arena.tournament.schedule import Pairing
 
 MOST_PROFILES: Final = 200
-"""Bots that have a profile, the first ones of the standings."""
+"""How many bots, the first of the standings, have a profile."""
 
 
 def profile_links(labels: Sequence[str]) -> list[str | None]:
@@ -30,7 +30,7 @@ def profile_links(labels: Sequence[str]) -> list[str | None]:
 def profiles_section(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, games: Mapping[str, Games]
 ) -> Section:
-    """Return the section on single bots; `games` are those to look at, by bot."""
+    """Return the section on single bots; `games` are the games to look at, by bot."""
     blocks = [*_blocks(pairings, files, judged, games)]
     return Section("profiles", "Bots", blocks)
 

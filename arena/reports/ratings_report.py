@@ -51,12 +51,12 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
 
 
 def _without_links(block: Block) -> Block:
-    """Return a block without links to profiles, which need the games themselves."""
+    """Return a block without links to profiles, which cannot be made without records."""
     return replace(block, links=()) if isinstance(block, Table) else block
 
 
 def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
-    """Yield which games there are, and which bot is which."""
+    """Yield the blocks on the lists of games, and on the identities of their bots."""
     if rated.notes:
         yield Text([*map(as_sentence, rated.notes)], warning=True)
     rows = [(one.name, len(one.games)) for one in lists]

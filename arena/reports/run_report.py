@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_FAULTS = 2  # of each pairing, bot and kind that are read
-_BEGINNING = 4096  # bytes, in which a report says whose it is
+_FAULTS = 2  # faults that are read for each pairing, bot and kind
+_BEGINNING = 4096  # bytes that contain the mark of a report
 _OPEN = (
     "What is sure holds at any number of games. All else may turn around with the games that are "
     "missing."
@@ -74,11 +74,11 @@ def make_report(
     *,
     state: str = "",
 ) -> Report:
-    """Return the report of a run whose games are all in the store.
+    """Return the report of a run; its store has all of its games.
 
-    `timings` has the rows of timings.csv. Without them the report holds no reading of a clock,
-    so that the same games give the same bytes. `judged` is what `arena analyse` has found, and
-    `state` says how much of a run that is not finished has been played.
+    `timings` has the rows of timings.csv. Without them the report contains no measured times, so
+    that the same games give the same bytes. `judged` are the results of `arena analyse`, and
+    `state` says how much of an unfinished run has been played.
     """
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
     title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
@@ -86,9 +86,9 @@ def make_report(
 
 
 def _name_run(tournament: Tournament) -> str:
-    """Return what tells a run from others of the same config: its bots and its seed, too.
+    """Return a name that distinguishes a run from others of its config by its bots and its seed.
 
-    Its folder is not in it: so the same games have the same report in any folder.
+    It does not contain the folder, so that the same games have the same report in any folder.
     """
     labels = tournament.labels
     who = " and ".join(labels) if len(labels) == 2 else counted(len(labels), "bot")
@@ -96,7 +96,7 @@ def _name_run(tournament: Tournament) -> str:
 
 
 def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
-    """Yield what a reader in a hurry wants to know, the headline first."""
+    """Yield the sentences of the summary, the headline first."""
     games = files.counts.total
     if state:
         yield f"{state.capitalize()}."
@@ -118,7 +118,7 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
 
 
 def _format(tournament: Tournament) -> str:
-    """Return in words what was played."""
+    """Return the format of the tournament in words."""
     if tournament.comparison:
         return "a comparison"
     if tournament.rounds:
@@ -218,7 +218,7 @@ def report_writers(
     timings: pd.DataFrame | None = None,
     judged: JudgedTables | None = None,
 ) -> Mapping[str, Writer]:
-    """Return a writer for each report of a run, by its name; none for a page without its charts."""
+    """Return a writer for each report of a run, by name; no page if its charts cannot be made."""
 
     @cache
     def report() -> Report:
@@ -234,7 +234,7 @@ def report_writers(
 
 
 def check_place(path: Path) -> None:
-    """Raise InputError where there is something else than a report."""
+    """Raise InputError if the path exists and is not a report."""
     try:
         if not path.exists():
             return

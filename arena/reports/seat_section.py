@@ -1,4 +1,4 @@
-"""Make the section of a report on the advantage of seat 0, and on how the ratings settled."""
+"""Make the section on the advantage of seat 0 and on how the ratings converged."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ PROGRESS_COLUMNS = (
     Column("elo_low", "Elo, low", "elo"),
     Column("elo_high", "Elo, high", "elo"),
 )
-_MANY = 400  # points, beyond which the chart is one picture
-_FEW = 12  # bots whose lines can have their names beside them
-_APART = 0.05  # of the axis: names that are nearer touch
+_MANY = 400  # points: a chart with more is drawn as one picture
+_FEW = 12  # bots: with more, lines are not labelled directly
+_APART = 0.05  # of the axis: labels closer than that would overlap
 
 
 def seats_section(
@@ -57,7 +57,7 @@ def seats_section(
     progress: Mapping[int, Mapping[str, Estimate]],
     labels: Sequence[str],
 ) -> Section:
-    """Return what the first seat is worth, and the ratings by the pairs played so far."""
+    """Return the section on the advantage of seat 0, and the ratings by pairs played."""
     blocks = [*_seats(seats, advantage, labels), *_progress(progress, labels[:MOST_BOTS])]
     return Section("seats", "Seats and progress", blocks)
 
@@ -201,7 +201,7 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
 
 
 def find_named(rows: Sequence[Mapping[str, Any]], last: int) -> list[str]:
-    """Return the bots whose names can stand at the ends of their lines, without touching."""
+    """Return the bots whose names fit at the ends of their lines without overlapping."""
     ends = [row[end] for row in rows for end in ("elo", "low", "high") if row[end] is not None]
     apart = _APART * (max(ends) - min(ends))
     named: dict[str, float] = {}
@@ -214,11 +214,10 @@ def find_named(rows: Sequence[Mapping[str, Any]], last: int) -> list[str]:
 def rate_prefixes(
     tournament: Tournament, counts: Counts, labels: Collection[str], unrated: Collection[str]
 ) -> dict[int, dict[str, Estimate]]:
-    """Return the rating of each bot by the number of pairs that count of every pairing.
+    """Return the rating of each bot from the first pairs of every pairing, by their number.
 
     The numbers are the ends of the parts in which the run was counted; `labels` are the bots that
-    have played. Prefixes in which bots are not connected that are connected in the end have no
-    ratings.
+    have played. A prefix is left out if it does not yet connect bots that all games connect.
     """
     if len(counts.ends) < 2:
         return {}

@@ -1,4 +1,4 @@
-"""Make the section of a report with the standings: ratings, leads over the next bot, groups."""
+"""Make the section with the standings: ratings, leads over the next bot, groups."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _TIMES = ("cpu_mean", "cpu_p99")
 _FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
-_AFTER_ELO = 5  # columns: rank, bot, Elo and its ends
+_AFTER_ELO = 5  # the columns before: rank, bot, Elo and its ends
 _CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
 _LEADS = ("bot", "opponent", "lead", "lead_low", "lead_high", "likely", "verdict")
 _AXIS = {"format": "d", "tickMinStep": 1}
@@ -42,7 +42,7 @@ _SHAPES = {"apart": "circle", "leans": "triangle-right", "open": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
 _ROOM = 18, 80  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
-_NAMED = 6  # bots that are named; of more their ranks are said
+_NAMED = 6  # bots that are named; of more bots the ranks are given
 
 
 def standings_section(
@@ -51,7 +51,7 @@ def standings_section(
     findings: Findings,
     timings: pd.DataFrame | None,
 ) -> Section:
-    """Return the standings as a chart of intervals and as a table, and the leads beside them."""
+    """Return the standings as a chart of intervals and a table, and the chart of leads."""
     blocks = [*_blocks(standings, _of_neighbours(verdicts), findings, timings)]
     return Section("standings", "Standings", blocks)
 
@@ -74,12 +74,12 @@ def _blocks(
 
 
 def _of_neighbours(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdicts on each bot and the next one, which come first of those on a bot."""
+    """Return the verdicts on each bot and the next: the first of those that begin with it."""
     return verdicts.drop_duplicates("bot")
 
 
 def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
-    """Return the table of standings; a row opens to the bots that are surely above and below."""
+    """Return the table of standings; a row opens to the bots significantly above and below it."""
     columns = [*STANDINGS.shown]
     group = next(column for column in columns if column.name == "group")
     columns.remove(group)
@@ -95,7 +95,7 @@ def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
 
 
 def _describe_place(order: Sequence[_Place], place: int) -> str:
-    """Return in lines which bots are surely above a bot, surely below it, and neither.
+    """Return lines that name the bots significantly above a bot, below it, and neither.
 
     `order` has rank, label and letters of each bot, the strongest first.
 
@@ -125,7 +125,7 @@ def _describe_place(order: Sequence[_Place], place: int) -> str:
 
 
 def _name_bots(bots: Sequence[_Place]) -> str:
-    """Return the names of some bots, of many their number and their ranks.
+    """Return the names of some bots, or of many bots their number and ranks.
 
     >>> _name_bots([(rank, "x", "a") for rank in (2, 3, 4, 6, 8, 9, 10)])
     '7 bots (ranks 2 to 4, 6, 8 to 10)'
@@ -158,7 +158,7 @@ def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
 
 
 def _place(value: float, low: float | None, high: float | None) -> dict[str, Any]:
-    """Return where a number of a chart lies; an end that is not known is where the number is."""
+    """Return the fields of a number in a chart; an unknown end is replaced by the number."""
     return {
         "value": value,
         "low": value if low is None else low,
@@ -199,9 +199,9 @@ def _chart(standings: pd.DataFrame) -> Chart:
 
 
 def _lead_chart(neighbours: pd.DataFrame) -> Chart:
-    """Return how far each bot leads the next one, and how likely it is the stronger one.
+    """Return the chart of each bot's lead over the next one and its chance to be stronger.
 
-    It has the rows of the chart of ratings, with the last one empty.
+    It has the same rows as the chart of ratings; the last one is empty.
     """
     shown = neighbours.head(MOST_BOTS - 1)
     labels = [*shown["bot"], shown["opponent"].iloc[-1]]

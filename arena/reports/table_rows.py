@@ -1,4 +1,4 @@
-"""Write the rows of a table: the first ones as HTML, the others as data for a script."""
+"""Write the rows of a table: the first rows as HTML, the others as data for a script."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from arena.insight.table_columns import Column, Kind
 from arena.reports.blocks import Cell, Table, write_cell
 
 FIRST, FIRST_FOLDED = 50, 20
-"""Rows that are elements from the beginning, of a table that is shown and of one that is folded."""
+"""Rows that are written as HTML, of a table that is open and of one that is folded."""
 
-_NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is always shown whole
+_NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is never cut
 
 
 def write_rows(table: Table) -> Markup:
-    """Return the first rows, made by columns: a template takes three times as long."""
+    """Return the first rows, built column by column: a template takes three times as long."""
     first = table.rows[: _count_first(table)]
     if not first:
         return Markup()
@@ -37,10 +37,10 @@ def write_rows(table: Table) -> Markup:
 
 
 def find_rest(table: Table) -> dict[str, Any]:
-    """Return the rows that are no elements yet, by their cells, and what belongs to all rows.
+    """Return the remaining rows as their cells, and the data that belong to all rows.
 
-    A cell is its text, or that and its exact number where the text is rounded. `links` are the
-    addresses of the names, and `more` what each row opens to.
+    A cell is its text, or its text and exact number if the text is rounded. `links` are the targets
+    of the names, and `more` the texts that rows open to.
     """
     kinds = [column.kind for column in table.columns]
     rest = table.rows[_count_first(table) :]
@@ -66,14 +66,14 @@ def _datum(value: Cell, kind: Kind) -> str | list[str | float]:
 
 
 def _attributes(table: Table, number: int) -> str:
-    """Return the attributes of a column's cells that do not depend on what is in them."""
+    """Return the attributes of a column's cells that do not depend on their contents."""
     is_extra = table.few and table.columns[number].name not in table.few
     shape = " class=extra" if is_extra else ""
     return f' scope="row"{shape}' if number == table.key else shape
 
 
 def _cells(column: Column, values: Sequence[Cell], attributes: str) -> list[str]:
-    """Return the cells of a column; those that are rounded have the exact number, too."""
+    """Return the cells of a column; rounded ones have the exact number as an attribute."""
     texts = [_escaped(value, column.kind) for value in values]
     rows = [*zip(values, texts, strict=True)]
     if "scope" in attributes:
@@ -94,17 +94,17 @@ def _cells(column: Column, values: Sequence[Cell], attributes: str) -> list[str]
 
 
 def _shape(value: Cell) -> str:
-    """Return whether a text is a name, on one line, or prose, which is wrapped."""
+    """Return the class of a text: a name, on one line, or prose, which is wrapped."""
     return "prose" if isinstance(value, str) and len(value) > _NAME else "words"
 
 
 def _title(value: Cell) -> str:
-    """Return the attribute that shows the whole of a name that may be cut."""
+    """Return the attribute with the whole text of a name that may be cut."""
     is_long = isinstance(value, str) and _CUT < len(value) <= _NAME
     return f' title="{escape(value)}"' if is_long else ""
 
 
 def _escaped(value: Cell, kind: Kind) -> str:
-    """Return a cell as HTML; numbers have nothing to escape but a sign, and are most of them."""
+    """Return a cell as HTML; numbers, which are most cells, need no escaping but their sign."""
     text = write_cell(value, kind)
     return str(escape(text)) if isinstance(value, str) or kind == "chance" else text

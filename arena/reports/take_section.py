@@ -1,4 +1,4 @@
-"""Make the section of a report on takes: when bots take, what for, and what each card is worth."""
+"""Make the section on takes: when bots take, what it brings, and the worth of each card."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CARD_NAMES: Mapping[str, str] = {
     **{kind: f"betrayal -{value}" for kind, value in zip("xyz", "123", strict=True)},
     "C": "City",
 }
-"""What kinds of cards are called."""
+"""The names of the kinds of cards."""
 _WORTH = {
     "takes out of 100": "100 * datum.share",
     "points gained": "datum.gain",
@@ -40,7 +40,7 @@ _WORTH = {
 
 
 def takes_section(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Section:
-    """Return when and what bots take, and how cards that are taken go with winning."""
+    """Return the section on when and what bots take, and how taken cards correlate with wins."""
     return Section("takes", "Takes and cards", [*_blocks(takes, cards, labels)])
 
 
@@ -70,7 +70,7 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
 
 
 def _ordered(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of all bots first, and then those of each bot, as in the standings."""
+    """Return the rows of all bots together, then those of each bot in the standings' order."""
     places = {name: place for place, name in enumerate([ALL, *labels])}
     table = table.assign(bot=table["bot"].fillna(ALL))
     return table.assign(_=table["bot"].map(places)).sort_values("_", kind="stable")
@@ -96,7 +96,7 @@ _SHAPES = {"range": ["circle", "square", "diamond", "triangle-up"]}
 
 
 def _lines(rows: Sequence[Mapping[str, Any]], y: Spec, **more: Any) -> Spec:
-    """Return a line for each round, told apart by colour and shape, over the actions in it."""
+    """Return a line for each round, with its own colour and shape, over the round's actions."""
     legend = {"title": None, "legend": {"orient": "top"}}
     rounds = sorted({row["round"] for row in rows})
     actions = range(1, max(row["action"] for row in rows) + 1)

@@ -1,4 +1,4 @@
-"""Find the games of each bot that its profile names: replays of the page, or a win and a loss."""
+"""Find the games that a bot's profile links to: replays in the page, or a win and a loss."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SHOWN: Final = 8
-"""Bots, the first of the standings, that get replays for their profile: each has some 22 kB."""
+"""How many bots, the first of the standings, get replays for their profiles: 22 kB each."""
 
 _MOST = 4  # games of a bot
 
 
 class Telling(NamedTuple):
-    """Picks of a report, those that are only for profiles, and the greatest turns of all bots."""
+    """Picks of a report, picks only for profiles, and the games with all bots' largest turns."""
 
     found: Sequence[Pick]
     picks: Sequence[Pick]
@@ -28,7 +28,7 @@ class Telling(NamedTuple):
     pairings: Sequence[Pairing]
 
     def games(self, ids: Collection[str]) -> Mapping[str, Games]:
-        """Return the games of each bot, by the ids of the replays that the page has."""
+        """Return the games of each bot; `ids` are those of the replays in the page."""
         shown: dict[str, list[str]] = {}
         for place in dict.fromkeys(pick.place for pick in (*self.found, *self.picks)):
             if (name := replay_id(place)) in ids:
@@ -46,7 +46,7 @@ class Telling(NamedTuple):
 def find_telling(
     picks: Sequence[Pick], turns: pd.DataFrame, tournament: Tournament, labels: Sequence[str]
 ) -> Telling:
-    """Return the games that profiles name; `labels` are those of the bots, the strongest first."""
+    """Return the games that profiles link to; `labels` are the bots', the strongest first."""
     pairings = tournament.pairings
     covered = {bot for pick in picks for bot in pairings[pick.place.pairing]}
     bots = {*labels[:MOST_SHOWN]} - covered

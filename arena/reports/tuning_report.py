@@ -51,7 +51,7 @@ _NOTE = (
 
 
 def make_tuning_report(tuned: Tuned) -> Report:
-    """Return the report of a tuning; it links to that of the proof in its folder."""
+    """Return the report of a tuning; it links to the report of the proof in its folder."""
     summary = [" ".join(find_compared(tuned.proof).sentences("on fresh deals: "))]
     summary += map(as_sentence, describe_search(tuned))
     summary += [f"{tuned.describe_parameter(name)}." for name in tuned.curves]
@@ -65,7 +65,7 @@ def make_tuning_report(tuned: Tuned) -> Report:
 
 
 def _proof(tuned: Tuned) -> Iterator[Block]:
-    """Yield what is said of the best setting beside the bot as it is."""
+    """Yield the blocks that compare the best setting with the unchanged bot."""
     if warnings := [f"{line}." for line in tuned.warnings()]:
         yield Text(warnings, warning=True)
     columns = (

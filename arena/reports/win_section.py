@@ -1,4 +1,4 @@
-"""Make the section of a report on how games are won: win type, source of points, margin."""
+"""Make the section on how games are won: win type, source of points, margin."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _BARS: list[Spec] = [
     {"calculate": "abs(datum.share)", "as": "part"},
     {"calculate": "indexof(" + str([*WIN_COLOURS]) + ", datum.type)", "as": "order"},
 ]
-"""What makes the parts of the bars from a row of counts."""
+"""The transforms that make the parts of the bars from a row of counts."""
 
 _SOURCES = {
     "majority_5": "majority of 5s",
@@ -74,7 +74,7 @@ _FIELDS |= {"points": "value", "points_low": "low", "points_high": "high"}
 def win_type_blocks(
     win_types: pd.DataFrame, head_to_head: pd.DataFrame, labels: Sequence[str]
 ) -> Iterator[Block]:
-    """Yield what there is of win types: overall, by seat and by opponent."""
+    """Yield the blocks on win types: overall, by seat and by opponent."""
     names = labels[:MOST_BOTS]
     own = win_types[win_types["bot"].isin(names)]
     overall = own.groupby("bot")[["games", "draws", *_COUNTS]].sum().reset_index()
@@ -113,7 +113,7 @@ def win_type_blocks(
 
 
 def with_losses(table: pd.DataFrame) -> pd.DataFrame:
-    """Return head_to_head.csv with the losses of each bot, which are the wins of its opponent."""
+    """Return head_to_head.csv with the losses of each bot added: the wins of its opponent."""
     wins = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}
     turned = {"bot": "opponent", "opponent": "bot", **wins}
     return table.merge(table[[*turned]].rename(columns=turned), on=["bot", "opponent"])
@@ -126,10 +126,10 @@ def _bars(
     height: int,
     chosen: Sequence[str] = (),
 ) -> Spec:
-    """Return stacked bars to both sides: won to the right, lost to the left.
+    """Return a diverging stacked bar chart: wins to the right, losses to the left.
 
-    A row of the page is a row of the table, for its size; the browser makes the parts of the bars.
-    The reader chooses one of the bots that are to be `chosen`.
+    To keep the page small, its data are the rows of the table, and the browser computes the parts
+    of the bars. With `chosen` the reader selects one of these bots.
     """
     rows = [
         dict(zip(("games", *keys), own, strict=True))
@@ -168,7 +168,7 @@ def _bars(
 
 
 def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
-    """Yield from what winners and losers have their points."""
+    """Yield the blocks on the sources of the points of winners and losers."""
     sources = sources[sources["result"] != "drawn"]
     if not len(sources):
         return
@@ -218,7 +218,7 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
 
 
 class Margin(NamedTuple):
-    """Games of one pairing that the first bot won by so many points: fewer than 0 if it lost."""
+    """The number of a pairing's games with this margin of its first bot, negative if it lost."""
 
     pairing: int
     margin: int
@@ -228,7 +228,7 @@ class Margin(NamedTuple):
 def margin_blocks(
     margins: Iterable[Margin], bots: Sequence[tuple[str, str]], labels: Sequence[str]
 ) -> Iterator[Block]:
-    """Yield by how many points games are won; `bots` are those of each pairing."""
+    """Yield the blocks on the margins of games; `bots` are those of each pairing."""
     counts = _count_margins(margins, bots)
     names = [name for name in (ALL, *labels[:MOST_BOTS]) if name in counts]
     if not names:

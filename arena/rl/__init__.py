@@ -33,7 +33,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what reads runs where it is asked for: bots need the rest alone."""
+    """Import the functions that read runs on first use, as bots do not need them."""
     if name != "dataset":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from arena.rl.decisions import dataset

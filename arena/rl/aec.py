@@ -1,4 +1,4 @@
-"""The game as a PettingZoo (AEC) environment, in which two agents act in turn."""
+"""The game as a PettingZoo AEC environment, in which two agents act in turn."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ AGENTS = ("seat_0", "seat_1")
 class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
     """A game between the agents `seat_0`, which begins, and `seat_1`.
 
-    An observation has what the agent's View knows, as `Encoding` has it ("observation" or
-    "information_state"), and `action_mask`. When the game ends, an agent's reward is 1, 0 or
-    -1, and `infos` have the `winner`, a seat or -1 for a draw, and the `win_type`. An illegal
-    action loses the game; then that is "forfeit", and `illegal` says why. Raises InputError
-    for options that cannot be used.
+    An observation has the agent's View as encoded by `Encoding` ("observation" or
+    "information_state"), and `action_mask`. When the game ends, an agent's reward is 1, 0 or -1,
+    and `infos` have the `winner`, a seat or -1 for a draw, and the `win_type`. An illegal action
+    loses the game; the win type is then "forfeit", and `illegal` has the reason. Raises InputError
+    for invalid options.
 
     >>> game = env()
     >>> game.reset(seed=7)
@@ -84,7 +84,7 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
     ) -> None:
         """Begin a game with a new deal.
 
-        Without a seed the games go on where the last seed's stand. There are no `options`.
+        Without a seed the sequence of games from the last seed continues. `options` is not used.
         """
         if seed is not None or self._rng is None:
             self._rng, _ = seeding.np_random(seed)
@@ -101,13 +101,13 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
         self._print()
 
     def observe(self, agent: str) -> dict[str, Bits]:
-        """Return what an agent knows, and its legal actions: none when it is not its turn."""
+        """Return an agent's observation and its legal actions, none if it is not its turn."""
         seen = view(self._state, AGENTS.index(agent))
         legal = np.zeros(ACTIONS, np.int8) if self.terminations.get(agent, True) else mask(seen)
         return {"observation": self._observe(seen), "action_mask": legal}
 
     def step(self, action: int | None) -> None:
-        """Carry out the action of the agent to act; None once the game is over."""
+        """Carry out the action of the agent to act; it is None once the game is over."""
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -132,12 +132,12 @@ class DistrictNoirAEC(Rendered, AECEnv):  # type: ignore[misc]
             self.infos[agent] = {"winner": winner, **info}
 
     def render(self) -> str | None:
-        """Return what the agent to act sees as text, or print it, as the render mode says."""
+        """Return or print, by render mode, the game as the agent to act sees it."""
         seat = AGENTS.index(self.agent_selection)
         return self._render(seat, AGENTS[1 - seat])
 
     def close(self) -> None:
-        """Do nothing, as there is no window; PettingZoo wants it beside `render`."""
+        """Do nothing, as nothing needs closing; PettingZoo requires it beside `render`."""
 
     def _print(self) -> None:
         if self.render_mode == "human":
@@ -154,12 +154,12 @@ def env(**options: Any) -> AECEnv:
 
 
 def parallel_env(**options: Any) -> Any:
-    """Return it as a parallel environment, where only the action of the agent to act counts."""
+    """Return the parallel environment, in which only the action of the agent to act counts."""
     return turn_based_aec_to_parallel(env(**options))
 
 
 def _make_space(size: int) -> spaces.Dict:
-    """Return the space of the observations of so many bits."""
+    """Return the space of observations of `size` bits."""
     return spaces.Dict(
         {
             "observation": spaces.Box(0, 1, (size,), np.int8),

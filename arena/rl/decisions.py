@@ -23,12 +23,12 @@ from engine.notation import parse_actions, parse_cards
 
 
 class Decisions(NamedTuple):
-    """Decisions of some games, a row of each array for each, by game and ply.
+    """Decisions of some games, one in each row of the arrays, by game and ply.
 
-    `observations` are `Encoding.observation` of the seat that decides, `masks` its legal
-    actions, `actions` what it played, `results` what the game brought it: 1, 0 for a draw, -1.
-    `seats` are 0 or 1, `bots` the places of their labels in the run's list, `games` the numbers
-    of the games in the order of `arena export`.
+    `observations` are `Encoding.observation` of the seat that decides, `masks` its legal actions,
+    `actions` the action it played, `results` its result of the game: 1, 0 for a draw, -1. `seats`
+    are 0 or 1, `bots` the places of their labels in the run's list, `games` the numbers of the
+    games in the order of `arena export`.
     """
 
     observations: Bits
@@ -47,11 +47,10 @@ class _Numbered(NamedTuple):
 
 
 def dataset(run: str | os.PathLike[str], games: int = 1000) -> Iterator[Decisions]:
-    """Yield the decisions of a run's games, those of so many games at a time.
+    """Yield the decisions of a run's games, in batches of `games` games.
 
-    A thousand games take 20 MB. A game that a fault has ended is left out: its result does not
-    follow from its actions. Raises InputError where there is no run, and for a game whose
-    record cannot be played.
+    A thousand games take 20 MB. A forfeited game is left out, as its result does not follow from
+    its actions. Raises InputError if the folder has no run, and for a game whose record is invalid.
 
     >>> import arena, arena.rl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +113,7 @@ def _replay(some: Sequence[_Numbered], rules: Rules, places: dict[str, int]) -> 
 def _step(
     games: Lockstep, actions: npt.NDArray[np.int64], some: Sequence[_Numbered]
 ) -> tuple[npt.NDArray[Any], Bits, Bits, npt.NDArray[Any]]:
-    """Play an action of each game; return who played it, and what they knew."""
+    """Play an action in each game; return unfinished games, observations, masks and seats."""
     live = np.flatnonzero(actions >= 0)
     observations, masks = games.observe()
     legal = masks[live, actions[live]] == 1
@@ -126,7 +125,7 @@ def _step(
 
 
 def _result(game: Game) -> float:
-    """Return what a game brought seat 0."""
+    """Return the result of a game for seat 0."""
     return find_reward(DRAW if game.winner is None else game.seats.index(game.winner), 0)
 
 

@@ -1,4 +1,4 @@
-"""One seat of a game as a Gymnasium environment; a bot plays the other one.
+"""One seat of a game as a Gymnasium environment; a bot plays the other seat.
 
 Importing this module registers DistrictNoir-v0 with Gymnasium.
 """
@@ -43,14 +43,14 @@ Given: TypeAlias = "str | os.PathLike[str] | Bot | Choice"
 
 
 class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
-    """A game against an opponent, in which the learner has a seat.
+    """A game of the learner, in one seat, against an opponent.
 
     `opponent` is a bot or a list of bots, of which one is drawn for each game (see
-    `find_opponents`); `seat` is 0, 1 or "both", where one is drawn for each game. `rules` are
-    Rules or their changes. An observation is what the learner's View knows, as `Encoding` has
-    it: "observation" or the longer "information_state". Action 11 is to take, the others play
-    a card of that kind. The reward is 1, 0 or -1, when the game ends. An illegal action loses
-    it. Raises InputError for options that cannot be used, and where an opponent fails.
+    `find_opponents`); `seat` is 0, 1 or "both", where one is drawn for each game. `rules` are Rules
+    or their changes. An observation is the learner's View as encoded by `Encoding`: "observation"
+    or the longer "information_state". Action 11 is to take, the others play a card of that kind.
+    The reward at the end of the game is 1, 0 or -1. An illegal action loses the game. Raises
+    InputError for invalid options, and if an opponent fails.
 
     >>> env = DistrictNoirEnv("greedy", seat=0)
     >>> observation, info = env.reset(seed=7)
@@ -87,12 +87,12 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Bits, dict[str, Any]]:
-        """Begin a game with a new deal; return the first observation and what else is known.
+        """Begin a game with a new deal; return the first observation and `info`.
 
         `info` has the mask of the legal actions, the learner's seat and the opponent's name.
-        Without a seed the games go on where the last seed's stand. There are no `options`.
-        Where one or two cities win, the opponent may have won before the learner's first turn;
-        then the mask has only action 11, and any action ends the game.
+        Without a seed the sequence of games from the last seed continues. `options` is not used.
+        Under rules by which one or two cities win, the opponent may have won before the learner's
+        first turn; then the mask has only action 11, and any action ends the game.
         """
         super().reset(seed=seed, options=options)
         rng = self.np_random
@@ -108,11 +108,11 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
         return self._observe(self._view), self._info()
 
     def step(self, action: SupportsIndex) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
-        """Carry out the learner's action, and those of the opponent until its next turn.
+        """Carry out the learner's action, and the opponent's actions until the learner's next turn.
 
-        Returns the observation, the reward, whether the game is over, False, and `info` as
-        `reset` does. At the end that also has `winner`, a seat or -1 for a draw, and the
-        `win_type`; after an illegal action this is "forfeit", and `illegal` says why.
+        Returns the observation, the reward, whether the game is over, False, and `info` as `reset`
+        does. At the end `info` also has `winner`, a seat or -1 for a draw, and `win_type`; after an
+        illegal action the win type is "forfeit", and `illegal` has the reason.
         """
         if self._done:
             raise ResetNeeded("the game is over; call reset() to begin another one")
@@ -129,14 +129,14 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
         return self._observe(self._view), 0.0, False, False, self._info()
 
     def _end(self, winner: int, **end: str) -> tuple[Bits, float, bool, bool, dict[str, Any]]:
-        """Return what the last step of a game does."""
+        """Return the values that `step` returns at the end of a game."""
         self._done = True
         reward = find_reward(winner, self._seat)
         info = self._info() | {"winner": winner, **end}
         return self._observe(self._view), reward, True, False, info
 
     def _answer(self) -> None:
-        """Let the opponent act until it is the learner's turn, or the game is over."""
+        """Let the opponent act until it is the learner's turn or the game is over."""
         state, other = self._state, 1 - self._seat
         while not state.over and state.to_act == other:
             try:
@@ -150,7 +150,7 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
             self.render()
 
     def _info(self) -> dict[str, Any]:
-        """Return what is known beside the observation."""
+        """Return the `info` that goes with an observation."""
         return {
             "action_mask": self._find_legal(),
             "seat": self._seat,
@@ -166,11 +166,11 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
         return mask(self._view)
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are legal, where MaskablePPO of sb3-contrib looks for it."""
+        """Return which actions are legal; MaskablePPO of sb3-contrib calls it by this name."""
         return self._find_legal().astype(np.bool_)
 
     def render(self) -> str | None:
-        """Return what the learner sees as text, or print it, as the render mode says."""
+        """Return or print, by render mode, the game as the learner sees it."""
         return self._render(self._seat, self._opponent.name)
 
 
@@ -182,13 +182,13 @@ gymnasium.register(
 
 
 class Opponent(NamedTuple):
-    """A bot under the name that errors and infos call it by."""
+    """A bot with the name by which errors and infos refer to it."""
 
     name: str
     bot: Bot
 
     def begin(self, setup: Setup) -> Strategy:
-        """Return a strategy for one game; raises InputError for whatever the bot raises."""
+        """Return a strategy for one game; any exception of the bot becomes an InputError."""
         try:
             strategy: Strategy = checked_strategy(self.bot(setup))
         except (Exception, SystemExit) as error:
@@ -196,7 +196,7 @@ class Opponent(NamedTuple):
         return strategy
 
     def explain(self, error: BaseException) -> InputError:
-        """Return the error that says what this opponent raised."""
+        """Return the error that reports an exception of this opponent."""
         return InputError(f"opponent {self.name!r}: {type(error).__name__}: {error}")
 
 
@@ -204,9 +204,9 @@ def find_opponents(given: Given | Sequence[Given], rules: Rules) -> list[Opponen
     """Return the opponents of a spec, a class, a function, or a list of these.
 
     A class is a bot, and so is a function whose first parameter is called `setup`. Any other
-    function gets a View and returns an action. All of them play in this process, without
-    limits and without protection, as in the lane inproc. Raises InputError that names an
-    opponent that does not load, or that cannot begin a game under these rules.
+    function gets a View and returns an action. All of them play in this process, without limits and
+    without protection, as in the lane inproc. Raises InputError, which names the opponent, if one
+    does not load or cannot begin a game under these rules.
 
     >>> [opponent.name for opponent in find_opponents(["greedy", "uniform"], Rules())]
     ['greedy', 'uniform']
@@ -253,7 +253,7 @@ def _of_spec(spec: str) -> Opponent:
 
 
 def _first_parameter(function: Callable[..., object]) -> str:
-    """Return the name of the first parameter, or nothing where it cannot be known."""
+    """Return the name of the first parameter, or "" if it cannot be determined."""
     try:
         return next(iter(inspect.signature(function).parameters), "")
     except (TypeError, ValueError):
@@ -268,7 +268,7 @@ class _Chooser:
 
 
 class _Choosing:
-    """A function as a bot; it has a pickle if the function has."""
+    """A function as a bot; it can be pickled if the function can."""
 
     def __init__(self, choose: Choice) -> None:
         self.choose = choose
@@ -278,7 +278,7 @@ class _Choosing:
 
 
 class _Loaded:
-    """The bot of a spec. Its pickle loads it, so that its strategies can be unpickled after it."""
+    """The bot of a spec. Unpickling it loads the bot first, which its strategies need."""
 
     def __init__(self, entry: Entry) -> None:
         entry.load()

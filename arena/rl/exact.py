@@ -1,9 +1,9 @@
 """Solve small games exactly: value, optimal policies, and the exploitability of a policy.
 
-The game is written in sequence form (a number for each sequence of a seat's own actions) and
-solved as a linear program. Source: Koller, Megiddo, von Stengel, "Fast algorithms for finding
-randomized strategies in game trees", 1994. Nothing here is OpenSpiel's, so that each checks
-the other.
+The game is written in sequence form (a number for each sequence of a seat's own actions) and solved
+as a linear program. Source: Koller, Megiddo, von Stengel, "Fast algorithms for finding randomized
+strategies in game trees", 1994. It uses nothing of OpenSpiel, so that the results of both can be
+compared.
 """
 
 from __future__ import annotations
@@ -38,33 +38,33 @@ from engine.view import view
 from engine.worlds import choices
 
 Policy: TypeAlias = Callable[[View], Mapping[Action, float]]
-"""The probability of each action of a view; an action that is left out is never played."""
+"""The probability of each action at a view; a missing action is never played."""
 
 Plan: TypeAlias = npt.NDArray[np.float64]
-"""The probability that a seat plays each of its sequences, if chance and the other seat do."""
+"""A realisation plan: the product of a seat's own probabilities, for each of its sequences."""
 
 MOST_SEQUENCES = 200_000
-"""Of both seats; a game of so many takes minutes to solve."""
+"""The most sequences of both seats; a game of this size takes minutes to solve."""
 
 
 class Decision(NamedTuple):
-    """A view of the seat to act: `parent` is the sequence before it, `first` its first own."""
+    """A view of the seat to act, the sequence that leads to it, and that of its first action."""
 
     parent: int
     first: int
     seen: View
 
     def sequences(self) -> range:
-        """Return the numbers of the sequences that end here, in the order of `seen.legal`."""
+        """Return the numbers of the sequences that end with its actions, as `seen.legal`."""
         return range(self.first, self.first + len(self.seen.legal))
 
 
 class Exact:
-    """A game under small rules in sequence form; a win is worth 1, a loss -1.
+    """A small variant of the game in sequence form; a win is worth 1, a loss -1.
 
-    `decisions[seat]` has every view at which a seat decides, a later one after an earlier one;
-    `payoffs` has what the first seat wins by two sequences, times the probability that chance
-    allows them. Raises InputError for rules whose game is too large, and without scipy.
+    `decisions[seat]` has every view at which a seat decides, in the order of play; `payoffs` has
+    the first seat's winnings by two sequences, times the probability of the chance moves. Raises
+    InputError for rules whose game is too large, and without scipy.
 
     >>> rules = Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 1, 1, 1, 1)
     >>> game = Exact(rules)
@@ -80,7 +80,7 @@ class Exact:
         self.rules = rules
         self.decisions: tuple[list[Decision], list[Decision]] = ([], [])
         self._most = most
-        self._sizes = [1, 1]  # sequence 0 is that of no action
+        self._sizes = [1, 1]  # sequence 0 is the empty sequence
         self._numbers: dict[View, Decision] = {}
         self._ends: dict[tuple[int, int], float] = {}
         for state, chance in _openings(rules):
@@ -91,7 +91,7 @@ class Exact:
         self.payoffs = _matrix(ends, (self._sizes[0], self._sizes[1]))
 
     def _begin_round(self, state: State, chance: float, last: tuple[int, int]) -> None:
-        """Walk on with every two hands that a round may begin with."""
+        """Continue with every two hands with which a round may begin."""
         held = self.rules.hand_size
         unseen = self.rules.pack - sum(state.piles) - pack_of(state.row)
         for first, odds in _hands(unseen, held):
@@ -101,7 +101,7 @@ class Exact:
                 self._walk(dealt, chance * odds * more, last)
 
     def _walk(self, state: State, chance: float, last: tuple[int, int]) -> None:
-        """Add all that may follow a position; `last` has the last sequence of each seat."""
+        """Add the subtree of a position; `last` has the last sequence of each seat."""
         if state.over:
             winner = outcome(state.piles, self.rules).winner
             if winner is not None:
@@ -117,7 +117,7 @@ class Exact:
             walk(after, chance, then)
 
     def _find(self, seen: View, parent: int) -> Decision:
-        """Return the decision at a view, a new one if it is the first time."""
+        """Return the decision at a view; it is created at the first call."""
         known = self._numbers.get(seen)
         if known is None:
             seat = seen.seat
@@ -135,11 +135,11 @@ class Exact:
 
     @property
     def value(self) -> float:
-        """What the first seat wins on average if both play as well as they can."""
+        """The value of the game for the first seat."""
         return round(self._solve()[0][1], 9) + 0.0
 
     def optimal(self) -> Policy:
-        """Return a policy for both seats from which nobody wins more than the game's value."""
+        """Return an equilibrium: a policy for both seats against which none exceeds the value."""
         plans = [plan for plan, _ in self._solve()]
         table: dict[View, dict[Action, float]] = {}
         for seat, plan in enumerate(plans):
@@ -151,24 +151,24 @@ class Exact:
         return table.__getitem__
 
     def result(self, first: Policy, second: Policy) -> float:
-        """Return what the first seat wins on average if the seats play these policies."""
+        """Return the expected winnings of the first seat if the seats play these policies."""
         return float(self._plan(0, first) @ (self.payoffs @ self._plan(1, second)))
 
     def worst(self, seat: Seat, policy: Policy) -> float:
-        """Return what a policy wins at a seat on average against the best response to it."""
+        """Return the expected winnings of a policy at a seat against the best response to it."""
         plan = self._plan(seat, policy)
         gains = plan @ self.payoffs if seat == 0 else -(self.payoffs @ plan)
         return -self._respond(1 - seat, -gains)
 
     def exploitability(self, policy: Policy) -> float:
-        """Return what a policy loses against best responses, the mean of both seats.
+        """Return the expected loss of a policy against best responses, the mean of both seats.
 
         It is 0 for an optimal policy and at most 1; OpenSpiel's `exploitability` is the same.
         """
         return round(-(self.worst(0, policy) + self.worst(1, policy)) / 2, 9) + 0.0
 
     def _plan(self, seat: Seat, policy: Policy) -> Plan:
-        """Return the probabilities of the sequences of a seat."""
+        """Return the realisation plan of a seat under a policy."""
         plan = np.zeros(self._sizes[seat])
         plan[0] = 1.0
         for decision in self.decisions[seat]:
@@ -178,23 +178,23 @@ class Exact:
         return plan
 
     def _respond(self, seat: Seat, gains: Plan) -> float:
-        """Return the most that a seat can win; `gains` has what each sequence wins by itself."""
+        """Return the value of a seat's best response; `gains` are the winnings by sequence."""
         worth = gains.copy()
         for decision in reversed(self.decisions[seat]):
             worth[decision.parent] += worth[decision.sequences()].max()
         return float(worth[0])
 
     def _solve(self) -> tuple[tuple[Plan, float], ...]:
-        """Return for each seat an optimal plan and what it wins at least."""
+        """Return for each seat an optimal plan and its guaranteed winnings."""
         if self._optimal is None:
             self._optimal = (self._maximise(0, self.payoffs), self._maximise(1, -self.payoffs.T))
         return self._optimal
 
     def _maximise(self, seat: Seat, payoffs: Any) -> tuple[Plan, float]:
-        """Return the plan with the best worst case, and what that is.
+        """Return the maximin plan of a seat and its value, by linear programming.
 
-        The program: a plan, and for each decision of the opponent what it is worth to the
-        seat, which no sequence of the opponent makes less. The last worth is that of the game.
+        The variables are the plan and, for each decision of the opponent, its value to the seat,
+        which is bounded by every sequence of the opponent. The last value is that of the game.
         """
         from scipy.optimize import linprog
         from scipy.sparse import hstack
@@ -202,7 +202,7 @@ class Exact:
         own, theirs = self._constraints(seat), self._constraints(1 - seat)
         plans, worths = own.shape[1], theirs.shape[0]
         goal = np.zeros(plans + worths)
-        goal[plans] = -1.0  # the worth of the opponent's start is the game's
+        goal[plans] = -1.0  # the value of the opponent's empty sequence is that of the game
         start = np.zeros(own.shape[0])
         start[0] = 1.0
         done: Any = linprog(
@@ -217,7 +217,7 @@ class Exact:
         return done.x[:plans], -float(done.fun)
 
     def _constraints(self, seat: Seat) -> Any:
-        """Return what makes numbers a plan: a row for the start, and for each decision."""
+        """Return the constraints of a plan: a row for the empty sequence and each decision."""
         entries = [(0, 0, 1.0)]
         for row, decision in enumerate(self.decisions[seat], start=1):
             entries.append((row, decision.parent, -1.0))
@@ -235,7 +235,7 @@ def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> An
 
 
 def _openings(rules: Rules) -> Iterator[tuple[State, float]]:
-    """Yield every opening row with no hands dealt, and its probability."""
+    """Yield a state with every opening row, before hands are dealt, and its probability."""
     begun = State(rules.deck, rules)
     begun.hands = [0, 0]
     for row, chance in _rows(rules.pack, rules.opening_row):
@@ -245,7 +245,7 @@ def _openings(rules: Rules) -> Iterator[tuple[State, float]]:
 
 
 def _rows(unseen: Pack, length: int) -> Iterator[tuple[bytes, float]]:
-    """Yield every row of so many of these cards, and its probability."""
+    """Yield every row of `length` of the unseen cards, and its probability."""
     if not length:
         yield b"", 1.0
         return
@@ -256,17 +256,17 @@ def _rows(unseen: Pack, length: int) -> Iterator[tuple[bytes, float]]:
 
 
 def _hands(unseen: Pack, held: int) -> Iterator[tuple[Pack, float]]:
-    """Yield every hand of so many of these cards, and its probability."""
+    """Yield every hand of `held` of the unseen cards, and its probability."""
     whole = comb(size(unseen), held)
     for pack, ways in choices(unseen, held):
         yield pack, ways / whole
 
 
 def estimate(bot: Bot, rules: Rules, samples: int, seed: int = 0) -> Policy:
-    """Return how often a bot plays each action of a view, asked so many times.
+    """Return the frequencies of a bot's actions at each view in `samples` trials.
 
-    Each time a new strategy is asked about that view alone, with a generator of its own: it is
-    the policy of bots that remember nothing. A view is asked about once.
+    Each trial makes a new strategy with a generator of its own, and calls it at that view only: the
+    result is the policy of bots that do not remember earlier views.
 
     >>> from bots.greedy import bot
     >>> from engine import STANDARD

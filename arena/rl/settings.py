@@ -32,9 +32,9 @@ def read_rules(rules: Mapping[str, Any] | Rules | None) -> Rules:
 
 
 def read_observation(name: str, rules: Rules, *others: str) -> tuple[int, Observe]:
-    """Return the size of the arrays of that name, and what makes them; raises InputError.
+    """Return the size of the arrays of a kind of observation, and the function that makes them.
 
-    `others` are names that the caller knows besides.
+    `others` are names that the caller handles itself. Raises InputError for unknown names.
 
     >>> read_observation("information_state", Rules())[0]
     952
@@ -50,7 +50,7 @@ def read_observation(name: str, rules: Rules, *others: str) -> tuple[int, Observ
 
 
 def read_render_mode(mode: str | None, modes: list[str]) -> str | None:
-    """Return a render mode that there is; raises InputError."""
+    """Return a valid render mode; raises InputError."""
     if mode is None or mode in modes:
         return mode
     raise InputError(f"render_mode: {show(mode)} is not one of: {', '.join(modes)}")
@@ -62,7 +62,7 @@ def missing(library: str) -> InputError:
 
 
 class Rendered:
-    """An environment whose game is shown as its render mode says."""
+    """A base class of environments that show the game by their render mode."""
 
     metadata: dict[str, Any]
     render_mode: str | None
@@ -70,7 +70,7 @@ class Rendered:
     _seen: int = 0  # plies that have been printed
 
     def _render(self, seat: Seat, opponent: str) -> str | None:
-        """Return what a seat sees as text, or print it; without a mode warn that there is none."""
+        """Return or print the game as a seat sees it; warn if there is no render mode."""
         if self.render_mode not in self.metadata["render_modes"]:
             from gymnasium import logger
 

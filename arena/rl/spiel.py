@@ -1,7 +1,7 @@
 """District Noir as a game of OpenSpiel, `python_district_noir`, with explicit chance nodes.
 
-Chance draws the opening row, then the hands of a round when the round begins, card by card;
-what nobody will see is never drawn. Importing this module registers the game.
+Chance draws the opening row, and at the beginning of a round its hands, card by card; cards that no
+seat will see are never drawn. Importing this module registers the game.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _TERMINAL = int(pyspiel.PlayerId.TERMINAL)
 class Dealing:
     """A State of the engine whose cards are drawn when a round begins.
 
-    `missing` counts the cards to draw before the next action. The state's deck and the removed
-    cards are those that nobody has seen, in kind order.
+    `missing` counts the cards to draw before the next action. The deck and the removed cards of the
+    state are the cards that have not been drawn, in kind order.
     """
 
     __slots__ = ("missing", "state")
@@ -71,7 +71,7 @@ class Dealing:
         self.missing += 2 * self.state.rules.hand_size
 
     def __deepcopy__(self, memo: object) -> Dealing:
-        """Return a copy, as OpenSpiel asks for one: 3 us, where the default takes 65."""
+        """Return a copy, which OpenSpiel makes often: 3 us instead of 65 by default."""
         twin = _new(Dealing)
         twin.state = self.state.copy()
         twin.missing = self.missing
@@ -79,7 +79,7 @@ class Dealing:
 
     @property
     def unseen(self) -> Pack:
-        """The cards that nobody holds and that are not on the table."""
+        """The cards that have not been drawn."""
         state = self.state
         return state.rules.pack - sum(state.hands) - sum(state.piles) - pack_of(state.row)
 
@@ -96,7 +96,7 @@ class Dealing:
             state.deck, state.removed = unseen[:deck], unseen[deck:]
 
     def apply(self, action: Action) -> None:
-        """Carry out a legal action; a round that it ends is followed by draws."""
+        """Carry out a legal action; after the end of a round, cards are drawn next."""
         number = self.state.round
         self.state.apply(action)
         if self.state.round != number:
@@ -107,7 +107,7 @@ _new = object.__new__
 
 
 def parameters(rules: Rules) -> Parameters:
-    """Return rules as OpenSpiel's parameters: numbers and words, lists with spaces between.
+    """Return rules as OpenSpiel's parameters; lists become texts with spaces.
 
     >>> parameters(STANDARD)["copies"], parameters(STANDARD)["rounds"]
     ('5 6 7 8 4 2 1 3 4 2 3', 4)
@@ -117,10 +117,10 @@ def parameters(rules: Rules) -> Parameters:
 
 
 def rules_of(values: Parameters) -> Rules:
-    """Return the rules of some parameters; those that are missing are as published.
+    """Return the rules of some parameters; missing ones have the published values.
 
-    Raises InputError for a list that has something else than whole numbers, RulesError for
-    numbers that cannot be played.
+    Raises InputError for a list with anything but whole numbers, RulesError for numbers that are
+    not playable.
 
     >>> rules_of({"majority_values": "8 7 6 5"})
     Rules(majority_values=(8, 7, 6, 5))
@@ -168,7 +168,7 @@ _TYPE = pyspiel.GameType(
 
 
 class Game(pyspiel.Game):  # type: ignore[misc]
-    """District Noir under some rules; a win is worth 1 and a loss -1."""
+    """District Noir under given rules; a win is worth 1 and a loss -1."""
 
     def __init__(self, params: Parameters | None = None) -> None:
         self.rules = rules_of(params or {})
@@ -189,11 +189,11 @@ class Game(pyspiel.Game):  # type: ignore[misc]
         return SpielState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return how many cards are dealt until the end."""
+        """Return the number of cards dealt in a game."""
         return len(self.rules.deck) - self.rules.removed
 
     def make_py_observer(self, kind: Any = None, params: Parameters | None = None) -> Observer:
-        """Return what fills tensors and writes strings of a kind of observation."""
+        """Return the observer that fills tensors and writes strings for a kind of observation."""
         if params:
             raise InputError(f"an observer has no parameters; there is {min(params)!a}")
         return Observer(self.rules, kind or pyspiel.IIGObservationType(perfect_recall=False))
@@ -216,11 +216,11 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         self.dealing = game.start.__deepcopy__(None)
 
     def view(self, seat: Seat) -> View:
-        """Return what a seat knows."""
+        """Return the view of a seat."""
         return view(self.dealing.state, seat)
 
     def current_player(self) -> int:
-        """Return the seat to act, or what OpenSpiel calls chance and the end."""
+        """Return the seat to act, or OpenSpiel's numbers for chance and for the end."""
         dealing = self.dealing
         if dealing.state.over:
             return _TERMINAL
@@ -234,13 +234,13 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return [*self.dealing.state.legal()]
 
     def chance_outcomes(self) -> list[tuple[Kind, float]]:
-        """Return the kinds that may be drawn, and the probability of each."""
+        """Return the kinds that may be drawn, each with its probability."""
         copies = counts(self.dealing.unseen)
         cards = sum(copies)
         return [(kind, number / cards) for kind, number in enumerate(copies) if number]
 
     def _apply_action(self, action: int) -> None:
-        """Carry out an action or draw a card; raise IllegalAction for what cannot be."""
+        """Carry out an action or draw a card; raises IllegalAction."""
         dealing = self.dealing
         if not dealing.missing:
             dealing.apply(dealing.state.checked(action))
@@ -256,15 +256,15 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         return f"deal {char}" if player == _CHANCE else char
 
     def returns(self) -> list[float]:
-        """Return what each seat wins: 1, 0 or -1, and 0 before the end."""
+        """Return the result for each seat: 1, 0 or -1, and 0 before the end."""
         state = self.dealing.state
         winner = outcome(state.piles, state.rules).winner if state.over else None
         return [0.0, 0.0] if winner is None else [1.0 - 2 * winner, 2.0 * winner - 1]
 
     def resample_from_infostate(self, player: int, rng: Callable[[], float]) -> SpielState:
-        """Return a game that the seat cannot tell from this one, drawn by `engine.sample`.
+        """Return a game in the same information set of the seat, drawn by `engine.sample`.
 
-        Raises InputError while cards are dealt.
+        Raises InputError at a chance node.
         """
         if self.dealing.missing:
             raise InputError("a world is drawn for a decision, and not while cards are dealt")
@@ -279,7 +279,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
 
 def follow(game: Game, world: State) -> SpielState:
-    """Return the game of OpenSpiel that has come to a state of the engine.
+    """Return the OpenSpiel state that corresponds to a state of the engine.
 
     The cards of each hand are dealt in kind order.
     """
@@ -297,11 +297,11 @@ def follow(game: Game, world: State) -> SpielState:
 
 
 class Observer:
-    """Fills tensors and writes strings: `dict` has a part of `tensor` for each of their fields.
+    """Fills tensors and writes strings; `dict` has the part of `tensor` for each field.
 
-    With perfect recall they are the information state: `Encoding.information_state`, and
-    `View.to_text`. Otherwise they are the observation, which has no history; what is public and
-    what is private have strings. Before the opening row lies there, a tensor is zero.
+    With perfect recall they represent the information state: `Encoding.information_state` and
+    `View.to_text`. Otherwise they represent the observation, which has no history; public and
+    private information have strings. Before the opening row is complete, a tensor is zero.
     """
 
     def __init__(self, rules: Rules, kind: Any) -> None:
@@ -320,14 +320,14 @@ class Observer:
                 self.dict[field.name] = self.tensor[field.start : field.start + field.size]
 
     def set_from(self, state: SpielState, player: int) -> None:
-        """Fill the tensor with what a player knows of a state."""
+        """Fill the tensor with a player's observation of a state."""
         if self.tensor is not None:
             seen = state.view(player)
             whole = len(seen.opening) == self.rules.opening_row
             self.tensor[:] = self.encode(seen) if whole else 0.0
 
     def string_from(self, state: SpielState, player: int) -> str:
-        """Return what a player knows of a state."""
+        """Return a player's observation of a state as text."""
         seen = state.view(player)
         if self.recall and self.private:
             return seen.to_text()

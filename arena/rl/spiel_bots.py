@@ -16,9 +16,9 @@ MakeBot: TypeAlias = Callable[[Any, Seat, int], Any]
 
 
 class ArenaBot(pyspiel.Bot):  # type: ignore[misc]
-    """A bot of the arena that OpenSpiel asks, with a new strategy for each game.
+    """A bot of the arena as a bot of OpenSpiel, with a new strategy for each game.
 
-    It is shown views only. Game n of two bots with equal seeds and seats has the same luck.
+    It sees only views. Two bots with equal seeds and seats draw the same random numbers in game n.
 
     >>> from bots.greedy import bot as greedy
     >>> game = load_game()
@@ -48,14 +48,14 @@ class ArenaBot(pyspiel.Bot):  # type: ignore[misc]
         self.games += 1
 
     def restart_at(self, _state: SpielState) -> None:
-        """Begin in the middle of a game."""
+        """Begin at a state in the middle of a game."""
         self.restart()
 
     def inform_action(self, state: SpielState, player: int, action: int) -> None:
-        """Ignore what others did: the next view has it."""
+        """Ignore the action of a player: the next view contains it."""
 
     def step(self, state: SpielState) -> Action:
-        """Return the action that the bot chooses; raises IllegalAction."""
+        """Return the bot's action; raises IllegalAction."""
         if self.strategy is None:
             self.restart()
         assert self.strategy is not None
@@ -64,7 +64,7 @@ class ArenaBot(pyspiel.Bot):  # type: ignore[misc]
 
 
 class _Asked:
-    """A strategy that asks a bot of OpenSpiel."""
+    """A strategy that plays the actions of a bot of OpenSpiel."""
 
     def __init__(self, setup: Setup, make: MakeBot) -> None:
         self.rng = setup.rng
@@ -72,16 +72,16 @@ class _Asked:
         self.bot = make(self.game, setup.seat, setup.rng.getrandbits(31))
 
     def choose(self, view: View, /) -> Action:
-        """Return what the bot plays in a world that fits the view."""
+        """Return the bot's action in a world that fits the view."""
         return int(self.bot.step(follow(self.game, sample(view, self.rng))))
 
 
 def arena_bot(make: MakeBot) -> Bot:
-    """Return a bot of the arena that plays as a bot of OpenSpiel does.
+    """Return a bot of OpenSpiel as a bot of the arena.
 
-    A bot is made for each game. At each decision it is given a game that its seat cannot tell
-    from the true one, so that looking at the opponent's hand tells it nothing. It is told
-    nothing else: what it plays must follow from the state that it is asked about.
+    A bot is made for each game. At each decision it gets a state that is drawn from the information
+    set of its seat, so that the opponent's hand in it reveals nothing. It gets no other
+    information: its action must follow from that state.
 
     >>> from bots.greedy import bot as greedy
     >>> from engine import play_game
@@ -98,7 +98,7 @@ def arena_bot(make: MakeBot) -> Bot:
 
 
 def table(policy: Policy, views: list[View]) -> Any:
-    """Return a `pyspiel.TabularPolicy` with what a policy plays at these views.
+    """Return a `pyspiel.TabularPolicy` with the probabilities of a policy at these views.
 
     >>> from arena.rl.exact import Exact
     >>> from engine import Rules

@@ -38,15 +38,15 @@ NOBODY = -1
 
 
 class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]]):
-    """So many games at once, each stepped by an action for the seat that is to act in it.
+    """Many games at once; an action in each is that of the seat to act.
 
-    A row of the observations is what that seat knows, as `Encoding` has it: "observation",
-    the longer "information_state", or "none", which leaves them out. A reward is that of the
-    seat whose action ended the game: 1, 0 or -1; the other seat's is its opposite
-    (`arena.rl.by_seat`). An illegal action loses its game. A game that is over begins anew, with
-    a new deal, as `autoreset_mode` says: in the same step, in the next one, whatever action it
-    gets, or when `reset` is asked to. With `copy=False` observations and masks are arrays that
-    the next step overwrites. Raises InputError for options that cannot be used.
+    A row of the observations is that seat's View as encoded by `Encoding`: "observation", the
+    longer "information_state", or "none", which leaves them out. A reward is that of the seat whose
+    action ended the game: 1, 0 or -1; the other seat's is the opposite (`arena.rl.by_seat`). An
+    illegal action loses its game. A game that is over begins anew, with a new deal, by
+    `autoreset_mode`: in the same step, in the next step, which ignores its action, or only by
+    `reset`. With `copy=False` observations and masks are arrays that the next step overwrites.
+    Raises InputError for invalid options.
 
     >>> games = DistrictNoirVectorEnv(num_envs=3)
     >>> observations, infos = games.reset(seed=7)
@@ -102,13 +102,13 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     def reset(
         self, *, seed: Seeds = None, options: dict[str, Any] | None = None
     ) -> tuple[Bits, dict[str, Any]]:
-        """Begin games with new deals; return the observations and what else is known.
+        """Begin games with new deals; return the observations and `infos`.
 
-        `infos` has `action_mask`, a row for each game, and `seat`, which is to act. A number as
-        the seed is that of all deals; of a list of seeds, each is that of one game's deals.
-        Without a seed the deals go on where the last seed's stand, as in games whose seed in
-        the list is None. `options={"reset_mask": flags}` begins only the games that it names,
-        and leaves `options` as it is. Raises InputError for other options, flags and seeds.
+        `infos` has `action_mask`, a row for each game, and `seat`, the seat to act. A number seeds
+        the generator of all deals; a list has a seed for each game's own generator. Without a seed,
+        or with None in the list, the sequence of deals from the last seed continues.
+        `options={"reset_mask": flags}` begins only the games that are True; `options` is not
+        changed. Raises InputError for other options, flags and seeds.
         """
         chosen = self._find_chosen(options)
         if self._masks is None and len(chosen) < self.num_envs:
@@ -120,14 +120,14 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     def step(self, actions: npt.NDArray[Any]) -> Step:
         """Carry out an action in each game, and begin games that are over anew.
 
-        Returns the observations, the rewards, which games are over, a row of False, and
-        `infos`, as `reset` does. Where games are over, `returns` are the rewards (game, seat),
-        and `illegal` says whether the last action was; `_returns` says which games these are.
-        If they begin anew in the same step, this and `seat`, which acted last, are in
-        `final_info`, and `final_obs` has their last observations, or None. If they do not, the
-        `seat` is -1, the observation is that of the seat that acted last, and in the next step
-        any action begins the game; the mask has only 11. Raises InputError for anything but a
-        whole number for each game, and ResetNeeded where only `reset` begins games anew.
+        Returns the observations, the rewards, which games are over, a row of False, and `infos`, as
+        `reset` does. For games that are over, `returns` are the rewards (game, seat), and `illegal`
+        says whether the last action was illegal; `_returns` marks these games. If they begin anew
+        in the same step, these entries and `seat`, the seat that acted last, are in `final_info`,
+        and `final_obs` has the last observations, or None. Otherwise `seat` is -1, the observation
+        is that of the seat that acted last, the mask has only action 11, and in the next step any
+        action begins a new game. Raises InputError for anything but a whole number for each game,
+        and ResetNeeded if a game is over that only `reset` begins anew.
         """
         games, waiting = self.games, self.games.over.copy()
         illegal = ~(self._find_legal(actions) | waiting)
@@ -155,7 +155,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         return observations, rewards, over, np.zeros(self.num_envs, np.bool_), infos | end
 
     def _find_legal(self, actions: npt.NDArray[Any]) -> Flags:
-        """Return where an action is legal; raises InputError for what are no actions."""
+        """Return in which games the action is legal; raises InputError for invalid arrays."""
         wanted = (self.num_envs,)
         if not isinstance(actions, np.ndarray) or actions.dtype.kind not in "iu":
             raise InputError(f"actions: {show(actions)} is not an array of whole numbers")
@@ -179,7 +179,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     def _describe_end(
         self, ended: Indices, over: Flags, seats: Indices, end: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return what infos has where games are over and begin anew in this step."""
+        """Return the entries of infos for games that are over and begin anew in this step."""
         rows: Bits = np.zeros((len(ended), 0), np.int8)
         if self._size:
             memory = np.empty((self._size, len(ended)), np.bool_)
@@ -208,7 +208,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     def _observe(self) -> tuple[Bits, dict[str, Any]]:
         """Return the observations of the seats to act, and infos."""
         memory = self._memory
-        if memory is None:  # filled anew each time, and not copied
+        if memory is None:  # a new array each time, which need not be copied
             memory = np.empty((self._size, self.num_envs), np.bool_)
         observations, masks = self._see(self.games, memory)
         over = self.games.over
@@ -221,7 +221,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         return observations, info | {f"_{name}": everywhere for name in info}
 
     def _see(self, games: Lockstep, memory: Flags, some: Any = slice(None)) -> tuple[Bits, Bits]:
-        """Return the observations of games, filled into memory (bit, game), and their masks."""
+        """Return the observations of games, written to `memory` (bit, game), and their masks."""
         if not len(memory):
             return memory.T.view(np.int8), games.legal()
         if not self._history:
@@ -246,7 +246,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         self._lucks |= {game: seeding.np_random(one)[0] for game, one in seeds.items()}
 
     def _find_chosen(self, options: Mapping[str, Any] | None) -> Indices:
-        """Return the games that are to begin; raises InputError."""
+        """Return the games that `reset` begins; raises InputError."""
         if not options:
             return self._columns
         for name in options:
@@ -262,7 +262,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
 
 
 def _checked(seed: object) -> int:
-    """Return a seed; raises InputError."""
+    """Return a valid seed; raises InputError."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed: {show(seed)} is not a whole number from 0")
     return int(seed)
@@ -278,10 +278,10 @@ def _read_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 class History:
-    """The opening rows and all actions so far of so many games, a bit of all games at a time.
+    """The opening rows and all actions so far of many games, stored by bit.
 
-    `bits` (bit, game) follow those of an observation. A bit is set once in a game: so a step
-    costs as much late in a game as at its beginning.
+    `bits` (bit, game) come after those of an observation. A bit is set once in a game, so a step
+    does not cost more late in a game.
     """
 
     def __init__(self, count: int, rules: Rules) -> None:
@@ -290,7 +290,7 @@ class History:
         self.bits = np.zeros((encoding.information_size - encoding.size, count), np.bool_)
 
     def begin(self, games: Indices, deals: npt.NDArray[np.uint8]) -> None:
-        """Forget these games, and note how their rows began."""
+        """Clear these games, and set the bits of their opening rows."""
         self.bits[:, games] = False
         first = 2 * self.rules.hand_size
         for place in range(self.rules.opening_row):
@@ -298,7 +298,7 @@ class History:
             self.bits[place * len(KINDS) + kinds, games] = True
 
     def note(self, games: Lockstep, actions: npt.NDArray[Any]) -> None:
-        """Note the legal actions that the games which are not over will carry out."""
+        """Set the bits of the actions that the unfinished games are about to carry out."""
         live = np.flatnonzero(~games.over)
         plies = games.round[live] * self.rules.round_plies + games.plies[live]
         first = self.rules.opening_row * len(KINDS)

@@ -1,10 +1,10 @@
 """Compare two bots by their games against common opponents, each of which weighs the same.
 
-The games of the two against each other are left out: what one wins there the other loses. All other
-pairs of games are independent, so that the variance of a difference is the sum of the variances
-against each opponent, for either bot. Shares have the error by which `Moments.shares` has its
-intervals, with one more pair of full variance. Means have Student's t, with the degrees of freedom
-of Welch and Satterthwaite. Sources: Satterthwaite 1946; Welch 1947; Wallace 1959, Annals of
+The games of the two against each other are left out, because there one wins what the other loses.
+All other pairs of games are independent, so that the variance of a difference is the sum of both
+bots' variances against each opponent. Shares have the standard errors of `Moments.shares`, with one
+additional pair of full variance. Means are tested with Student's t, with the degrees of freedom of
+Welch and Satterthwaite. Sources: Satterthwaite 1946; Welch 1947; Wallace 1959, Annals of
 Mathematical Statistics 30, for the tails of Student's t.
 """
 
@@ -19,9 +19,9 @@ from arena.statistics.intervals import Z95, Estimates, Ints, Moments
 
 
 class Against(NamedTuple):
-    """What each bot came to against each opponent (bot, opponent, key), nan where none met.
+    """The values of each bot against each opponent (bot, opponent, key), nan if they never met.
 
-    `freedom` are the degrees of freedom of a variance, infinite where it is taken as known.
+    `freedom` are the degrees of freedom of a variance, infinite if it is treated as known.
     """
 
     value: Floats
@@ -30,9 +30,9 @@ class Against(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A bot beside some others, by key: its value, theirs, and theirs less its own.
+    """A bot compared with others, by key: its value, theirs, and theirs minus its own.
 
-    `opponents` is how many common ones there are; what none of them tells is nan. The p-values are
+    `opponents` is the number of common opponents; without any the values are nan. The p-values are
     two-sided, against no difference.
     """
 
@@ -46,7 +46,7 @@ class Compared(NamedTuple):
 def shares_against(moments: Moments, two: Ints, size: tuple[int, int]) -> Against:
     """Return the shares of some bots; `two` has the bot and the opponent of each group.
 
-    `size` is how many bots, the first ones, and of how many opponents.
+    `size` is the number of bots, the first ones, and the number of opponents.
     """
     variance = moments.share_variances()
     value = np.where(moments.counts > 0, moments.shares().value, np.nan)
@@ -70,14 +70,14 @@ def _spread_out(of_groups: Against, two: Ints, size: tuple[int, int]) -> Against
 
 
 def join(*parts: Against) -> Against:
-    """Return several with their keys behind each other."""
+    """Return several concatenated along their keys."""
     return Against(*(np.concatenate(of, axis=2) for of in zip(*parts, strict=True)))
 
 
 def compare(against: Against, bot: int, others: Ints) -> Compared:
-    """Return a bot beside each of some other bots (others x keys), by their common opponents.
+    """Compare a bot with each of some others (others x keys), by their common opponents.
 
-    No bot is an opponent of its own, so that the games of the two count nowhere.
+    No bot is an opponent of itself, so the games of the two against each other do not count.
 
     >>> moments = Moments(4, 1)
     >>> moments.add(np.array([0, 1, 2, 3]), np.array([[20] * 4]), np.array([[2, 5, 8, 14]]))
@@ -107,9 +107,9 @@ def compare(against: Against, bot: int, others: Ints) -> Compared:
 
 
 def find_p_values(values: Floats, errors: Floats, freedom: Floats) -> Floats:
-    """Return the two-sided p-values of numbers against 0; nan for one without an error.
+    """Return the two-sided p-values of numbers against 0; nan for numbers without an error.
 
-    Those of Student's t come from the normal distribution. Source: Wallace 1959.
+    The tails of Student's t are approximated by the normal distribution. Source: Wallace 1959.
 
     >>> find_p_values(np.array([1.96, 3.182]), np.ones(2), np.array([np.inf, 3])).round(2).tolist()
     [0.05, 0.05]
@@ -122,11 +122,11 @@ def find_p_values(values: Floats, errors: Floats, freedom: Floats) -> Floats:
 
 
 def subtract(one: Estimates, other: Estimates, direct: Floats) -> tuple[Estimates, Floats]:
-    """Return the other numbers less the one, and the p-values, of bots that share some pairs.
+    """Return the differences of other bots' numbers from one bot's, and their p-values.
 
-    `direct` is the share of the pairs of both that they played against each other. There one may
-    rise as the other falls: half the width is that of independent numbers, and what these pairs
-    add at most (by Cauchy and Schwarz).
+    `direct` is the share of the two bots' pairs that they played against each other. There one
+    number may rise as the other falls, so half the width is that of independent numbers plus the
+    most that the covariance of these pairs can add (Cauchy-Schwarz inequality).
 
     >>> sides = [Estimates(*np.array([[one], [one - 1], [one + 1]])) for one in (1.0, 3.0)]
     >>> [[round(end.item(), 2) for end in subtract(*sides, np.array([part]))[0]] for part in (0, 1)]

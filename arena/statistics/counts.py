@@ -1,4 +1,4 @@
-"""Name what the games of a run are counted into: win types, and totals of pairs and of faults."""
+"""The counts of a run's games: win types, and totals by pairing of pairs and of faults."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 WIN_TYPES: Final = ("city", "points", "tiebreak", "draw", "forfeit")
 RESULTS: Final = 3
-"""Won, lost and drawn, in this order: how a game went for the pairing's first bot."""
+"""Won, lost and drawn, in this order: the result for the pairing's first bot."""
 
 MISSING: Final = RESULTS * len(WIN_TYPES)
-"""Stands for the ending of a game that a pair does not have."""
+"""The ending of a game that is missing from its pair."""
 
 Anchors: TypeAlias = Mapping[str, tuple[float, float]]
-"""The Elo of some bots by label, and half of its 95 % interval, 0 where it is taken as exact."""
+"""The Elo of some bots by label, with half the width of its 95 % interval, 0 if exact."""
 
 NO_ANCHORS: Final[Anchors] = MappingProxyType({})
 
@@ -23,10 +23,10 @@ ScoreCounts: TypeAlias = tuple[int, ...]
 
 
 class PairTotals(NamedTuple):
-    """The pairs of the pairing with this number: how many, and its first bot's scores in them.
+    """The number of pairs of a pairing, and the sums of its first bot's scores in them.
 
-    `total` and `squares` are the sums of the scores and of their squares, and `by_score` are
-    the pairs by score, where they have been counted.
+    `total` and `squares` are the sums of the scores and of their squares, and `by_score` counts the
+    pairs by score, if they have been counted.
     """
 
     pairing: int
@@ -37,9 +37,9 @@ class PairTotals(NamedTuple):
 
 
 class Faults(NamedTuple):
-    """Games of the pairing with this number that were forfeited for the same kind of fault.
+    """The games of a pairing that were forfeited for one kind of fault.
 
-    `loser` is 0 for its first bot, 1 for the opponent; the kind may also be `BY_RULE`.
+    `loser` is 0 for its first bot, 1 for its opponent; the kind may also be `BY_RULE`.
     """
 
     pairing: int
@@ -49,7 +49,7 @@ class Faults(NamedTuple):
 
 
 class SeatTotals(NamedTuple):
-    """The scores of seat 0 in the pairs of a run whose games were both played to their end.
+    """The scores of seat 0 in the pairs of a run of which both games were played to their end.
 
     `total` and `squares` are the sums of its scores in a pair, 0 to 2, and of their squares.
     """

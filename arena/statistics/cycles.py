@@ -1,16 +1,16 @@
 """Find cycles of bots that beat each other significantly, and rank the bots in spite of them.
 
-In a cycle each bot beats the next one, and the last one the first: no ratings can be in the order
-of who beats whom. So rankings that allow for cycles are shown beside the Elo: alpha-rank (how
-often evolution under strong selection plays each player) and the Nash average.
+In a cycle each bot beats the next one, and the last beats the first, so no ratings agree with all
+results. So rankings that allow for cycles are shown beside the Elo: alpha-rank (how often each
+player is played in evolution under strong selection) and the Nash average.
 
-The Nash average is found by annealing. For each temperature `heat` there is one logit quantal
-response equilibrium, the mixture x = softmax(payoffs @ x / heat), which chooses a player that wins
-1 more exp(1 / heat) times as often. Its entropy is at least that of every equilibrium p: for p wins
-at least 0 from x, and x wins 0 from itself, so that p @ log(x) >= x @ log(x), and p @ log(p) >= p @
-log(x). As the heat falls, x tends to a Nash equilibrium.
+The Nash average is computed by annealing. For each temperature `heat` there is one logit quantal
+response equilibrium, the mixture x = softmax(payoffs @ x / heat). It plays a player exp(1 / heat)
+times as often as one that wins 1 less. Its entropy is at least that of every equilibrium p: for p
+wins at least 0 from x, and x wins 0 from itself, so that p @ log(x) >= x @ log(x), and p @ log(p)
+>= p @ log(x). As the heat falls, x tends to a Nash equilibrium.
 
-Sources: Omidshafiei and others 2019 for alpha-rank, for one population and a game of constant sum;
+Sources: Omidshafiei and others 2019 for alpha-rank, with one population and a constant-sum game;
 Balduzzi, Tuyls, Perolat and Graepel 2018 for the Nash average; McKelvey and Palfrey 1995 for
 quantal response.
 """
@@ -33,10 +33,10 @@ RANKING_COLUMNS = ["bot", "elo", "nash", "alpha_rank", "cycle"]
 def find_beats(field: Field) -> Flags:
     """Return which bot (row) beats which one (column) significantly.
 
-    The probability that any of them is wrong is 5 % at most. Source: Holm 1979.
+    The probability that any of these claims is wrong is at most 5 %. Source: Holm 1979.
     """
     model = field.fit.model
-    beyond = model.total - model.pairs  # what the first bot has scored above one half
+    beyond = model.total - model.pairs  # the score of the first bot above one half
     spread = model.squares - 2 * model.total + model.pairs
     p_values = 2 * normal_below(-np.abs(beyond) / np.sqrt(spread))
     order = np.argsort(p_values, kind="stable")
@@ -49,10 +49,10 @@ def find_beats(field: Field) -> Flags:
 
 
 def number_cycles(beats: Flags) -> Numbers:
-    """Return the number of the cycles, from 1, that each bot is in; 0 for a bot in none.
+    """Return the strongly connected component of each bot, from 1; 0 for a bot without a cycle.
 
-    Two bots have the same number if each beats the other one through a chain of wins. Cycles
-    are numbered in the order of their first bots.
+    Two bots are in one component if each beats the other through a chain of wins. Components are
+    numbered in the order of their first bots.
 
     >>> beats = np.zeros((4, 4), dtype=bool)
     >>> beats[0, 1] = beats[1, 2] = beats[2, 3] = beats[3, 1] = True
@@ -69,9 +69,9 @@ def number_cycles(beats: Flags) -> Numbers:
 
 
 def shortest_cycle(beats: Flags, start: int) -> list[int]:
-    """Return a shortest cycle through a bot that is in one: it, whom it beats, and so on."""
+    """Return a shortest cycle through a bot: the bot, one that it beats, and so on."""
     before, reached = {start: start}, [start]
-    for bot in reached:  # it grows
+    for bot in reached:  # the list grows meanwhile
         new = [one for one in np.flatnonzero(beats[bot]).tolist() if one not in before]
         before |= dict.fromkeys(new, bot)
         reached += new
@@ -84,8 +84,9 @@ def shortest_cycle(beats: Flags, start: int) -> list[int]:
 def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     """Return Elo, Nash average and alpha-rank of the bots of every group with a cycle.
 
-    There are no rows without a cycle. `cycle` is the number of the cycles a bot is in, empty
-    for none. Rows have the order of `labels`. Sources: nash_average, alpha_rank.
+    Without a cycle there are no rows. `cycle` is the number of the bot's strongly connected
+    component, empty for a bot without a cycle. Rows are in the order of `labels`. Sources:
+    nash_average, alpha_rank.
     """
     if not field.labels:
         return pd.DataFrame(columns=RANKING_COLUMNS)
@@ -106,10 +107,10 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
 
 
 def make_payoffs(field: Field) -> Floats:
-    """Return by how much each bot (row) leads each other one, in log odds.
+    """Return the lead of each bot (row) over each other bot (column), in log odds.
 
-    It is what they have scored, with the credit of the fit; two bots that did not meet have
-    the gap of their ratings.
+    It follows from their scores with the credit of the fit; for two bots that did not meet it is
+    the difference of their ratings.
     """
     model, strengths = field.fit.model, field.fit.strengths
     payoffs = strengths[:, None] - strengths[None, :]
@@ -120,7 +121,7 @@ def make_payoffs(field: Field) -> Floats:
 
 
 def describe_cycle(field: Field) -> list[str]:
-    """Return a cycle as labels, the first one again at the end; none where there is none."""
+    """Return a cycle as labels, with the first repeated at the end; [] without a cycle."""
     beats = find_beats(field)
     cyclic = np.flatnonzero(number_cycles(beats)).tolist()
     if not cyclic:
@@ -130,7 +131,7 @@ def describe_cycle(field: Field) -> list[str]:
 
 
 _COOLING = 0.25
-_COLDEST = 1e-8  # of the largest payoff; the error of a probability is about as large
+_COLDEST = 1e-8  # lowest temperature over the largest payoff, about the error of a probability
 _MOST_STEPS = 100
 _SHORTEST_STEP = 1e-6
 _SMALLEST_PART = 1e-4  # of a step
@@ -139,9 +140,9 @@ _SMALLEST_PART = 1e-4  # of a step
 def nash_average(payoffs: Floats) -> Floats:
     """Return the Nash equilibrium of largest entropy of a symmetric zero-sum game.
 
-    `payoffs` are antisymmetric: what the row wins from the column. A player has the
-    probability with which the equilibrium plays it. If one player beats all others it has 1;
-    players that are worth nothing beside the others have 0.
+    `payoffs` are antisymmetric: what the row player wins from the column player. The result is the
+    probability of each player in the equilibrium. It is 1 for a player that beats all others, and 0
+    for dominated players.
 
     >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     >>> nash_average(rock_paper_scissors).round(3).tolist()
@@ -156,10 +157,10 @@ def nash_average(payoffs: Floats) -> Floats:
 
 
 def _balance(payoffs: Floats, scores: Floats) -> Floats:
-    """Return the scores that players have against the mixture that these scores make.
+    """Return the fixed point: scores that equal those against their own softmax mixture.
 
-    Newton's method, with steps that are halved until they come closer. Its matrix has the
-    eigenvalue 1 plus something imaginary, and so an inverse.
+    Newton's method, with steps that are halved until they reduce the error. The eigenvalues of its
+    matrix have real part 1, so that it has an inverse.
     """
     for _ in range(_MOST_STEPS):
         mixture = _softmax(scores)
@@ -186,25 +187,25 @@ def _softmax(scores: Floats) -> Floats:
 
 POPULATION = 50
 INTENSITY = 10.0
-"""Of selection: a mutant that scores 0.55 takes over in 40 of 100 trials."""
+"""The selection intensity: a mutant that scores 0.55 takes over in 40 of 100 trials."""
 
 
 def alpha_rank(shares: Floats, intensity: float = INTENSITY) -> Floats:
-    """Return the part of the time in which all of a population play each player.
+    """Return the share of time that a population is uniformly each player.
 
-    `shares` are what the row scores against the column, 0 to 1, with 1/2 for a player and
-    itself. Mutants take over with the probability of a birth-and-death process.
+    `shares` are the scores of the row player against the column player, 0 to 1, with 1/2 on the
+    diagonal. The fixation probabilities are those of a birth-and-death process.
 
     >>> alpha_rank(np.array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])).round(3).tolist()
     [0.333, 0.333, 0.333]
     """
-    fixation = _fixation(shares.T - 0.5, intensity)  # row: those who are there
+    fixation = _fixation(shares.T - 0.5, intensity)  # row: the resident player
     np.fill_diagonal(fixation, 0.0)
     return _stationary(fixation / max(1, len(shares) - 1))
 
 
 def _fixation(leads: Floats, intensity: float) -> Floats:
-    """Return the probability with which one mutant of such a lead takes over a population."""
+    """Return the probability that a single mutant with this lead takes over a population."""
     advantage = intensity * POPULATION / (POPULATION - 1) * leads
     small = np.abs(advantage) < 1e-12
     safe = np.where(small, 1.0, advantage)
@@ -212,10 +213,10 @@ def _fixation(leads: Floats, intensity: float) -> Floats:
 
 
 def _stationary(rates: Floats) -> Floats:
-    """Return the distribution that a chain with these rates between its states keeps.
+    """Return the stationary distribution of a Markov chain with these rates.
 
-    States are removed one by one without a subtraction, so that rates of any size do not lose
-    their digits. Source: Grassmann, Taksar and Heyman 1985.
+    States are eliminated one by one without subtraction, so that precision is kept for rates of any
+    size. Source: Grassmann, Taksar and Heyman 1985.
     """
     rates = rates.copy()
     for last in range(len(rates) - 1, 0, -1):

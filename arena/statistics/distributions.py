@@ -1,6 +1,6 @@
 """Compute logistic, normal and Student distributions, and find roots, without scipy.
 
-They are here because scipy, which has them too, is 140 MB for whoever plays a tournament
+scipy has all of them, but would add 140 MB to what a tournament needs
 (tests/statistics/test_distributions.py compares them).
 """
 
@@ -18,8 +18,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 ELO = 400 / math.log(10)
 """Elo points in one unit of log odds."""
 
-_LEAST_ODDS = -700.0  # e to 700 is a number
-_NODES = 30  # of an integral: it is then as exact as a float
+_LEAST_ODDS = -700.0  # exp(700) does not overflow
+_NODES = 30  # of the quadrature: the error is then below a float's precision
 _CLOSE = 1e-12
 
 
@@ -33,7 +33,7 @@ def expit(odds: npt.ArrayLike) -> Floats:
 
 
 def logit(shares: npt.ArrayLike) -> Floats:
-    """Return the log odds of probabilities, which are neither 0 nor 1.
+    """Return the log odds of probabilities above 0 and below 1.
 
     >>> logit([0.5, 0.75]).round(3).tolist()
     [0.0, 1.099]
@@ -43,7 +43,7 @@ def logit(shares: npt.ArrayLike) -> Floats:
 
 
 def normal_below(values: npt.ArrayLike) -> Floats:
-    """Return how likely a standard normal variable is below each value.
+    """Return the standard normal distribution function at each value.
 
     >>> normal_below([-1.96, 0.0, np.nan]).round(3).tolist()
     [0.025, 0.5, nan]
@@ -54,11 +54,11 @@ def normal_below(values: npt.ArrayLike) -> Floats:
 
 
 def student_bound(freedom: npt.ArrayLike, level: float = 0.975) -> Floats:
-    """Return what Student's t with so many degrees of freedom is below with probability `level`.
+    """Return the quantile of Student's t at `level`, for each number of degrees of freedom.
 
-    With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine, whose
-    integral is taken by Gauss and Legendre's rule, and Newton's method finds the bound. `level`
-    is above one half.
+    With t = sqrt(freedom) tan(angle), the density of the angle is a power of its cosine. It is
+    integrated by Gauss-Legendre quadrature, and Newton's method finds the quantile. `level` is
+    above one half.
 
     >>> student_bound([1, 10, 10**9]).round(3).tolist()
     [12.706, 2.228, 1.96]
@@ -80,7 +80,7 @@ def student_bound(freedom: npt.ArrayLike, level: float = 0.975) -> Floats:
 
 
 def binomial(trials: int, odds: float) -> Floats:
-    """Return how likely each number of successes is, from 0 on, if one has these log odds.
+    """Return the binomial probabilities of 0, 1, ... successes; a success has these log odds.
 
     >>> binomial(2, 0.0).round(3).tolist()
     [0.25, 0.5, 0.25]
@@ -92,17 +92,17 @@ def binomial(trials: int, odds: float) -> Floats:
     return np.asarray(np.exp(ways - number * won - number[::-1] * lost))
 
 
-_MOST_STEPS = 200  # halving alone needs about 60
+_MOST_STEPS = 200  # bisection needs about 60
 
 
 def find_root(
     function: Callable[[float], float], low: float, high: float, tolerance: float
 ) -> float:
-    """Return where a continuous function is 0, to a tolerance above 0.
+    """Return a root of a continuous function to a tolerance above 0.
 
-    Its values at `low` and `high` have different signs, or are 0. Each step goes to where the
-    inverse parabola through the last three places is 0 if that is sure to be near, and else
-    to the middle. Source: Chandrupatla 1997.
+    The values at `low` and `high` have different signs, or are 0. Each step uses inverse quadratic
+    interpolation through the last three points if that is safe, and otherwise bisection. Source:
+    Chandrupatla 1997.
 
     >>> round(find_root(lambda x: x**2 - 2, 0.0, 2.0, 1e-9), 6)
     1.414214
@@ -111,7 +111,7 @@ def find_root(
     at_before, at_last = function(before), function(last)
     if at_before == 0 or at_last == 0:
         return before if at_before == 0 else last
-    part = 0.5  # of the way from the last place to the one before
+    part = 0.5  # of the way from the last point to the one before
     for _ in range(_MOST_STEPS):
         place = last + part * (before - last)
         at_place = function(place)
@@ -130,7 +130,7 @@ def find_root(
 
 
 def _part(places: tuple[float, float, float], values: tuple[float, float, float]) -> float:
-    """Return which part of the way from the first place to the second to go."""
+    """Return the part of the way from the first point to the second for the next step."""
     (a, b, c), (fa, fb, fc) = places, values
     where, height = (a - b) / (c - b), (fa - fb) / (fc - fb)
     if height**2 < where and (1 - height) ** 2 < 1 - where:

@@ -1,10 +1,11 @@
 """Rate one player by few games against opponents whose ratings are known, with an exact interval.
 
-With the opponents' Elo as it is, all that the games say of the player is the sum of the results.
-So the interval has the ratings with which neither so many points nor so few are unlikely: each
-end has 2.5 % at most. It needs no prior, is wide with few games, and has no end where all games
-were won or all were lost. A draw counts half. Draws are rare, so each end takes the whole number of
-wins that makes the interval wider. Source: Clopper and Pearson 1934, for one opponent.
+With the opponents' Elo known, the sum of the results is a sufficient statistic for the player's
+rating. So the interval contains the ratings under which neither a sum this high nor one this low
+has a probability below 2.5 %. It needs no prior, is wide with few games, and lacks an end if all
+games were won or all were lost. A draw counts half. Draws are rare, so for each end the sum is
+rounded to the whole number of wins that makes the interval wider. Source: Clopper and Pearson 1934,
+for one opponent.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from arena.statistics.distributions import Floats, binomial, find_root
 from arena.statistics.intervals import LEVEL, Estimate
 from arena.statistics.ratings import ELO, MEAN
 
-_MOST = 30 * ELO  # points from the mean: nobody is further away
+_MOST = 30 * ELO  # the largest rating, in points from the mean
 _NEAR = 1e-6
 
 
 class Met(NamedTuple):
-    """An opponent's Elo, and the games against it: won, drawn and lost by the player."""
+    """An opponent's Elo, and the player's wins, draws and losses against it."""
 
     elo: float
     won: int
@@ -33,14 +34,14 @@ class Met(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many games there were."""
+        """The number of games."""
         return self.won + self.drawn + self.lost
 
 
 def rate_exactly(met: Sequence[Met]) -> Estimate:
-    """Return the likeliest Elo of a player, with its 95 % interval.
+    """Return the maximum-likelihood Elo of a player, with its 95 % interval.
 
-    The Elo is nan where all games were won, or all lost, or there are none.
+    The Elo is nan without games, and if all games were won or all lost.
 
     >>> [round(one) for one in rate_exactly([Met(1400, 6, 0, 4)])[:3]]
     [1470, 1220, 1744]
@@ -65,7 +66,7 @@ def _find(function: Callable[[float], float]) -> float:
 
 
 def _wins(met: Sequence[Met], elo: float) -> Floats:
-    """Return how likely each number of wins is for a player of this Elo, from 0 to all games."""
+    """Return the probability of each number of wins, from 0, for a player of this Elo."""
     likely = np.ones(1)
     for one in met:
         likely = np.convolve(likely, binomial(one.games, (elo - one.elo) / ELO))

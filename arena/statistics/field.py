@@ -1,8 +1,8 @@
 """Rate the bots of a run by their labels, and find the results that misfit.
 
-The fit says the score of every pairing. The residual is what it has scored beyond that, to be
-compared with what luck would do: the error of the pairing's own pairs, less the part of it that the
-fit has followed.
+The fit predicts the score of every pairing. The residual is the observed score minus the predicted
+one. Its standard error comes from the luck of the pairing's own pairs, less the part of it to which
+the fit has adapted.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
 
-_EXACT = 1e-3  # Elo points: half the interval of an anchor that is known for sure
-_UNTESTED = 1e-6  # the part of a pairing's error that the fit has not followed: none
+_EXACT = 1e-3  # Elo points: half the interval of an anchor that is given as exact
+_UNTESTED = 1e-6  # of a pairing's variance: a smaller residual variance counts as 0
 _COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q"]
 
 
 class Field:
-    """Rated bots, by label, in the order of the run; games against others are left out.
+    """The rated bots, by label, in the order of the run; games against others are left out.
 
-    `pairings` are two labels each. Anchors that are not rated are not used. With `even` every
-    pairing weighs the same (`Fit`), and with `looks` verdicts hold however often one looks.
+    `pairings` are two labels each. Anchors that are not rated are ignored. With `even` every
+    pairing weighs the same (`Fit`); with `looks` verdicts are valid at every number of pairs.
     """
 
     def __init__(
@@ -59,19 +59,19 @@ class Field:
 
     @cached_property
     def scale(self) -> Scale:
-        """What the ratings are counted from; anchors weigh by how well their own Elo is known."""
+        """The zero of the ratings; anchors are weighted by how precisely their Elo is known."""
         known = self.anchors.items()
         return self.fit.scale({bot: 1 / max(error, _EXACT) ** 2 for bot, (_, error) in known})
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """What is said of every two bots."""
+        """The verdicts on every two bots."""
         return Verdicts(self.fit, self.met, looks=self.looks)
 
     def verdict(self, bot: str, opponent: str) -> Verdict | None:
-        """Return the verdict on two bots, the one ahead first, in Elo points; None for groups.
+        """Return the verdict on two bots, the leader first, in Elo; None if no games connect them.
 
-        Its numbers are rounded, so that all that is made of them is the same.
+        Its numbers are rounded, so that all that is derived from them agrees.
         """
         found = self.verdicts.of(self.numbers[bot], self.numbers[opponent])
         if found is None:
@@ -81,13 +81,13 @@ class Field:
 
     @property
     def groups(self) -> list[list[str]]:
-        """The labels of the groups of bots between which there were no games."""
+        """The labels of the bots of each connected component of the graph of games."""
         numbers = self.fit.groups
         return [[*compress(self.labels, numbers == one)] for one in np.unique(numbers)]
 
     @cached_property
     def ratings(self) -> dict[str, Estimate]:
-        """The rating of each bot, with intervals that all hold at once."""
+        """The rating of each bot, with simultaneous intervals."""
         elos, errors = np.full(len(self.labels), MEAN), np.zeros(len(self.labels))
         for bot, known in self.anchors.items():
             elos[bot], errors[bot] = known
@@ -101,11 +101,11 @@ class Field:
         return {label: Estimate(*row) for label, *row in table}
 
     def in_order(self) -> list[str]:
-        """Return the labels, the strongest bot first; equal ratings, when rounded, by label."""
+        """Return the labels, the strongest bot first; ties of rounded ratings by label."""
         return sorted(self.labels, key=lambda one: (-round(self.ratings[one].value, 1), one))
 
     def unbounded(self) -> Iterator[tuple[str, str, float | None, float | None]]:
-        """Yield the bots whose interval lacks an end: label, why, and both ends, None for none."""
+        """Yield the bots whose interval lacks an end: label, reason, and both ends or None."""
         scale = self.scale
         scored = self.fit.scored
         for bot, (label, rating) in enumerate(self.ratings.items()):
@@ -119,12 +119,12 @@ class Field:
 
 
 def make_residuals(field: Field) -> pd.DataFrame:
-    """Return one row for each ordered two rated bots that met.
+    """Return one row for each ordered pair of rated bots that met.
 
-    `expected` is the share that the ratings say, `residual` what was scored beyond it.
-    `residual_z` is it in standard errors, and `residual_q` its significance after correction
-    for many pairings; both are empty where the rating of a bot rests on this pairing alone.
-    Source: Benjamini and Hochberg 1995 for the correction.
+    `expected` is the share that the ratings predict, `residual` the observed share minus it.
+    `residual_z` is the residual in standard errors, and `residual_q` its p-value corrected for many
+    pairings; both are empty if a bot's rating depends on this pairing only. Source: Benjamini and
+    Hochberg 1995 for the correction.
     """
     model, strengths = field.fit.model, field.fit.strengths
     labels = np.array(field.labels, dtype=object)
@@ -141,10 +141,11 @@ def make_residuals(field: Field) -> pd.DataFrame:
 
 
 def _in_errors(field: Field) -> Floats:
-    """Return the residual of each pairing in standard errors; nan where nothing tests it.
+    """Return the standardised residual of each pairing; nan if the fit reproduces its score.
 
-    The fit moves with the score of a pairing by a part of it, the leverage. So the residual's
-    variance is spread x (1 - 2 leverage) + weight squared x the variance of the fitted gap.
+    The leverage is the part of a change in a pairing's score that the fitted score follows. So the
+    residual's variance is spread x (1 - 2 leverage) + weight squared x the variance of the fitted
+    gap.
     """
     model, strengths = field.fit.model, field.fit.strengths
     weights, information = model.weights(strengths), model.information(strengths)
@@ -163,7 +164,7 @@ def _in_errors(field: Field) -> Floats:
 def find_misfits(residuals: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     """Return the pairings whose residual is significant, the worst first.
 
-    Each is seen from the bot that `labels` name first.
+    Each is given from the side of the bot that `labels` name first.
     """
     places = {label: place for place, label in enumerate(labels)}
     found = residuals[residuals["residual_q"] < LEVEL]

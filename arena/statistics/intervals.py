@@ -1,9 +1,9 @@
 """Compute 95 % intervals with the pair of games as the unit, and test differences together.
 
-A pair is one deal played twice, seats swapped: its two games share their luck, so they are not
-independent. A share or a mean per game is a ratio of two sums over pairs, and its error comes from
-how the pairs differ. One pair of full variance is added wherever a share is estimated, so that few
-pairs cannot look certain.
+A pair is one deal played twice with the seats swapped: its two games share their luck, so they are
+not independent. A share or a mean per game is a ratio of two sums over pairs, and its standard
+error comes from how the pairs differ. One pair of full variance is added to every estimate of a
+share, so that few equal pairs do not have an interval of no width.
 
 Sources: Cochran 1977, chapter 6, for ratios; Wilson 1927 for the interval of a share, with the
 design effect of Kish 1965; Benjamini and Hochberg 1995 for many tests at once.
@@ -26,14 +26,14 @@ Ints = npt.NDArray[np.int64]
 
 Z95 = 1.959963984540054
 LEVEL = 0.05
-"""The share of false ones among the differences that are called significant, at most."""
+"""The false discovery rate: the bound on the share of false significant differences."""
 
 
 class Estimate(NamedTuple):
     """A number with its 95 % interval and its standard error.
 
-    nan is what cannot be estimated; an infinite end is one that nothing bounds. The error need not
-    be that of the interval, which may end where the number cannot go on.
+    A number that cannot be estimated is nan, and a missing end of the interval is infinite. The
+    interval need not follow from the error: it may be cut at the limits of the number's range.
     """
 
     value: float = math.nan
@@ -43,13 +43,13 @@ class Estimate(NamedTuple):
 
     @property
     def cells(self) -> tuple[float | None, float | None, float | None]:
-        """The number and the ends of its interval, None for what is not finite."""
+        """The number and the ends of its interval; what is not finite is None."""
         value, low, high = (one if math.isfinite(one) else None for one in self[:3])
         return value, low, high
 
     @property
     def p_value(self) -> float:
-        """The two-sided p-value of the number against 0; nan where it has no error.
+        """The two-sided p-value of the number against 0; nan without an error.
 
         >>> round(Estimate(19.6, error=10.0).p_value, 3)
         0.05
@@ -60,7 +60,7 @@ class Estimate(NamedTuple):
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the interval leaves out 0, which one without an end does not.
+        """Whether the interval excludes 0; an interval that lacks an end does not.
 
         >>> [Estimate(1, *ends).excludes_zero for ends in ((0.1, 3.0), (0.0, 3.0), ())]
         [True, False, False]
@@ -68,7 +68,7 @@ class Estimate(NamedTuple):
         return self.low > 0 or self.high < 0
 
     def scaled(self, factor: float, digits: int | None = None) -> Estimate:
-        """Return it in another unit; number and ends are rounded where there are `digits`."""
+        """Return it in another unit; with `digits` the number and the ends are rounded."""
         value, low, high = (
             factor * one if digits is None else round(factor * one, digits) + 0.0
             for one in self[:3]
@@ -76,9 +76,9 @@ class Estimate(NamedTuple):
         return Estimate(value, low, high, factor * self.error)
 
     def widened(self, ends: int) -> Estimate:
-        """Return it with an interval that also holds where the number was chosen by its value.
+        """Return it with an interval that stays valid if the number was chosen by its value.
 
-        `ends` are those of intervals that could then be wrong; one number by itself has two.
+        `ends` is the number of interval ends that could be wrong; a number not chosen has two.
         Source: Bonferroni, as by Dunn 1961.
 
         >>> [round(one, 2) for one in Estimate(0.0, -1.96, 1.96).widened(20)[:3]]
@@ -91,7 +91,7 @@ class Estimate(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Many numbers with their 95 % intervals, as arrays; nan is what cannot be estimated."""
+    """Many numbers with their 95 % intervals, as arrays; nan if they cannot be estimated."""
 
     value: Floats
     low: Floats
@@ -99,10 +99,10 @@ class Estimates(NamedTuple):
 
 
 def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
-    """Return which of some differences are significant when all are looked at together.
+    """Return which of some differences are significant, corrected for multiple testing.
 
-    Their p-values are corrected for their number, at 5 %. One that has 0 in its interval, as it is
-    shown, never is. Source: Benjamini and Hochberg 1995.
+    The false discovery rate is 5 %. A difference whose interval, as it is shown, contains 0 is
+    never significant. Source: Benjamini and Hochberg 1995.
 
     >>> find_significant([Estimate(3, 1, 5, 1.0), Estimate(2.1, 0.1, 4.1, 1.9), Estimate(9)])
     [True, False, False]
@@ -113,7 +113,7 @@ def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
 
 
 def correct(p_values: Floats) -> Floats:
-    """Return what Benjamini and Hochberg make of some p-values; nan stays nan.
+    """Return p-values adjusted by the method of Benjamini and Hochberg; nan stays nan.
 
     >>> correct(np.array([0.01, 0.5, 0.02])).round(3).tolist()
     [0.03, 0.5, 0.03]
@@ -129,9 +129,9 @@ def correct(p_values: Floats) -> Floats:
 def score_interval(pairs: int, total: float, squares: float) -> tuple[float, float]:
     """Return the 95 % interval of a mean score per game (0..1), from the scores of pairs.
 
-    Wilson's interval with the number of games that would give the variance seen between
-    pairs; one pair of full variance is added, so that few pairs cannot look certain, and the
-    variance is at least that which pairs of the mean must have.
+    Wilson's interval for the number of independent games that would have the variance observed
+    between pairs. One pair of full variance is added, so that few equal pairs do not have an
+    interval of no width, and the variance is at least the least that pairs of this mean can have.
     Sources: Wilson 1927; Kish 1965 for the design effect.
 
     >>> low, high = score_interval(100, 100.0, 150.0)
@@ -153,9 +153,9 @@ def score_intervals(pairs: Floats, total: Floats, squares: Floats) -> tuple[Floa
 
 
 def least_variance(share: Floats) -> Floats:
-    """Return the least variance that the score per game of a pair can have at its mean.
+    """Return the least variance of a pair's score per game that is possible at this mean.
 
-    It is that of a pair whose score is 0 or 1/2, or 1/2 or 1, a game.
+    It is attained if the score per game is only 0 or 1/2, or only 1/2 or 1.
 
     >>> least_variance(np.array([0.0, 0.25, 0.5])).tolist()
     [0.0, 0.0625, 0.0]
@@ -165,7 +165,7 @@ def least_variance(share: Floats) -> Floats:
 
 
 def _wilson(mean: Floats, games: Floats) -> tuple[Floats, Floats]:
-    """Return Wilson's interval of a share that so many independent games would have."""
+    """Return Wilson's interval of a share in this number of independent games."""
     centre = (mean + Z95**2 / (2 * games)) / (1 + Z95**2 / games)
     half = Z95 * np.sqrt(np.maximum(0, mean * (1 - mean)) / games + (Z95 / (2 * games)) ** 2)
     half /= 1 + Z95**2 / games
@@ -175,7 +175,7 @@ def _wilson(mean: Floats, games: Floats) -> tuple[Floats, Floats]:
 class Moments:
     """Sums of a count and of a total over pairs, for each group and each key.
 
-    `scale` is how many units of the total make one: 2 where a draw is half a win.
+    `scale` is the number of units of the total in one: 2 if a draw is half a win.
     """
 
     def __init__(self, groups: int, keys: int, scale: int = 1) -> None:
@@ -184,7 +184,7 @@ class Moments:
 
     @classmethod
     def independent(cls, counts: Ints, totals: Ints, squares: Ints, scale: int = 1) -> Moments:
-        """Return the moments of games of different pairs, one key for each group."""
+        """Return the moments of independent games, one key for each group."""
         moments = cls(len(counts), 1, scale)
         moments.sums[:, :, 0] = counts, counts, totals, counts, totals, squares
         return moments
@@ -192,8 +192,8 @@ class Moments:
     def add(self, groups: Ints, counts: Ints, totals: Ints, alike: Ints | None = None) -> None:
         """Add pairs: the group of each, and its counts and totals by key (keys x pairs).
 
-        A column may stand for so many pairs that are `alike`. It is fast where pairs of one group
-        follow each other.
+        A column stands for `alike` equal pairs, by default one. It is fast if the pairs of a group
+        are consecutive.
         """
         if not len(groups):
             return
@@ -204,7 +204,7 @@ class Moments:
             np.add.at(self.sums[index], groups[starts], np.add.reduceat(part, starts, axis=1).T)
 
     def merged(self, groups: Ints, number: int) -> Moments:
-        """Return the moments of so many larger groups; `groups` has the one of each group here."""
+        """Return the moments of `number` larger groups; `groups` maps the groups here to them."""
         merged = Moments(number, self.sums.shape[2], self.scale)
         np.add.at(merged.sums.swapaxes(0, 1), groups, self.sums.swapaxes(0, 1))
         return merged
@@ -220,14 +220,14 @@ class Moments:
         return np.asarray(self.sums[2])
 
     def means(self) -> Estimates:
-        """Return the means, with an interval from as few as two pairs (Student's t)."""
+        """Return the means, with intervals by Student's t if there are two pairs or more."""
         pairs, *_ = sums = self._between()
         half = np.where(pairs < 2, np.nan, student_bound(np.maximum(pairs - 1, 1)))
         half = half * np.sqrt(self._variances(*sums))
         return Estimates(sums[2], sums[2] - half, sums[2] + half)
 
     def mean_variances(self) -> tuple[Floats, Floats]:
-        """Return the variances of the means, nan where no pair differs; and degrees of freedom."""
+        """Return the variances of the means, nan if no pair differs, and degrees of freedom."""
         pairs, *_ = sums = self._between()
         variances = self._variances(*sums)
         return np.where(variances > 0, variances, np.nan), pairs - 1
@@ -237,25 +237,24 @@ class Moments:
         return np.asarray(spread / np.maximum(count, 1) ** 2)
 
     def shares(self) -> Estimates:
-        """Return shares from 0 to 1, with Wilson's interval at the error between pairs.
+        """Return shares, 0 to 1, with Wilson's intervals for the variance between pairs.
 
-        One more pair of full variance is added, so that few pairs cannot look certain, as in
-        `score_interval`. Where pairs do not differ, because nobody or
-        everybody did it, games count as independent.
+        One pair of full variance is added, as in `score_interval`. If pairs do not differ, because
+        the share is 0 or 1, games count as independent.
         """
         mean, _, seen = self._seen()
         return Estimates(mean, *_wilson(mean, seen))
 
     def share_variances(self) -> Floats:
-        """Return the variances of the shares, by which `shares` has its intervals."""
+        """Return the variances of the shares that the intervals of `shares` follow from."""
         _, full, seen = self._seen()
         return np.asarray(full / seen)
 
     def _seen(self) -> tuple[Floats, Floats, Floats]:
-        """Return the shares, the variance of a game, and how many independent games they are of."""
+        """Return the shares, the variance of a game, and the effective numbers of games."""
         pairs, count, mean, between = self._between()
         some = np.maximum(count, 1)
-        each = some / np.maximum(pairs, 1)  # counted in a pair
+        each = some / np.maximum(pairs, 1)  # the mean count in a pair
         prior = (mean * count + each / 2) / (count + each)
         full = prior * (1 - prior)
         more = full * self.sums[3] / np.maximum(pairs, 1)
@@ -266,7 +265,7 @@ class Moments:
         return mean, np.where(known, full, np.nan), np.where(known, seen, 1.0)
 
     def _between(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return pairs, counts, means and the squared deviations of pairs from their mean."""
+        """Return pairs, counts, means, and the squared deviations of the pairs from their mean."""
         pairs, n, y, nn, ny, yy = self.sums.astype(float)
         y, ny, yy = y / self.scale, ny / self.scale, yy / self.scale**2
         mean = np.divide(y, n, where=n > 0, out=np.full_like(y, np.nan))
@@ -276,7 +275,7 @@ class Moments:
 class SeatAdvantage(NamedTuple):
     """The share of seat 0 in the pairs of a run, with its 95 % interval, and the same in Elo.
 
-    An Elo is None where the share is 0 or 1.
+    An Elo is None if its share is 0 or 1.
     """
 
     pairs: int
@@ -289,7 +288,7 @@ class SeatAdvantage(NamedTuple):
 
 
 def seat_advantage(pairs: int, total: float, squares: float) -> SeatAdvantage | None:
-    """Return the advantage of seat 0, from its scores in some pairs; None for no pairs.
+    """Return the advantage of seat 0, from its scores in some pairs; None without pairs.
 
     In a pair each bot sits once in seat 0, so the strength of the bots cancels out. The score
     of the seat is the sum of its scores in both games, 0 to 2; `total` and `squares` are the

@@ -1,10 +1,9 @@
-"""Name groups of bots that were not told apart by letters (a compact letter display).
+"""Compact letter display: two bots share a letter unless they were told apart.
 
-Two bots share a letter if they were not told apart, and only then. `arena.statistics.apart` defines
-"told apart". Insertion and absorption (Piepho 2004) give a letter to every maximal set of bots that
-were not told apart, which can be far too many: 2^20 for 40 bots of which only 20 separate couples
-were told apart. So here a letter is added for two bots only where they have none in common yet:
-never more letters than couples.
+`arena.statistics.apart` defines "told apart". The method of insertion and absorption (Piepho 2004)
+gives a letter to every maximal set of bots that were not told apart, which can be far too many:
+2^20 for 40 bots of which only 20 separate pairs of bots were told apart. So here a letter is added
+for two bots only if they do not share one yet; there are never more letters than pairs of bots.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _LETTER = re.compile(r"([a-z])(\d*)")
 
 
 def give_ranks(ratings: Sequence[float]) -> list[int]:
-    """Return the ranks of ratings that fall; equal ones share a rank, and the unrated do not.
+    """Return the ranks of descending ratings; equal ratings share a rank, unrated bots do not.
 
     >>> give_ranks([1510.0, 1510.0, 1480.0, float("nan"), float("nan")])
     [1, 1, 3, 4, 5]
@@ -29,16 +28,15 @@ def give_ranks(ratings: Sequence[float]) -> list[int]:
 
 
 def give_letters(bots: int, is_apart: Callable[[int, int], bool]) -> list[str]:
-    """Return the letters of bots that are numbered in the order of a table, from 0.
+    """Return the letters of bots, which are numbered from 0 in the order of a table.
 
-    `is_apart` says whether a bot was told apart from one that is below it. The letters stand in
-    the order in which the table needs them, a to z and then a2 to z2. Source: Piepho 2004 for the
-    display.
+    `is_apart` says whether a bot was told apart from a bot further down. Letters are used in the
+    order of their first bot: a to z and then a2 to z2. Source: Piepho 2004 for the display.
 
     >>> give_letters(4, lambda upper, lower: lower - upper > 1)
     ['a', 'ab', 'bc', 'c']
     """
-    near = [0] * bots  # by bot, as bits: those that were not told apart from it
+    near = [0] * bots  # by bot: the set of bots that were not told apart from it, as bits
     for upper in range(bots):
         for lower in range(upper + 1, bots):
             if not is_apart(upper, lower):
@@ -53,7 +51,7 @@ def give_letters(bots: int, is_apart: Callable[[int, int], bool]) -> list[str]:
 
 
 def _find_sets(near: Sequence[int]) -> Iterator[int]:
-    """Yield sets of bots, as bits: every two that are near are in one, and no two others."""
+    """Yield sets of bots, as bits, that cover all near pairs of bots and no other pairs."""
     together = [0] * len(near)
     for bot in range(len(near)):
         while missing := near[bot] & ~together[bot] or (not together[bot] and 1 << bot):
@@ -67,7 +65,7 @@ def _find_sets(near: Sequence[int]) -> Iterator[int]:
 
 
 def _bits(number: int) -> Iterator[int]:
-    """Yield the places of the bits that are set, the lowest first."""
+    """Yield the positions of the bits that are set, the lowest first."""
     while number:
         lowest = number & -number
         yield lowest.bit_length() - 1
@@ -106,7 +104,7 @@ def share_letter(group: str, other: str) -> bool:
 
 
 def shorten(group: str, width: int) -> str:
-    """Return the letters of a bot in so many characters: as a range, or with their beginning.
+    """Return the letters of a bot cut to `width` characters: as a range, or their beginning.
 
     >>> [shorten(group, 5) for group in ("abcde", "bcdefgh", "acdefg")]
     ['abcde', 'b-h', 'ac...']

@@ -1,4 +1,4 @@
-"""Fit Bradley and Terry's model to pairs of games, with the covariance of the fit."""
+"""Fit the Bradley-Terry model to pairs of games, with the covariance of the fit."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from arena.statistics.intervals import least_variance
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
-_LONGEST_STEP = 0.75  # in log odds; two bots then part by 1.5, and every step lowers the loss
+_LONGEST_STEP = 0.75  # in log odds; a gap changes by 1.5 at most, so every step lowers the loss
 _SHORTEST_STEP = 1e-10
 _MOST_STEPS = 1000
-_LENT = 10.0  # pairs of the mean variance that are added to each pairing's own
+_LENT = 10.0  # pairs of the mean variance that are added to each pairing's own pairs
 _LEAST_EFFECT = 0.25
 
 
 class PairScores(NamedTuple):
-    """How one pairing went, in pairs: the first bot's score in a pair is 0, 1/2, 1, 3/2 or 2.
+    """The result of one pairing in pairs: the first bot's score is 0, 1/2, 1, 3/2 or 2 in each.
 
     `total` and `squares` are the sums of the scores and of their squares over `pairs` pairs.
     """
@@ -36,10 +36,10 @@ class PairScores(NamedTuple):
 
 
 class Model:
-    """The model of some pairings: bots have strengths, in log odds.
+    """The Bradley-Terry model of some pairings: each bot has a strength, in log odds.
 
-    Every pairing is credited with a part of a pair, `credit`, half of it won 2 : 0 and half of
-    it lost 0 : 2. A pair of it counts `factors` times in the fit; once if there are none.
+    Every pairing is credited with a part of a pair, `credit`, half of it won 2 : 0 and half of it
+    lost 0 : 2. Each of its pairs is weighted by `factors` in the fit, by default 1.
     """
 
     def __init__(
@@ -62,22 +62,23 @@ class Model:
         return np.asarray(2 * self.pairs * self.shares(strengths) * self.shares(-strengths))
 
     def weights(self, strengths: Floats) -> Floats:
-        """Return the weight of each pairing's gap in the fit: its information times its factor."""
+        """Return the weight of each pairing's gap in the fit: information times factor."""
         return np.asarray(self.factors * self.information(strengths))
 
     def effects(self, strengths: Floats) -> Floats:
-        """Return the variance of each pairing's pair scores over that of two independent games.
+        """Return each pairing's design effect: the variance of its pairs over independent games'.
 
-        It is that about the pairing's own mean, which lends from the fitted one, and drawn towards
-        that of all pairings: few pairs do not tell how much their scores vary. Nor do those that
-        were all lost: it is at least that of pairs whose games are not drawn.
+        The variance is taken about the pairing's own mean, shrunk towards the fitted one, and is
+        itself shrunk towards that of all pairings, because few pairs say little about their
+        variance. It is at least that of pairs without drawn games, because pairs that were all lost
+        would have none.
         """
         share, information = self.shares(strengths), self.information(strengths)
         lent = 2 * _LENT
         own = (self.total + 2 * lent * share) / (2 * (self.pairs + lent))
         rest = self.squares - 4 * own * (self.total - own * self.pairs)
         rest = np.maximum(rest, 4 * self.pairs * least_variance(share))
-        follows = 1 - (lent / (self.pairs + lent)) ** 2  # the own mean goes with its pairs
+        follows = 1 - (lent / (self.pairs + lent)) ** 2  # the own mean follows its pairs
         rest /= 1 - follows / np.maximum(self.pairs, 2)
         played = float(self.played.sum())
         all_of_them = max(float(rest.sum()) / (float(information.sum()) or 1.0), _LEAST_EFFECT)
@@ -86,7 +87,7 @@ class Model:
         return np.asarray((rest + lent_now * all_of_them) / (information + lent_now))
 
     def effect(self, strengths: Floats) -> float:
-        """Return the same of all pairings together."""
+        """Return the design effect of all pairings together."""
         information = self.information(strengths)
         return float((self.effects(strengths) * information).sum() / information.sum())
 
@@ -107,9 +108,9 @@ class Model:
         return np.asarray(inverse @ self.matrix(spreads) @ inverse)
 
     def fit(self, start: Floats | None = None) -> Floats:
-        """Return the likeliest strengths; each group of bots has a mean of 0.
+        """Return the maximum-likelihood strengths; each group of bots has a mean of 0.
 
-        `start` are strengths to begin with, which save time where they are near.
+        `start` are strengths to begin with, which save time if they are close.
         """
         means = self.means()
         strengths = np.zeros(self.bots) if start is None else start.copy()
@@ -124,13 +125,13 @@ class Model:
         return np.asarray(strengths - means @ strengths)
 
     def sum_ends(self, values: Floats) -> Floats:
-        """Return each bot's sum of the pairings' values, less those in which it is the second."""
+        """Return each bot's sum of values of pairings in which it is first minus second."""
         return np.asarray(
             np.bincount(self.first, values, self.bots) - np.bincount(self.second, values, self.bots)
         )
 
     def pair_factors(self) -> Floats:
-        """Return how often a pair of every two bots counts (n, n); 1 where none met."""
+        """Return the weight of a pair of every two bots (n, n); 1 for bots that did not meet."""
         factors = np.ones((self.bots, self.bots))
         factors[self.first, self.second] = factors[self.second, self.first] = self.factors
         return factors
@@ -147,18 +148,18 @@ def make_laplacian(weights: Floats) -> Floats:
 
 
 def invert(laplacian: Floats, means: Floats) -> Floats:
-    """Return the pseudoinverse of a Laplacian, whose null space `means` projects on."""
+    """Return the pseudoinverse of a Laplacian; `means` projects on its null space."""
     scale = _scale(laplacian)
     return np.asarray(np.linalg.inv(laplacian + scale * means) - means / scale)
 
 
 def _scale(laplacian: Floats) -> float:
-    """Return a number of the size of the matrix's."""
+    """Return the magnitude of the matrix's entries."""
     return float(np.trace(laplacian)) / max(1, len(laplacian)) or 1.0
 
 
 def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:
-    """Return the number of each bot's group; bots are in one if games lead from one to the other.
+    """Return the number of each bot's connected component in the graph of games, its group.
 
     Groups are numbered in the order of their first bots.
 
@@ -172,7 +173,7 @@ def find_groups(bots: int, first: Numbers, second: Numbers) -> Numbers:
 
 
 def find_reach(edges: Flags) -> Flags:
-    """Return which places lead to which ones (n, n) along any number of edges, also of none."""
+    """Return the reflexive transitive closure (n, n) of a graph's edges."""
     reach = edges | np.eye(len(edges), dtype=bool)
     for _ in range(len(edges).bit_length()):
         reach = reach.astype(np.float32) @ reach > 0
@@ -186,11 +187,11 @@ def gap_variances(covariance: Floats) -> Floats:
 
 
 def share_credit(bots: int, scores: Sequence[PairScores]) -> Floats:
-    """Return the part of a pair with which each pairing is credited.
+    """Return the credit of each pairing, as a part of a pair.
 
-    Every bot brings half a pair, spread evenly over its opponents. With a whole pair for each
-    pairing, a bot that is far weaker than seven others, and met them in 20 pairs each, had an
-    interval that covered its true rating in 52 % of 500 simulated runs.
+    Every bot contributes half a pair, spread evenly over its opponents. With a whole pair for each
+    pairing, the interval of a bot that was far weaker than seven others and met them in 20 pairs
+    each covered its true rating in only 52 % of 500 simulated runs.
 
     >>> share_credit(3, [PairScores(0, 1, 9, 9.0, 9.0), PairScores(0, 2, 9, 9.0, 9.0)]).tolist()
     [0.75, 0.75]

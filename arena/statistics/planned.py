@@ -1,9 +1,9 @@
-"""Compute before a run how many pairs separate neighbours, or narrow the ratings.
+"""Power analysis before a run: how many pairs separate neighbours, or narrow the ratings.
 
-The field is a ladder: every two neighbours are as far apart. Some of its runs are drawn, with the
-same luck for any number of pairs, and judged as every run is. So the bounds are those after the
-steps down. The luck of a gap itself is taken from the normal distribution; of only two bots the
-test of signs says it exactly.
+The field is a ladder: all neighbours have the same gap. Some of its runs are simulated, with the
+same random numbers for any number of pairs, and judged as every run is, so that the bounds are
+those of the step-down test. The luck of a gap itself is taken from the normal distribution; for
+only two bots the sign test gives it exactly.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from arena.statistics.two_bots import sign_power
 from arena.statistics.verdicts import Verdicts
 
 _SEED = 46
-_DRAWN, _FEWEST = 100, 4  # bots in the runs that are drawn, and runs
-_NEIGHBOURS = 4  # that are looked at in a run
-_MOST_PAIRS, _CLOSE = 1e9, 1e-4  # the latter of the logarithm of pairs
-_START = 16.0  # pairs at first, times the square of a gap
-_STEPS, _PART, _NEAR = 6, 0.6, 1e-3  # towards the number of pairs: the bounds change with it
-_OPEN = 1e3  # stands for half a width that nothing bounds
-_LEAST = 0.25  # of the variance of how far a gap is beyond its bound
+_DRAWN, _FEWEST = 100, 4  # bots in all simulated runs together, and the least number of runs
+_NEIGHBOURS = 4  # pairs of neighbours that are examined in a run
+_MOST_PAIRS, _CLOSE = 1e9, 1e-4  # the latter is the tolerance of the logarithm of pairs
+_START = 16.0  # the first guess: pairs times the square of a gap
+_STEPS, _PART, _NEAR = 6, 0.6, 1e-3  # of the iteration: the bounds depend on the number of pairs
+_OPEN = 1e3  # replaces an infinite half-width
+_LEAST = 0.25  # the least variance of a gap's distance from its bound
 _WALKS = 4000
 
 
 class Planned(NamedTuple):
-    """Bots before they play, each against every other one or, with a panel, only against it.
+    """The design of a run: all bots play each other, or, with a panel, only the panel.
 
-    `gap` is that between neighbours; the bots of the panel are in the middle. Pairings differ from
-    strengths by a standard deviation of `spread`. Both are in log odds. `effect` is the variance
-    of a pair's score over that of two independent games. With `looks` bounds hold at any time.
+    `gap` is the gap between neighbours; the panel is in the middle of the ladder. `spread` is the
+    standard deviation of pairings about the strengths. Both are in log odds. `effect` is the
+    variance of a pair's score divided by that of two independent games. With `looks` bounds hold at
+    any time.
     """
 
     bots: int
@@ -51,7 +52,7 @@ class Planned(NamedTuple):
 
     @property
     def strengths(self) -> Floats:
-        """The strengths, in log odds."""
+        """The true strengths, in log odds."""
         ladder = self.gap * ((self.bots - 1) / 2 - np.arange(self.bots))
         return np.append(ladder, np.zeros(self.panel))
 
@@ -62,7 +63,7 @@ class Planned(NamedTuple):
         return [two for two in every if not self.panel or two[0] < self.bots <= two[1]]
 
     def shares(self, lead: float) -> tuple[float, float, float]:
-        """Return how likely a pair is lost, even and won, for a lead in log odds.
+        """Return the probabilities that a pair is lost, even and won, for a lead in log odds.
 
         >>> Planned(2, 0, 0.1).shares(0.0)
         (0.25, 0.5, 0.25)
@@ -73,7 +74,7 @@ class Planned(NamedTuple):
         return (off - ahead) / 2, 1 - off, (off + ahead) / 2
 
     def chances(self, pairs: int, *gaps: float) -> list[float]:
-        """Return how likely neighbours are told apart, for each of these gaps, in log odds."""
+        """Return the probability that neighbours are told apart, for each gap in log odds."""
         if self.bots + self.panel == 2:
             return [self._sign_power(pairs, gap) for gap in gaps]
         neighbours = self._neighbours(pairs)
@@ -84,7 +85,7 @@ class Planned(NamedTuple):
         return sign_power(round(pairs), max(lost, _CLOSE), won, ALPHA)
 
     def pairs_to_tell(self, power: float) -> int | None:
-        """Return the pairs of each pairing that have this power to separate neighbours, or None.
+        """Return the pairs of each pairing that separate neighbours with this power, or None.
 
         >>> [Planned(2, 0, gap).pairs_to_tell(0.8) for gap in (0.1, 2.0)]
         [1612, 9]
@@ -106,10 +107,10 @@ class Planned(NamedTuple):
         return _settle(1 + _START / self.gap**2, judge)
 
     def pairs_to_narrow(self, width: float) -> int | None:
-        """Return the pairs of each pairing with which all ratings are known so closely.
+        """Return the pairs of each pairing that narrow all ratings to a width, or None.
 
-        `width` is half of an interval. None if no number of pairs does it, because pairings that
-        are missing would differ.
+        `width` is half of an interval. None if no number of pairs is enough, because pairings that
+        are not played may differ from the Elo.
 
         >>> Planned(4, 0, 0.0).pairs_to_narrow(0.1)
         230
@@ -129,7 +130,7 @@ class Planned(NamedTuple):
         return _settle(5 + _START / width**2, judge)
 
     def runs(self, pairs: float) -> Iterator[Verdicts]:
-        """Yield the verdicts of some runs with this number of pairs of each pairing."""
+        """Yield the verdicts of simulated runs with this number of pairs of each pairing."""
         random = np.random.default_rng(_SEED)
         first, second = np.array(self.pairings).T
         leads = self.strengths[first] - self.strengths[second]
@@ -142,7 +143,7 @@ class Planned(NamedTuple):
             sums = zip(self.pairings, total.tolist(), squares.tolist(), strict=True)
             scores = [PairScores(*two, pairs, *both) for two, *both in sums]  # type: ignore[arg-type]
             met = {}
-            if len(scores) == 1:  # of only two bots the counts decide
+            if len(scores) == 1:  # for only two bots the counts decide
                 whole = max(1, round(pairs))
                 won = min(whole, round((squares[0] - total[0]) / 2))
                 even = min(whole - won, max(0, round(total[0]) - 2 * won))
@@ -150,7 +151,7 @@ class Planned(NamedTuple):
             yield Verdicts(Fit(len(self.strengths), scores), met, looks=self.looks)
 
     def _neighbours(self, pairs: float) -> Floats:
-        """Return of some gaps in each run (5, gaps) what `_quantile` needs."""
+        """Return the arguments of `_quantile` for some gaps in each run (5, gaps)."""
         rows = []
         step = max(1, (self.bots - 1) // _NEIGHBOURS)
         for verdicts in self.runs(pairs):
@@ -167,12 +168,13 @@ class Planned(NamedTuple):
 def _quantile(
     gap: float, luck: Floats, held: Floats, own: Floats, moved: Floats, bound: Floats
 ) -> float:
-    """Return how likely a gap is detected, as a quantile of the normal distribution.
+    """Return the probability that a gap is detected, as a quantile of the normal distribution.
 
-    In each run drawn a gap has a variance by `luck`, what stays of it by the verdict, `held`, and
-    by the truth, `own`, and a bound. `moved` is how many errors luck has moved the gap, on which
-    the bound depends: a gap that luck has narrowed has wider ones beside it, which are detected, so
-    that fewer are left.
+    In each simulated run a gap has a variance by `luck`, a variance that more pairs do not reduce,
+    as the verdict estimates it (`held`) and in truth (`own`), and a `bound`. `moved` is by how many
+    standard errors luck has moved the gap. The bound depends on it: if luck has narrowed a gap, the
+    gaps beside it are wider and are detected first, so that fewer leads are left in the step-down
+    test.
     """
     spread = 1 + np.var(bound) - 2 * np.mean(moved * (bound - bound.mean()))
     beyond = (gap - bound * np.sqrt(luck + held)) / np.sqrt(luck + own)
@@ -180,10 +182,10 @@ def _quantile(
 
 
 def _settle(at: float, judge: Callable[[float], tuple[float, float, float]]) -> int | None:
-    """Return how many pairs it takes; None if no number does.
+    """Return the number of pairs that is needed; None if no number is enough.
 
-    `judge` returns, for a number of pairs, the variance by luck, what stays of it, and how many
-    times as large both together may be.
+    `judge` returns, for a number of pairs, the variance by luck, the variance that more pairs do
+    not reduce, and the factor by which their sum may grow.
     """
     for step in range(_STEPS):
         luck, held, times = judge(at)
@@ -198,14 +200,14 @@ def _settle(at: float, judge: Callable[[float], tuple[float, float, float]]) -> 
 
 
 class Expected(NamedTuple):
-    """What a comparison is expected to take: its mean number of pairs, and its power."""
+    """The expected number of pairs of a comparison, and its power."""
 
     pairs: int
     chance: float
 
 
 def expect_test(planned: Planned, ends: Bounds, most: int) -> Expected:
-    """Return what the sequential test of 0 against the gap takes where the gap is true.
+    """Return the expected cost of the sequential test of 0 against the gap if the gap is true.
 
     >>> from arena.statistics.sprt import bounds
     >>> expect_test(Planned(2, 0, 0.1), bounds(0.05, 0.2), 20_000)
@@ -213,7 +215,7 @@ def expect_test(planned: Planned, ends: Bounds, most: int) -> Expected:
     """
     lost, even, won = planned.shares(planned.gap)
     ahead = won - lost
-    drift = ahead**2 / (1 - even - ahead**2)  # twice that of a pair's log-likelihood ratio
+    drift = ahead**2 / (1 - even - ahead**2)  # twice the drift of a pair's log-likelihood ratio
     times = np.array(looks(most), dtype=float)
     steps = np.diff(times, prepend=0.0)
     luck = np.random.default_rng(_SEED).normal(size=(_WALKS, len(steps)))

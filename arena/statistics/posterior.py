@@ -1,13 +1,14 @@
-"""Find what the results of a field make likely of its strengths: who leads whom, who is the first.
+"""The posterior of the strengths of a field: probabilities of leads and of being the first.
 
-The strengths as fitted, with their covariance, are what was seen; each prior says how strengths are
-spread, as a mixture of normal distributions. No field shows its own shape well, so all shapes are
-averaged over: strengths that are normal; of Student's t with two degrees of freedom, where a few
-bots are far from the others; and of two groups with a gap between them. Each is on a grid of
-scales, in log odds. For each prior the posterior is found by expectation propagation, which is
-exact for one part and close for several, and they are averaged by their evidence. Priors of little
-evidence are left out step by step; the weight of those that stay falls to 0 where that happens, so
-nothing jumps at a rounding. Chances in many dimensions come from fixed points, without luck.
+The data are the fitted strengths with their covariance. A prior is a distribution of strengths, a
+mixture of normal distributions. As the results of a field say little about the shape of its
+distribution, the posterior averages over several shapes: normal; Student's t with two degrees of
+freedom, in which a few bots are far from the others; and two groups with a gap between them. Each
+has a grid of scales, in log odds. For each prior the posterior is computed by expectation
+propagation, which is exact for one part and close for several, and the posteriors are averaged by
+their evidence. Priors of little evidence are dropped step by step; weights fall to 0 at the
+threshold, so that a rounding error cannot cause a jump. Probabilities in many dimensions are
+integrated over fixed quasi-random points, so they are reproducible.
 
 Sources: Minka 2001 for expectation propagation; Efron and Morris 1973 for priors from the field.
 """
@@ -29,23 +30,23 @@ from arena.statistics.model import Numbers, gap_variances
 
 _SWEEPS = 13
 _KEPT = {1: 30.0, 2: 20.0, 4: 12.0}
-"""After a sweep: by how much the log evidence of a prior may be less than the best one's."""
+"""By sweep, how far the log evidence of a prior may be below the best one's."""
 
-_LEAST_EVIDENCE, _FULL_EVIDENCE = 7.0, 5.0  # the same at the end: without weight, and with all
-_PACE = 0.7  # of a step after the first
+_LEAST_EVIDENCE, _FULL_EVIDENCE = 7.0, 5.0  # at the end: how far for weight 0, and for full weight
+_PACE = 0.7  # the damping of all steps but the first
 _SMALL = 1e-12
-_DIGITS = 9  # of means; those that are equal but for a rounding have one place
-_POINTS = 24_000  # times bots, for the chances to be first, which are then right within 0.3 %
+_DIGITS = 9  # to which means are rounded, so that rounding errors do not change their order
+_POINTS = 24_000  # points times bots: the chances to be first are then right within 0.3 %
 _FEWEST, _MOST = 512, 4096
 _CLOSE = 1e-13
 _FAR = 40.0  # in log odds
 
 
 class Posterior:
-    """Of some bots, as a mixture: `weights`, and of each part `means` and `covariances`.
+    """The posterior of some bots, a normal mixture: `weights`, `means` and `covariances`.
 
-    `strengths` are as fitted. `seen` are their covariance and its weight, or several of these.
-    `centred` is the matrix that takes the mean of each group of bots off.
+    `strengths` are the fitted ones. `seen` are possible covariances of them, with weights.
+    `centred` is the matrix that subtracts the mean of each group of bots.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Posterior:
         whole = centred @ [covariance for _, covariance in seen] @ centred + mean
         known = np.asarray(np.linalg.inv(whole) - mean)
         logs = np.log([weight for weight, _ in seen])
-        number = np.repeat(np.arange(len(seen)), len(prior.logs))  # of the covariance
+        number = np.repeat(np.arange(len(seen)), len(prior.logs))  # of each prior's covariance
         prior = prior.take(np.tile(np.arange(len(prior.logs)), len(seen)))
         prior = prior._replace(logs=prior.logs + logs[number])
         log, means, covariances = _propagate(strengths, known, number, prior)
@@ -73,7 +74,7 @@ class Posterior:
 
     @cached_property
     def likely(self) -> Floats:
-        """How likely the bot of a row is stronger than that of a column (n, n)."""
+        """The probability that the bot of a row is stronger than that of a column (n, n)."""
         found = np.zeros(self.means.shape[1:] * 2)
         for weight, mean, covariance in self._parts:
             errors = np.sqrt(np.maximum(gap_variances(covariance), _SMALL))
@@ -81,7 +82,7 @@ class Posterior:
         return found
 
     def first(self) -> Floats:
-        """Return how likely each bot is the strongest."""
+        """Return the probability of each bot to be the strongest."""
         order = np.argsort(-(self.weights @ self.means).round(_DIGITS), kind="stable")
         bots = self.means.shape[1]
         count, chances = min(max(_POINTS // bots, _FEWEST), _MOST), np.zeros(bots)
@@ -91,7 +92,7 @@ class Posterior:
         return chances
 
     def lead_at(self, bot: int, opponent: int, level: float) -> float:
-        """Return the lead of a bot over another that the true one is below with this chance."""
+        """Return the quantile at `level` of the lead of a bot over another."""
         gap = np.eye(self.means.shape[1])[bot] - np.eye(self.means.shape[1])[opponent]
         means, errors = self.means @ gap, np.sqrt(gap @ self.covariances @ gap)
 
@@ -104,11 +105,11 @@ class Posterior:
 def _propagate(
     strengths: Floats, known: Floats, number: Numbers, prior: FieldPrior
 ) -> tuple[Floats, Floats, Floats]:
-    """Return log evidence, means and covariances of the posterior of each prior that is left.
+    """Return log evidence, means and covariances of the posterior of each remaining prior.
 
-    Each bot's prior is replaced by a normal factor, which is fitted to what the prior makes of
-    what all else says of the bot (the cavity). A factor has a precision `own`, its product with
-    the mean `pull`, and a constant `scale`.
+    Each bot's prior is approximated by a normal factor, which matches the moments of the prior
+    times the cavity, the distribution of the bot's strength by all other factors. A factor has a
+    precision `own`, a precision times mean `pull`, and a constant `scale`.
     """
     identity = np.eye(len(strengths))
     shift = (prior.parts * prior.means).sum(axis=1, keepdims=True)
@@ -138,7 +139,7 @@ def _propagate(
 def _update(
     own: Floats, pull: Floats, variances: Floats, means: Floats, prior: FieldPrior, pace: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the factors as they are after a sweep."""
+    """Return the factors after one more sweep."""
     cavity = np.maximum(1 / variances - own, 1e-6)
     towards = means / variances - pull
     cavity_variance, cavity_mean = 1 / cavity[..., None], (towards / cavity)[..., None]
@@ -162,25 +163,25 @@ def _update(
 
 
 _NORMAL, _HEAVY, _GROUPS = 0.35, 0.3, 0.35
-"""How likely each shape is."""
+"""The prior probability of each shape."""
 
 _SCALES: Final = 3 * 2 ** (np.arange(15) / 2) / ELO
-_SELDOM = 30 / ELO  # few fields are closer than this
+_SELDOM = 30 / ELO  # smaller scales are unlikely
 _GROUP_SCALES: Final = np.array([3, 6, 12, 24, 48]) / ELO
-_SHARES = 0.25, 0.5, 0.75  # of the upper group
+_SHARES = 0.25, 0.5, 0.75  # of bots in the upper group
 _STEPS = range(-3, 4)  # of the gap between two groups
 _LEAST_GAP = 2.5  # times the scale of the groups
 _CUTS: Final = np.array([0, 0.01, 0.04, 0.12, 0.3, 0.6, 1.0])  # of the scale of Student's t
-_MANY = 4  # bots, of which two groups can be seen
+_MANY = 4  # bots, the fewest for priors of two groups
 
 _Row: TypeAlias = "tuple[float, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]"
 
 
 class FieldPrior(NamedTuple):
-    """Priors of a strength: the log weight of each, and its normal parts.
+    """Priors of a strength, each with its log weight and its normal parts.
 
-    The logs have one value for each prior. The others have a row for each, with the weights, means
-    and variances of its parts.
+    `logs` has a value for each prior. The other arrays have a row for each prior, with the weights,
+    means and variances of its parts.
     """
 
     logs: Floats
@@ -189,12 +190,12 @@ class FieldPrior(NamedTuple):
     variances: Floats
 
     def take(self, kept: npt.NDArray[Any]) -> FieldPrior:
-        """Return those whose places are True, or these places."""
+        """Return the priors that a mask or indices select."""
         return FieldPrior(*(column[kept] for column in self))
 
 
 def make_priors(strengths: Floats | None = None, error: float = 0.0) -> FieldPrior:
-    """Return the priors of a field; the strengths as fitted, with their error, place two groups.
+    """Return the priors of a field; fitted strengths and their error place the two groups.
 
     >>> make_priors().parts.shape, make_priors(np.array([1.0, 0.9, -1.0, -1.1]), 0.1).parts.shape
     ((30, 6), (135, 6))
@@ -216,7 +217,7 @@ def _single() -> Iterator[_Row]:
 
 
 def _two_groups(strengths: Floats, error: float) -> Iterator[_Row]:
-    """Yield priors of two groups about where the sorted strengths part best."""
+    """Yield priors of two groups, at the best split of the sorted strengths."""
     bots = len(strengths)
     sizes = np.arange(1, bots)  # of the lower group
     below = np.cumsum(strengths)[:-1]
@@ -241,8 +242,8 @@ def _two_groups(strengths: Floats, error: float) -> Iterator[_Row]:
 def normal_points(count: int, dimensions: int) -> Floats:
     """Return this many points of the standard normal distribution (count, dimensions).
 
-    They are those of a Kronecker lattice, moved by Box and Muller's rule, with the mean and the
-    covariance of the distribution. Source: Niederreiter 1992 for the lattice.
+    They are a Kronecker lattice under the Box-Muller transform, corrected to mean 0 and unit
+    covariance. Source: Niederreiter 1992 for the lattice.
 
     >>> points = normal_points(4096, 5)
     >>> np.allclose(points.mean(axis=0), 0), np.allclose(points.T @ points / 4096, np.eye(5))
@@ -264,11 +265,11 @@ def _primes(count: int) -> list[int]:
 
 
 def draw(count: int, covariance: Floats, means: Floats, order: Numbers) -> Floats:
-    """Return points of a normal distribution (count, n) of which nothing is known along `means`.
+    """Return points (count, n) of a normal distribution that is degenerate along `means`.
 
-    These are the means of groups, which it gets a variance of its own: differences within a group
-    keep theirs. The points do not depend on how the places are numbered, but on their `order`. A
-    Cholesky root is the only one of its kind, where eigenvectors could turn.
+    `means` projects on the means of groups. These get a variance of their own, which does not
+    change the differences within a group. The points depend on the `order` of the bots, not on
+    their numbers. The Cholesky root is unique, whereas eigenvectors are not.
     """
     scale = float(np.trace(covariance)) / len(covariance) or 1.0
     whole = covariance + scale * means + 1e-12 * scale * np.eye(len(covariance))

@@ -1,13 +1,13 @@
-"""Rate bots by a Bradley-Terry fit: Elo with intervals from pairs of games.
+"""Rate bots by a Bradley-Terry fit: Elo ratings, with intervals from pairs of games.
 
-The pair (one deal played twice, seats swapped) is the statistical unit: its two games are
-not independent. Every bot is credited with half a pair more, spread evenly over its opponents,
-and half of it won and half of it lost, in the fit and in its error alike, so that an
-undefeated bot has a finite rating, and a few pairs, however even, cannot look certain.
+The pair (one deal played twice, seats swapped) is the statistical unit: its two games are not
+independent. Every bot is credited with half a pair more, spread evenly over its opponents and half
+won, half lost, in the fit and in its error. So an undefeated bot has a finite rating, and a few
+equal pairs do not have an error of 0.
 
 The mean rating is 1500. For a bot that wins every game the likelihood has no maximum: it is
 stronger than the others by an unknown amount. So it is left out of the mean, and its interval has
-no upper end. The same holds for a bot that loses all, and for several bots of which none has ever
+no upper end. The same holds for a bot that loses every game, and for a set of bots that never
 scored against the others. A bot that loses one game of a thousand has a finite rating, but its
 large error would enter the mean, and so the rating of every other bot: it is left out, too
 (bench/STUDIES.md). Sources: Zermelo 1929; Ford 1957, for when ratings are finite.
@@ -46,21 +46,21 @@ from arena.statistics.spread import (
 )
 
 MEAN = 1500.0
-_MOST_STRENGTH = 30.0  # in log odds: nobody is further from the mean
+_MOST_STRENGTH = 30.0  # the largest distance from the mean, in log odds
 _NEAR = 1e-12
 _GRID = np.geomspace(1.0, 400.0, 40) - 1.0  # Elo points by which one bot's pairings may deviate
 
 
 class Fit:
-    """The likeliest strengths of some bots, in log odds, and their covariance.
+    """The maximum-likelihood strengths of some bots, in log odds, and their covariance.
 
-    Bots that no chain of games connects are in different groups, each of mean 0.
+    Bots that no chain of games connects are in different groups; the mean of each group is 0.
 
-    With `even` every pairing weighs the same, however many pairs it has: so the strengths are those
-    of an equal round robin, also where the games of two bots are not what their Elo says. Where
-    pairings weigh otherwise, or not all bots met, the spread of the results about the Elo is a part
-    of the error (`spread`). With a `known_spread`, in Elo points, a pairing weighs by what it tells
-    of the bots, which is not much more with thousands of pairs than with hundreds.
+    With `even` every pairing weighs the same, however many pairs it has, so that the strengths are
+    those of an equal round robin even if pairings deviate from the Elo. If pairings weigh
+    otherwise, or not all bots met, the spread of the results about the Elo is a part of the error
+    (`spread`). With a `known_spread`, in Elo points, a pairing weighs by its information about the
+    bots, which hardly grows from hundreds of pairs to thousands.
     """
 
     def __init__(
@@ -83,22 +83,22 @@ class Fit:
 
     @cached_property
     def covariance(self) -> Floats:
-        """The covariance of the strengths, about the mean of each group, by the luck of pairs."""
+        """The covariance of the strengths by the luck of pairs, about the mean of each group."""
         return self.model.covariance(self.strengths)
 
     @cached_property
     def spread(self) -> Spread:
-        """By how much results differ from what the strengths say, beyond luck."""
+        """The standard deviation of pairings about the expected scores, beyond luck."""
         return estimate_spread(self.model, self.strengths)
 
     @cached_property
     def full_covariance(self) -> Floats:
-        """The covariance with what an equal round robin of all would say otherwise."""
+        """The covariance by luck, plus that of the difference to an equal round robin."""
         return np.asarray(np.mean(self.covariances, axis=0))
 
     @cached_property
     def covariances(self) -> list[Floats]:
-        """What the full covariance may be, each as likely: the spread is not known for sure."""
+        """Equally likely full covariances, as the spread is uncertain."""
         if is_equal(self.model):
             return [self.covariance]
         known = self.known_spread
@@ -108,12 +108,12 @@ class Fit:
 
     @cached_property
     def gap_errors(self) -> Floats:
-        """The error of the gap between every two bots by luck, nan where no games lead."""
+        """The standard error by luck of the gap between every two bots, nan between groups."""
         return self._errors_of_gaps(self.covariance)
 
     @cached_property
     def full_errors(self) -> Floats:
-        """The same with what an equal round robin of all would say otherwise."""
+        """The standard errors of the gaps by the full covariance."""
         return self._errors_of_gaps(self.full_covariance)
 
     def _errors_of_gaps(self, covariance: Floats) -> Floats:
@@ -130,16 +130,17 @@ class Fit:
 
     @cached_property
     def reach(self) -> Flags:
-        """The same, also through others; every bot reaches itself."""
+        """The reflexive transitive closure of `scored`."""
         return find_reach(self.scored)
 
     def scale(self, anchors: Mapping[int, float] = MappingProxyType({})) -> Scale:
-        """Return what the ratings of each group of bots that games connect are counted from.
+        """Return the zero of the ratings of each group.
 
-        It is the mean of the most bots of which each has scored against each other one, itself or
-        through others; of all bots of the group where these are not more than any others; and in
-        a group with `anchors`, by their numbers, these, with their weights. A bot whose gaps have
-        three times the error of those of most bots is left out of the mean.
+        It is the mean of the largest strongly connected component of the graph of wins: a set of
+        bots of which each has scored against each other, directly or through others. If several
+        components are largest, it is the mean of the whole group, and in a group with `anchors` it
+        is their weighted mean (`anchors` has weights by bot). A bot whose gaps have three times the
+        error of those of most bots is left out of the mean.
         """
         bots = len(self.strengths)
         parts = self.reach & self.reach.T
@@ -162,7 +163,7 @@ class Fit:
 
 
 def even_factors(scores: Sequence[PairScores]) -> Floats:
-    """Return how often a pair of each pairing counts, so that all pairings weigh the same.
+    """Return the weight of a pair of each pairing with which all pairings weigh the same.
 
     >>> even_factors([PairScores(0, 1, 30, 30.0, 45.0), PairScores(0, 2, 10, 9.0, 15.0)]).tolist()
     [0.6666666666666666, 2.0]
@@ -172,13 +173,13 @@ def even_factors(scores: Sequence[PairScores]) -> Floats:
 
 
 def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
-    """Return the rating of one bot by its games against others, whose ratings stay as they are.
+    """Return the rating of one bot by its games against others, whose ratings are fixed.
 
     `anchors` are the others' Elo ratings; in `scores` the bot comes first, and its number is
     `len(anchors)`. It is credited with one pair, spread evenly over the `scores`. The interval is
-    for opponents like these: it contains by how much the bot's own results differ from the Elo. The
-    prior of that is Student's with 2 degrees of freedom; its scale is the most that the ladder's
-    may be.
+    for opponents like these: it includes the spread of the bot's own results about the Elo. The
+    prior of that spread is Student's t with 2 degrees of freedom; its scale is the upper end of the
+    ladder's spread.
 
     >>> round(fit_one([1405], [PairScores(1, 0, 999, 1499.0, 2500.0)]).value)
     1596
@@ -200,7 +201,7 @@ def fit_one(anchors: Sequence[float], scores: Sequence[PairScores]) -> Estimate:
 
 
 def _own_variance(gaps: Floats, luck: Floats) -> float:
-    """Return the expected variance of one bot's pairings about its strength, beyond their luck."""
+    """Return the expected variance of one bot's pairings about its strength, beyond luck."""
     grid = _GRID / ELO
     logs = weigh_variances(gaps, luck + grid[:, None] ** 2)
     logs -= 1.5 * np.log1p((_GRID / LADDER_SPREAD.high) ** 2 / 2)
@@ -209,10 +210,10 @@ def _own_variance(gaps: Floats, luck: Floats) -> float:
 
 
 class Scale(NamedTuple):
-    """What the ratings of a fit are counted from.
+    """The zero of the ratings of a fit.
 
-    A row of `weights` has the weights of the strengths in the zero of a bot's scale. `no_high` says
-    of which bots nothing says how strong they are at most, and `no_low` at least.
+    A row of `weights` has the weights of all strengths in the zero of a bot's scale. `no_high`
+    marks the bots whose strength has no upper bound, and `no_low` those without a lower one.
     """
 
     weights: Floats
@@ -220,21 +221,21 @@ class Scale(NamedTuple):
     no_low: Flags
 
     def move(self, strengths: Floats) -> Floats:
-        """Return the strengths, counted from the zero of each bot's scale."""
+        """Return the strengths relative to the zero of each bot's scale."""
         return np.asarray(strengths - self.weights @ strengths)
 
     def errors(self, covariance: Floats) -> Floats:
-        """Return the error of each bot's strength, counted from there."""
+        """Return the standard error of each bot's strength relative to that zero."""
         moved = covariance - self.weights @ covariance
         return np.sqrt(np.clip(np.diag(moved - moved @ self.weights.T), 0, None))
 
 
-_LEAST = 3  # bots of which one can be left out
-_FAR = 3.0  # times the error of most bots, with which one is left out of the mean
+_LEAST = 3  # bots, the fewest of which one can be left out
+_FAR = 3.0  # a bot with more than this many times the typical error is left out of the mean
 
 
 def _well_known(zero: Flags, errors: Floats) -> Flags:
-    """Return the bots whose gap to most others is not known far less well than that of most."""
+    """Return the bots of `zero` without those whose gaps have far larger errors than most."""
     places = np.flatnonzero(zero)
     if len(places) < _LEAST:
         return zero

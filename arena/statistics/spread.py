@@ -1,13 +1,13 @@
-"""Estimate by how much the results of pairings differ from what the Elo says (the spread).
+"""Estimate the spread: the standard deviation of pairings about the scores expected by Elo.
 
-One number for each bot does not say how every two of them play. Each pairing is taken to differ
-from its two strengths by a number of its own, normal with the same spread everywhere. The spread is
-estimated by restricted maximum likelihood from the residuals of the pairings, beyond what the luck
-of their pairs explains, and shrunk towards the most that the ladder's may be where there are few
-pairings: without a degree of freedom it is that.
+One number for each bot cannot describe the results of every pairing. In this random-effects model
+each pairing deviates from its two strengths by a normal variable, with the same standard deviation
+for all. It is estimated by restricted maximum likelihood from the residuals of the pairings, beyond
+the luck of their pairs. With few pairings it is shrunk towards the upper end of the ladder's
+spread, which is the estimate without any degree of freedom.
 
 Sources: Patterson and Thompson 1971 for the restricted likelihood; DerSimonian and Laird 1986 for
-effects that differ between studies, which are the pairings here.
+random effects of studies, which are the pairings here.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.model import Model, invert, make_laplacian
 
 LADDER_SPREAD = Estimate(20.0, 0.0, 34.0)
-"""By how much pairings of the ladder differ from what its Elo says, in Elo points.
+"""The spread of the pairings of the ladder, in Elo points.
 
 It is the standard deviation, with its 95 % interval. `python -m bench.ladder FOLDER` writes it from
 a run of `configs/ladder.yaml`; a test finds the same from the counts of its pairs
 (`bench/ladder.csv`).
 """
 
-_SCALE = LADDER_SPREAD.high  # of the prior: other bots may differ more than the ladder's
+_SCALE = LADDER_SPREAD.high  # of the prior: other bots may deviate more than the ladder's
 _GRID = np.linspace(0.0, 190.0, 51)
-_MANY, _COARSE = 40, 5  # bots; which part of the grid is enough to find the place
+_MANY, _COARSE = 40, 5  # with more bots, every fifth point of the grid is enough at first
 _LEAST_FREEDOM = 3
 _LEAST = 1e-9  # information about a mean
 _LITTLE, _MUCH = 0.15, 1.5  # of the scale: the interval of the prior is 0.03 to 2.2 of it
 
 
 class Spread(NamedTuple):
-    """The standard deviation of pairings about the Elo, in Elo points, with its 95 % interval.
+    """The spread, in Elo points, with its 95 % interval.
 
-    `variance` is its expected square, in log odds, and `thirds` are those of the lower, middle and
-    upper third of what it may be. `freedom` is how many pairings there are beyond those that the
-    ratings need: with 0 nothing was measured.
+    `variance` is its expected square, in log odds, and `thirds` are the expected squares in the
+    lower, middle and upper third of its posterior. `freedom` is the number of pairings beyond those
+    that the ratings need: with 0 nothing was measured.
     """
 
     elo: float
@@ -54,7 +54,7 @@ class Spread(NamedTuple):
 
     @property
     def is_measured(self) -> bool:
-        """Whether the results say something of it, which few pairings or few pairs do not."""
+        """Whether there are enough pairings and pairs to estimate it."""
         is_told = self.low > _LITTLE * _SCALE or self.high < _MUCH * _SCALE
         return self.freedom >= _LEAST_FREEDOM and is_told
 
@@ -70,13 +70,13 @@ def estimate_spread(model: Model, strengths: Floats, scale: float = _SCALE) -> S
     (True, 1)
     """
     grid = _GRID
-    if model.bots > _MANY:  # many bots tell it well, and each value takes long
+    if model.bots > _MANY:  # many bots determine it well, and each value takes long
         coarse = _GRID[::_COARSE]
         best = float(coarse[_log_likelihoods(model, strengths, coarse, scale).argmax()])
         grid = _GRID[np.abs(_GRID - best) <= _COARSE * _GRID[1]]
     logs = _log_likelihoods(model, strengths, grid, scale)
     posterior = np.exp(logs - logs.max())
-    posterior[grid == 0] /= 2  # an end of the grid stands for half as much
+    posterior[grid == 0] /= 2  # the end of the grid has half a cell
     posterior /= posterior.sum()
     square = float(posterior @ grid**2)
     below = np.cumsum(posterior)
@@ -98,7 +98,7 @@ def _thirds(shares: Floats, values: Floats) -> Floats:
 
 
 def _log_likelihoods(model: Model, strengths: Floats, grid: Floats, scale: float) -> Floats:
-    """Return the logarithm of how likely each spread is, in Elo points: likelihood and prior."""
+    """Return the log posterior, up to a constant, of each spread in Elo points."""
     information = model.information(strengths)
     beyond = (model.total - 2 * model.pairs * model.shares(strengths)) / information
     luck, means = model.effects(strengths) / information, model.means()
@@ -117,11 +117,11 @@ def _log_likelihoods(model: Model, strengths: Floats, grid: Floats, scale: float
 
 
 def spread_factors(model: Model, strengths: Floats, spread: float) -> Floats:
-    """Return how often a pair of each pairing counts where results differ by a known spread.
+    """Return the weight of a pair of each pairing if the spread is known.
 
-    A pairing's weight is then one over the variance of its gap: that by luck, and the square of
-    the spread, which is in Elo points. What the luck of a pair is, is taken from all pairings
-    together: weights that follow the luck of each pairing's own pairs made intervals too narrow.
+    A pairing's weight is then the inverse of the variance of its gap: that by luck plus the square
+    of the spread, which is given in Elo points. The variance of a pair is estimated from all
+    pairings together, because weights from each pairing's own pairs made intervals too narrow.
     Source: DerSimonian and Laird 1986.
 
     >>> from arena.statistics.model import PairScores
@@ -145,10 +145,11 @@ def is_equal(model: Model) -> bool:
 
 
 def unequal_part(model: Model, strengths: Floats) -> Floats:
-    """Return the covariance of the strengths less those of an equal round robin, for a spread of 1.
+    """Return the covariance of the difference to an equal round robin, for a spread of 1.
 
-    In both a strength is a weighted sum of what the pairings differ by. The weights of pairings
-    that were not played, and of those that count otherwise, do not cancel.
+    The difference is between the strengths fitted to the pairings that were played and to an equal
+    round robin. In both a strength is a weighted sum of the deviations of pairings; the weights of
+    pairings that were not played, or that count differently, do not cancel.
     """
     own, (full, equal) = model.inverse(strengths), weigh_equally(model, strengths)
     weights, theirs = model.weights(strengths), full[model.first, model.second]
@@ -167,7 +168,7 @@ def weigh_equally(model: Model, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def weigh_variances(gaps: Floats, variances: Floats) -> Floats:
-    """Return the logarithm of how likely the variances of each row are, whatever the gaps' mean.
+    """Return the restricted log-likelihood of the variances in each row, for any mean of the gaps.
 
     Source: Patterson and Thompson 1971.
     """

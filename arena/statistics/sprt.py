@@ -1,12 +1,12 @@
 """Test sequentially (SPRT) whether an Elo difference is elo1 (H1) rather than elo0 (H0).
 
-The test is the generalised one that chess engines are tested with. After each round the mean
-score of a pair under both hypotheses is given the likeliest distribution with that mean, and
-their log-likelihood ratio is compared with two bounds. It uses the standard library only.
+It is the generalised SPRT that chess engines are tested with. After each round the likeliest
+distribution of a pair's score is found under each hypothesis, that is with each of the two means,
+and their log-likelihood ratio is compared with two bounds. It uses the standard library only.
 
 Two versions of a bot that play the same deals against the same opponents are tested by the
-difference of their scores in a deal: most of its luck is in both scores, so the difference is far
-surer than either of them.
+difference of their scores in a deal: most of its luck is in both scores, so the difference has a
+far smaller variance.
 
 Sources: Wald 1945; Owen 2001, section 2.1, for the likeliest distribution with a given mean;
 Van den Bergh 2019, "A practical introduction to the GSPRT", for its use in chess.
@@ -20,12 +20,12 @@ from typing import NamedTuple
 
 PAIR_SCORES = (0.0, 0.5, 1.0, 1.5, 2.0)
 DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
-"""What two scores of a pair can differ by."""
+"""The possible differences of two scores of a pair."""
 
-MIN_ROUND = 16  # pairs: fewer would cost more at the barrier than they save
-ROUND_SHARE = 16  # a round is at least this part of what was played before it
-_SEASON, _FIRST = 0.05, 4  # what a season spends; the places that have half of it
-_NO_COUNT = 1e-3  # stands for a count of zero
+MIN_ROUND = 16  # pairs: shorter rounds would cost more in waiting than they save
+ROUND_SHARE = 16  # a round has at least one pair for this many played before it
+_SEASON, _FIRST = 0.05, 4  # the error level of a season; the places that share half of it
+_NO_COUNT = 1e-3  # replaces a count of zero
 _MOST_STEPS = 200
 _LEAST_STEP = 1e-15
 _MOST_ELO = 8000.0
@@ -40,14 +40,14 @@ class Bounds(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Mean and variance of a distribution that was counted."""
+    """Mean and variance of an empirical distribution."""
 
     mean: float
     variance: float
 
 
 def bounds(alpha: float, beta: float) -> Bounds:
-    """Return the bounds for errors of at most `alpha` where elo0 is true, `beta` where elo1 is.
+    """Return the bounds for error rates of `alpha` if elo0 is true and of `beta` if elo1 is.
 
     Source: Wald 1945.
 
@@ -60,9 +60,9 @@ def bounds(alpha: float, beta: float) -> Bounds:
 def season_level(place: int) -> float:
     """Return the error level of a comparison by its place in a season, from 1 on.
 
-    Together the levels of all places are 5 %. So they bound the chance of any wrong claim in a
-    season of any length, whatever the claims have in common (Bonferroni 1936). Those of the
-    first four places are half of that.
+    The levels of all places add up to 5 %, so they bound the probability of any wrong claim in a
+    season of any length, however the claims depend on each other (Bonferroni 1936). The first four
+    places share half of it.
 
     >>> [f"{season_level(place):.3%}" for place in (1, 2, 10, 20)]
     ['1.000%', '0.667%', '0.110%', '0.036%']
@@ -93,10 +93,10 @@ def log_likelihood_ratio(
 ) -> float:
     """Return the log-likelihood ratio of a mean of `mean1` against one of `mean0`.
 
-    `counts` are the observations of each of `values`, which are in ascending order; the means
-    lie between the first and the last of them. A count of zero is taken for 0.001, so that
-    each distribution has a likelihood where no value, or only one, was observed. Without
-    observations the ratio is 0.
+    `counts` are the observations of each of `values`, which are in ascending order; the means lie
+    between the first and the last of them. A count of zero is replaced by 0.001, so that each
+    distribution has a likelihood even if only one value was observed. Without observations the
+    ratio is 0.
 
     >>> counts = (10, 0, 80, 0, 20)
     >>> round(log_likelihood_ratio(counts, PAIR_SCORES, 1.0, 2 * share_of(30)), 3)
@@ -111,16 +111,16 @@ def log_likelihood_ratio(
 def single_ratios(
     counts: Sequence[int], values: Sequence[float], mean0: float, mean1: float
 ) -> list[float]:
-    """Return what one observation of each value adds to the log-likelihood ratio."""
+    """Return the log-likelihood ratio of one observation of each value."""
     both = (likeliest(counts, values, mean) for mean in (mean0, mean1))
     return [math.log(after / before) for before, after in zip(*both, strict=True)]
 
 
 def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> list[float]:
-    """Return the likeliest distribution on `values` that has this mean.
+    """Return the maximum-likelihood distribution on `values` with this mean.
 
     Its probabilities are f / (1 + t (value - mean)), with the observed frequencies f and the
-    multiplier t for which the mean is right. Source: Owen 2001, section 2.1.
+    Lagrange multiplier t that gives the mean. Source: Owen 2001, section 2.1.
 
     >>> [round(p, 4) for p in likeliest((0, 0, 0, 0, 7), PAIR_SCORES, 1.0)]
     [0.4997, 0.0003, 0.0001, 0.0001, 0.4998]
@@ -128,7 +128,7 @@ def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> li
     total = math.fsum(_positive(counts))
     shares = [weight / total for weight in _positive(counts)]
     leads = [value - mean for value in values]
-    # at these limits the probability of the last or of the first value would be 2
+    # at these limits the probability of the last value, or of the first, would be 2
     low = -(1 - shares[-1] / 2) / leads[-1]
     high = -(1 - shares[0] / 2) / leads[0]
     multiplier = 0.0
@@ -137,7 +137,7 @@ def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> li
         excess = sum(p * term for p, term in zip(shares, terms, strict=True))
         slope = sum(p * term * term for p, term in zip(shares, terms, strict=True))
         low, high = (multiplier, high) if excess > 0 else (low, multiplier)
-        after = multiplier + excess / slope  # Newton's step, where it stays in between
+        after = multiplier + excess / slope  # Newton's step, if it stays in between
         if not low < after < high:
             after = (low + high) / 2
         step, multiplier = after - multiplier, after
@@ -147,10 +147,10 @@ def likeliest(counts: Sequence[int], values: Sequence[float], mean: float) -> li
 
 
 def moments(counts: Sequence[int], values: Sequence[float]) -> Moments:
-    """Return mean and variance of what was counted and of one observation more.
+    """Return the mean and the variance of the observations and of one more.
 
-    Half of that one is the first of `values` and half is the last, as in the ratings: so the
-    mean is never at an end, and the variance never 0.
+    Half of the added one is the first of `values` and half the last, as in the ratings, so the mean
+    is never at an end, and the variance never 0.
 
     >>> moments((0, 0, 0, 0, 3), PAIR_SCORES)
     Moments(mean=1.75, variance=0.4375)
@@ -163,7 +163,7 @@ def moments(counts: Sequence[int], values: Sequence[float]) -> Moments:
 
 
 def with_one_more(counts: Sequence[int]) -> list[float]:
-    """Return the counts with one observation more, half of it the first value, half the last."""
+    """Return the counts with one more observation, half of it the first value, half the last."""
     weights = [float(count) for count in counts]
     weights[0] += 0.5
     weights[-1] += 0.5
@@ -171,7 +171,7 @@ def with_one_more(counts: Sequence[int]) -> list[float]:
 
 
 def round_size(played: int, most: int) -> int:
-    """Return how many pairs the next round has, after so many; there are at most `most` in all.
+    """Return the number of pairs of the next round, of `most` in all, after `played` pairs.
 
     >>> round_size(0, 1000), round_size(320, 1000), round_size(990, 1000), round_size(1000, 1000)
     (16, 20, 10, 0)
@@ -180,7 +180,7 @@ def round_size(played: int, most: int) -> int:
 
 
 def looks(played: int) -> list[int]:
-    """Return after how many pairs the test was looked at, if so many have been played.
+    """Return the numbers of pairs at which the test was evaluated, up to `played`.
 
     >>> looks(50)
     [16, 32, 48, 50]
@@ -194,10 +194,10 @@ def looks(played: int) -> list[int]:
 def likely_left(
     counts: Sequence[int], values: Sequence[float], mean0: float, mean1: float, ends: Bounds
 ) -> float | None:
-    """Return how many observations are likely to be needed yet, None where there are none.
+    """Return the expected number of observations still needed; None without observations.
 
-    It is the expected time at which a Brownian motion leaves the bounds, with the drift and
-    the variance seen so far. Source: Siegmund 1985, chapter 3.
+    It is the mean exit time of a Brownian motion from the bounds, with the drift and the variance
+    observed so far. Source: Siegmund 1985, chapter 3.
 
     >>> ends = bounds(0.05, 0.05)
     >>> round(likely_left((10, 0, 80, 0, 20), PAIR_SCORES, 1.0, 2 * share_of(30), ends))
@@ -214,7 +214,7 @@ def likely_left(
 
 
 def _exit_time(below: float, above: float, drift: float, variance: float) -> float:
-    """Return the mean time in which a Brownian motion moves down by `below` or up by `above`."""
+    """Return the mean exit time of a Brownian motion from the interval -`below` to `above`."""
     pull = 2 * abs(drift) / variance
     if pull * (below + above) < 1e-6:
         return below * above / variance
@@ -228,7 +228,7 @@ def _positive(counts: Sequence[int]) -> list[float]:
 
 
 def prior_share(total: float, pairs: int) -> float:
-    """Return a share of the score, 0 to 1, from so many pairs and one more that is even.
+    """Return a share of the score, 0 to 1, from `pairs` pairs and one more, an even one.
 
     >>> prior_share(2.0, 1)
     0.75
@@ -237,9 +237,9 @@ def prior_share(total: float, pairs: int) -> float:
 
 
 def mean_difference(shares: Sequence[float], elo: float) -> float:
-    """Return by how much a pair's score rises with `elo`, on average over opponents.
+    """Return the rise of a pair's score with `elo` more points, on average over opponents.
 
-    `shares` are the old version's shares of the score against each of them, between 0 and 1.
+    `shares` are the old version's shares of the score against each opponent, between 0 and 1.
 
     >>> round(mean_difference([0.5], 10), 4), round(mean_difference([0.5, 0.99], 10), 4)
     (0.0288, 0.0149)
@@ -249,10 +249,10 @@ def mean_difference(shares: Sequence[float], elo: float) -> float:
 
 
 def elo_difference(shares: Sequence[float], difference: float, deals: int) -> float:
-    """Return the Elo points by which the share of the score rises so much: it is finite.
+    """Return the finite Elo difference that raises the shares of the score by `difference`.
 
-    A share that would be nearer to 0 or 1 than a quarter of a pair of `deals` and one more is
-    taken to be there.
+    The mean share after the rise is clipped: its distance from 0 and 1 is at least a quarter of one
+    of `deals` + 1 pairs.
 
     >>> round(elo_difference([0.5, 0.99], 0.0149 / 2, 1000))
     10

@@ -1,14 +1,14 @@
-"""Estimate an Elo difference after a sequential test, corrected for when the test stopped.
+"""Estimate an Elo difference after a sequential test, corrected for the stopping rule.
 
-The mean of a test that stops when it is ahead is biased away from 0. Here the outcomes of the test
-are put in the stage-wise order: first those that accept elo1, the earliest first, then the
-undecided ones, then those that accept elo0, the earliest last. The estimate is the mean under which
-the observed outcome is the median, and the ends of a 95 % interval are those under which it is at
-2.5 % and at 97.5 %.
+A test stops when one side is ahead, so the observed mean is biased away from 0. Here the outcomes
+of the test are put in the stage-wise order: first those that accept elo1, the earliest first, then
+the undecided ones, then those that accept elo0, the earliest last. The estimate is the mean under
+which the observed outcome is the median (median-unbiased), and the ends of a 95 % interval are the
+means under which it is the 2.5 % and the 97.5 % quantile.
 
-The ratio after each round is a random walk with normal steps. Its density inside the bounds is
-carried from round to round by numerical integration, once, with a drift near the observed one; the
-density with another drift follows from it by a factor.
+The ratio after each round is treated as a random walk with normal steps. Its density inside the
+bounds is computed from round to round by numerical integration, once, with a drift near the
+observed one; the density with another drift is that times a factor.
 
 Sources: Armitage, McPherson and Rowe 1969 for the recursion; Siegmund 1978 for the order; Jennison
 and Turnbull 2000, chapter 8.
@@ -34,18 +34,18 @@ from arena.statistics.sprt import (
     with_one_more,
 )
 
-_FAR = 6.0  # standard deviations: what is further away does not happen
-_DOUBLINGS = 12  # of a standard error: no end of an interval is further away
-_MOST = 600.0  # of an exponent: e to it is a number
-_LEAST = 1e-10  # a level of 6.5 standard deviations
+_FAR = 6.0  # standard deviations: probabilities further away are ignored
+_DOUBLINGS = 12  # of a standard error, in the search for the end of an interval
+_MOST = 600.0  # the largest exponent: exp of it does not overflow
+_LEAST = 1e-10  # the least level: 6.5 standard deviations
 _MIN_NODES, _MOST_NODES = 64, 400
 
 
 class Walk(NamedTuple):
-    """A random walk that was stopped: where it ended, after how many steps.
+    """A stopped random walk: its last position, and when it was looked at.
 
-    `looks` are the numbers of steps after which it was looked at, `variance` is that of one
-    step, and `ends` are the bounds.
+    `looks` are the numbers of steps after which it was compared with the bounds `ends`; `variance`
+    is that of one step.
     """
 
     position: float
@@ -55,7 +55,7 @@ class Walk(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How many steps there were."""
+        """The number of steps."""
         return self.looks[-1]
 
 
@@ -70,11 +70,11 @@ def estimate_mean(
 ) -> Estimate:
     """Return the mean of one observation after a sequential test of `mean1` against `mean0`.
 
-    `counts` are the observations of each of `values`, and `looks` their numbers after which
-    the test was looked at, the last of them being all there are. The interval leaves out the truth
-    in a share `level` of tests. One observation more is added as in `moments`. An observation
-    adds its own ratio to the walk, which grows with its value: the two are taken to go together,
-    each in units of its standard deviation.
+    `counts` are the observations of each of `values`; `looks` are the numbers of observations at
+    which the test was evaluated, and the last of them is their total. The interval misses the truth
+    in a share `level` of tests. One observation is added as in `moments`. A step of the walk is an
+    observation's log-likelihood ratio, which grows with its value: both are treated as the same
+    variable, each in units of its standard deviation.
 
     >>> from arena.statistics.sprt import PAIR_SCORES, bounds, looks
     >>> counts, ends = (4, 0, 62, 0, 14), bounds(0.05, 0.05)
@@ -96,11 +96,11 @@ def estimate_mean(
 
 
 def season_interval(place: int, pairs: int) -> float:
-    """Return the level of an interval, by normal steps, that is as wide as Student's.
+    """Return the normal level that gives an interval as wide as Student's t at a place's level.
 
-    That has the level of a place in a season. At such levels the error that is estimated from few
-    pairs matters: with normal steps alone, seasons of 16 pairs a comparison had a false claim in
-    10 %.
+    The place is that of a comparison in a season. At such small levels it matters that the error is
+    estimated from few pairs: without the correction, 10 % of seasons with 16 pairs for each
+    comparison had a false claim.
 
     >>> [f"{season_interval(1, pairs):.2%}" for pairs in (16, 100, 10_000)]
     ['0.32%', '0.86%', '1.00%']
@@ -110,7 +110,7 @@ def season_interval(place: int, pairs: int) -> float:
 
 
 def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
-    """Return the drift of a stopped walk for one step."""
+    """Return the drift per step of a stopped walk."""
     stages = _Stages(walk)
     error = math.sqrt(walk.variance / walk.steps)
 
@@ -124,7 +124,7 @@ def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
                 break
             low -= error * 2**step if excess(low) > 0 else 0
             high += error * 2**step if excess(high) < 0 else 0
-        if excess(low) >= 0 or excess(high) <= 0:  # it is there, or further away than can be
+        if excess(low) >= 0 or excess(high) <= 0:  # the root is at an end, or out of range
             return low if excess(low) >= 0 else high
         return find_root(excess, low, high, error * 1e-9)
 
@@ -132,15 +132,15 @@ def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
 
 
 class _Stages:
-    """A walk inside its bounds; what leaves them at a look does not go on.
+    """The density of a walk inside its bounds; paths that leave them at a look end there.
 
-    Each of the `stages` is the way from one look to the next: the steps before, more of them, the
-    bound above, where the walk starts, and with which probabilities (masses).
+    Each of the `stages` leads from one look to the next: the number of steps before it, its number
+    of steps, the upper bound at its end, its starting positions, and their probabilities (masses).
     """
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
-        self.drift = walk.position / walk.steps  # with which the masses are computed
+        self.drift = walk.position / walk.steps  # for which the masses are computed
         looks = self._needed()
         nodes, weights = self._quadrature(min(np.diff([0, *looks])))
         starts, masses = np.zeros(1), np.ones(1)
@@ -152,7 +152,7 @@ class _Stages:
             starts = nodes
 
     def _needed(self) -> list[int]:
-        """Return the looks at which the walk can have been out of the bounds, and the last."""
+        """Return the looks at which the walk could have been outside the bounds, and the last."""
         walk = self.walk
         near = min(-walk.ends.low, walk.ends.high)
         drift = abs(self.drift) + 4 * math.sqrt(walk.variance / walk.steps)
@@ -163,7 +163,7 @@ class _Stages:
         ]
 
     def _quadrature(self, least: float) -> tuple[Floats, Floats]:
-        """Return nodes and weights between the bounds, close enough for the shortest round."""
+        """Return quadrature nodes between the bounds, dense enough for the shortest round."""
         low, high = self.walk.ends
         wanted = 2 * (high - low) / math.sqrt(least * self.walk.variance)
         count = int(min(_MOST_NODES, max(_MIN_NODES, wanted)))
@@ -172,13 +172,13 @@ class _Stages:
         return np.asarray(low + half * (nodes + 1)), np.asarray(weights * half)
 
     def _density(self, moved: Floats, steps: int) -> Floats:
-        """Return the density of a move in so many steps."""
+        """Return the density of a displacement after `steps` steps."""
         variance = steps * self.walk.variance
         exponent = -((moved - steps * self.drift) ** 2) / (2 * variance)
         return np.asarray(np.exp(exponent) / math.sqrt(2 * math.pi * variance))
 
     def share_above(self, drift: float) -> float:
-        """Return how likely an outcome like the observed one, or one that is more for elo1, is."""
+        """Return the probability of the observed outcome or one more in favour of elo1."""
         share, change, unit = 0.0, drift - self.drift, self.walk.variance
         for before, steps, bound, starts, masses in self.stages:
             exponent = (change * starts - (drift**2 - self.drift**2) * before / 2) / unit

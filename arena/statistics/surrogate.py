@@ -1,8 +1,8 @@
-"""Estimate a score as a smooth function of parameters from noisy scores: a Gaussian process.
+"""Gaussian process regression: a score as a smooth function of parameters, from noisy scores.
 
-Scores that were won on the same deals have errors in common, so the covariance of the errors is
-part of the data. How fast the function changes along each parameter is not known: it is averaged
-over many kernels, drawn from a prior and weighted by how likely they make the scores.
+Scores on the same deals have correlated errors, so the covariance of the errors is part of the
+data. The length scale of each parameter is unknown, so predictions are averaged over many kernels,
+which are drawn from a prior and weighted by their marginal likelihood.
 
 Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 4
 (Matern 5/2); Thompson 1933 for choosing by a draw from the posterior.
@@ -20,26 +20,26 @@ import numpy as np
 from arena.statistics.distributions import Floats
 
 KERNELS: Final = 192
-"""Kernels that are drawn from the prior."""
+"""The number of kernels drawn from the prior."""
 
-_KEPT = 12  # of these: the likeliest
-_HEIGHT = math.log(0.2), 0.5  # of the function, in scores from 0 to 1: log of the median, spread
-_LENGTH = math.log(0.3), 0.5  # over which it changes, in ranges of a parameter with one parameter
-_LEVEL = 0.5  # standard deviation of the mean score about one half
-_MISFIT = 1e-3  # standard deviation of what no smooth function explains
-_AHEAD = 3  # kernels, of which futures are drawn
-_JITTER = 1e-8  # of a variance: without it a covariance has no root
+_KEPT = 12  # of these, the likeliest ones
+_HEIGHT = math.log(0.2), 0.5  # prior of the log amplitude, in scores from 0 to 1: median, deviation
+_LENGTH = math.log(0.3), 0.5  # prior of the log length scale, in ranges, for one parameter
+_LEVEL = 0.5  # prior standard deviation of the mean score about one half
+_MISFIT = 1e-3  # standard deviation of deviations from a smooth function
+_AHEAD = 3  # kernels from which future scores are drawn
+_JITTER = 1e-8  # relative, added to variances so that a Cholesky root exists
 
 
 class Kernel(NamedTuple):
-    """The height of a random function, and the length of each feature over which it changes."""
+    """The amplitude of a random function, and the length scale of each feature."""
 
     height: float
     lengths: Floats
 
 
 class _Fitted(NamedTuple):
-    """A kernel with its weight, and what predictions need."""
+    """A kernel with its weight, and matrices that predictions use."""
 
     kernel: Kernel
     weight: float
@@ -50,7 +50,7 @@ class _Fitted(NamedTuple):
 def draw_kernels(groups: Sequence[Sequence[int]], number: int = KERNELS) -> list[Kernel]:
     """Return kernels drawn from the prior, the same in each call.
 
-    `groups` are the features that belong to one parameter, and have one length.
+    Each of `groups` are the features of one parameter, which share a length scale.
     """
     random = Random(20)
     longer = math.log(len(groups)) / 2
@@ -99,12 +99,12 @@ class Surrogate:
             self._fitted.append(_Fitted(kernel, chance / sum(chances), inverse, inverse @ centred))
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return the mean of the function at some points, and its standard deviation."""
+        """Return the posterior mean of the function at some points, and its standard deviation."""
         mean, deviation = self._average(points, None)
         return mean + 0.5, deviation
 
     def compare(self, points: Floats, reference: Floats) -> tuple[Floats, Floats]:
-        """Return by how much the function is above that at a reference, and the deviation of it."""
+        """Return mean and standard deviation of the function's rise from a reference point."""
         return self._average(points, reference[None])
 
     def _average(self, points: Floats, reference: Floats | None) -> tuple[Floats, Floats]:
@@ -122,7 +122,7 @@ class Surrogate:
         return mean, np.sqrt(np.maximum(square - mean**2, 0))
 
     def draw(self, points: Floats, random: Random) -> Iterator[Floats]:
-        """Yield values at some points, each time of another function drawn from the posterior."""
+        """Yield the values at some points of functions drawn from the posterior."""
         prepared: dict[int, tuple[Floats, Floats]] = {}
         places, chances = range(len(self._fitted)), [fit.weight for fit in self._fitted]
         while True:
@@ -135,20 +135,20 @@ class Surrogate:
             yield mean + root @ np.array([random.gauss(0, 1) for _ in range(len(points))])
 
     def look_ahead(self, points: Floats, random: Random, futures: int) -> LookAhead:
-        """Return what tells how much further scores of some of these points would help."""
+        """Return the estimator of the gain by further scores of some of these points."""
         ahead = self._fitted[:_AHEAD]
         posteriors = [(fit.weight, *self._posterior(fit, points)) for fit in ahead]
         return LookAhead(posteriors, random, futures)
 
     def _posterior(self, fit: _Fitted, points: Floats) -> tuple[Floats, Floats]:
-        """Return the mean at some points, from one half, and the covariance there."""
+        """Return the mean minus one half and the covariance at some points."""
         across = _covariance(fit.kernel, points, self.points)
         spread = _covariance(fit.kernel, points, points) - across @ fit.inverse @ across.T
         return across @ fit.weights, spread
 
 
 class LookAhead:
-    """How much further scores are expected to raise the best point's expected score.
+    """Estimates the knowledge gradient: how much further scores raise the best expected score.
 
     Source: Frazier, Powell and Dayanik 2009 (the knowledge gradient with correlated beliefs).
     """
@@ -160,7 +160,7 @@ class LookAhead:
         self.normals = np.array([[random.gauss(0, 1) for _ in range(futures)] for _ in range(16)])
 
     def gain(self, batch: Sequence[int], errors: Floats) -> float:
-        """Return the gain by scores of a batch of points, whose errors have this covariance."""
+        """Return the gain by scores of a batch of points, given the covariance of their errors."""
         total = 0.0
         for weight, mean, spread in self.posteriors:
             seen = spread[np.ix_(batch, batch)] + errors + _MISFIT**2 * np.eye(len(batch))
@@ -172,7 +172,7 @@ class LookAhead:
 
 
 def _covariance(kernel: Kernel, points: Floats, others: Floats) -> Floats:
-    """Return the covariance of the function at points and at others (Matern 5/2, and a level)."""
+    """Return the prior covariance between points (a Matern 5/2 kernel and a constant)."""
     apart = (points[:, None, :] - others[None, :, :]) / kernel.lengths
     squares = 5 * (apart**2).sum(axis=2)
     roots = np.sqrt(squares)

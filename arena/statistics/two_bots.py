@@ -1,4 +1,4 @@
-"""Compare two bots that met nobody else: all that is known is in their own pairs, exactly."""
+"""Compare two bots that played only each other, by an exact test of their pairs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from arena.statistics.distributions import Floats, binomial, logit
 from arena.statistics.posterior import make_priors
 
 GRID = np.linspace(-14, 14, 2801)
-"""Differences of two bots, in log odds."""
+"""The grid of differences of two bots, in log odds."""
 
-_LENT = 10.0  # pairs of which the variance is taken to be that of two games
-_LEAST_WEIGHT = 1e-7  # of a number of pairs that are not even
-_MOST_COUNTED = 4000  # pairs that were not even; of more the normal distribution is as good
+_LENT = 10.0  # added pairs with the variance of two independent games
+_LEAST_WEIGHT = 1e-7  # the least probability of a number of uneven pairs that counts
+_MOST_COUNTED = 4000  # uneven pairs; for more the normal approximation is as good
 
 
 class Duel(NamedTuple):
-    """What the pairs of two bots say of their difference, in log odds, and of who is stronger.
+    """The evidence of two bots' pairs on their difference, in log odds, and its sign.
 
-    `below` is how likely the difference is below each one of the grid. `chance` is how likely such
-    a result is if both are equal, or one that is as far from even.
+    `below` is the posterior probability that the difference is below each value of the grid.
+    `chance` is the two-sided p-value of the result if both bots are equal.
     """
 
     below: Floats
@@ -37,7 +37,7 @@ class Duel(NamedTuple):
 
 
 def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
-    """Return what the pairs of two bots say; `level` is how often the interval may be wrong.
+    """Return the evidence of two bots' pairs; `level` is the error rate of the interval.
 
     >>> ten, four = (weigh_duel((0, 0, 0, 0, pairs), 0.05) for pairs in (10, 4))
     >>> round(ten.likely, 3), round(ten.chance, 3), round(four.likely, 3), round(four.chance, 3)
@@ -47,7 +47,7 @@ def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
     share = (total + 1) / (2 * pairs + 2)
     rest, one = max(0.0, squares - 4 * share * (total - share * pairs)), 2 * share * (1 - share)
     effect = (rest + _LENT * one) / (pairs * one + _LENT * one)
-    if sum(map(bool, counts)) == 1:  # nothing varies
+    if sum(map(bool, counts)) == 1:  # all pairs have the same score
         effect = 1.0
     logs = (total * GRID - 2 * pairs * np.logaddexp(0, GRID)) / effect
     likely = _prior() * np.exp(logs - logs.max())
@@ -60,23 +60,23 @@ def weigh_duel(counts: ScoreCounts, level: float) -> Duel:
 
 @cache
 def _prior() -> Floats:
-    """Return how likely each difference of the grid is before the games."""
+    """Return the prior probability of each difference of the grid."""
     prior = make_priors()
     rows, columns = np.triu_indices(prior.parts.shape[1])
     shares = np.exp(prior.logs)[:, None] * prior.parts[:, rows] * prior.parts[:, columns]
     shares *= np.where(rows == columns, 1, 2)
     variances = prior.variances[:, rows] + prior.variances[:, columns]
     said = shares > 0
-    squares = GRID[len(GRID) // 2 :] ** 2  # of the upper half: the other one is its mirror
+    squares = GRID[len(GRID) // 2 :] ** 2  # of the upper half: the lower one is its mirror image
     parts = np.exp(-squares / (2 * variances[said][:, None]))
     upper = (shares[said] / np.sqrt(variances[said])) @ parts
     return np.concatenate([upper[:0:-1], upper])
 
 
 def sign_chance(counts: ScoreCounts) -> float:
-    """Return how likely two equal bots differ as much in their pairs: a sign-flip test, two-sided.
+    """Return the two-sided p-value of a sign-flip test that two bots are equal.
 
-    Each pair could as well have gone the other way. Source: Fisher 1935.
+    If they are, each pair could equally have had the opposite result. Source: Fisher 1935.
 
     >>> all_won, even, some = (0, 0, 0, 0, 6), (1, 0, 5, 0, 1), (0, 0, 9, 2, 4)
     >>> [round(sign_chance(counts), 5) for counts in (all_won, even, some)]
@@ -93,10 +93,10 @@ def sign_chance(counts: ScoreCounts) -> float:
 
 
 def sign_power(pairs: int, lost: float, won: float, level: float) -> float:
-    """Return how likely that test tells two bots apart, the stronger one ahead.
+    """Return the power of the sign test to find the stronger one of two bots.
 
-    `lost` and `won` are how likely each pair is lost or won whole, both above 0; the other pairs
-    are even.
+    `lost` and `won` are the probabilities that both games of a pair are lost or won, both above 0;
+    the other pairs are even.
 
     >>> round(sign_power(6, 0.001, 0.998, 0.05), 3), round(sign_power(100, 0.2, 0.4, 0.05), 3)
     (0.988, 0.704)

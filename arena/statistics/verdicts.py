@@ -1,17 +1,17 @@
-"""Say of every two bots who is ahead, by how much, and how surely: one verdict for all pages.
+"""Verdicts on every two bots: which is ahead, by how much, and whether that is significant.
 
-A lead is the difference of two ratings as fitted. Its ends hold for all leads of the run at once,
-in 95 of 100 runs, so they hold for the first bot, too, which is first because its games went well.
-They follow the likelihood ratio, so that records of which nothing was lost stay sane.
+A lead is the difference of two fitted ratings. Intervals of leads are simultaneous: in 95 of 100
+runs all of them hold at once, including those of the first bot, which was selected by its results.
+They follow the likelihood ratio, so that they are sensible for unbeaten bots, too.
 
-Two bots are `apart` if the one ahead is surely the stronger one: a step-down test of all leads, of
-which 5 % of runs have one that is wrong. So a lead may be apart whose low end is 0. They are not
-apart, but the order `leans`, if the bot ahead is the stronger one with a probability of at least
-0.9, by the posterior of the field. Any other two are `open`. Of only two bots a test of signs
-decides. Where one looks again and again (`looks`) the bounds hold at every number of pairs.
+Two bots are `apart` if their lead is significant in a step-down test of all leads, which makes a
+wrong claim in at most 5 % of runs. So bots may be apart although the interval of their lead ends at
+0. They are not apart, but the order `leans`, if the bot ahead is the stronger one with a
+probability of at least 0.9, by the posterior of the field. Any other two are `open`. For only two
+bots a sign test decides. With repeated looks (`looks`) the bounds hold at every number of pairs.
 
-Sources: Romano and Wolf 2005 for steps down; Bretz, Hothorn and Westfall 2010 for the largest of
-many correlated estimates.
+Sources: Romano and Wolf 2005 for step-down tests; Bretz, Hothorn and Westfall 2010 for the largest
+of many correlated estimates.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from arena.statistics.two_bots import GRID, Duel, weigh_duel
 Word: TypeAlias = Literal["apart", "leans", "open"]
 
 LEANS = 0.9
-"""How likely the bot ahead is the stronger one, at least, where the order leans."""
+"""The least probability that the bot ahead is the stronger one with which the order leans."""
 
-_FEW = 60  # bots up to which the likelihood ratio is used, and more points
+_FEW = 60  # bots: with more, no likelihood ratio and fewer points are used
 _POINTS, _FEWER_POINTS = 8192, 2048
 _STEPS, _FEWER_STEPS = 8, 3
-_LENT = 20.0  # games of which the variance is known
+_LENT = 20.0  # degrees of freedom that are added, as if this many games had a known variance
 _LEAST, _MOST = 1e-9, 700.0
-_CHANCE = 4  # digits of a chance: what is compared is what is shown
-_DIGITS = 9  # of strengths and bounds, so that what is compared is the same on any machine
-_MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # of the logarithm of how many times as many games
-_CORRECTIONS = 3  # of an end: it is then right to the last digit that is shown
-_FORECAST = 0.9  # of the forecasts hold what is needed
+_CHANCE = 4  # digits of a chance, so that comparisons agree with the numbers shown
+_DIGITS = 9  # of strengths and bounds, so that comparisons are the same on any machine
+_MOST_GROWTH, _CLOSE = math.log(1e6), 1e-6  # limit and tolerance of the log factor of games
+_CORRECTIONS = 3  # secant steps for an end, which is then right to the last digit shown
+_FORECAST = 0.9  # the coverage of forecasts
 
 
 class Verdict(NamedTuple):
-    """Of two bots, the one ahead first: its lead with simultaneous ends, in log odds.
+    """The verdict on two bots, the leader first: its lead with simultaneous ends, in log odds.
 
-    An end is infinite where nothing bounds it. `likely` is how likely it is the stronger one.
+    An end without a bound is infinite. `likely` is the probability that the leader is stronger.
     """
 
     lead: float
@@ -63,7 +63,7 @@ class Verdict(NamedTuple):
 
 
 class Verdicts:
-    """The verdicts on bots that are numbers from 0; `met` are the pairs of every two that met."""
+    """The verdicts on bots numbered from 0; `met` has the pairs of every two that met."""
 
     def __init__(
         self, fit: Fit, met: Mapping[tuple[int, int], ScoreCounts], *, looks: bool = False
@@ -77,12 +77,12 @@ class Verdicts:
         self.errors: Floats = np.where(fit.full_errors > 0, fit.full_errors, np.nan)
         two = np.triu(np.isfinite(self.errors), 1)
         self.known = np.nonzero(two)  # every two that games connect
-        # of each test where one looks again; two bots have two tests
+        # of each test, with repeated looks; two bots have two tests
         self._level = ALPHA / max(2, int(two.sum()))
         self._level_of_neighbours = 2 * ALPHA / (self.bots - 1) if self.bots > 2 else self._level
 
     def of(self, bot: int, opponent: int) -> Verdict | None:
-        """Return the verdict on two bots, the one ahead first; None if no games connect them."""
+        """Return the verdict on two bots, the leader first; None if no games connect them."""
         if math.isnan(self.errors[bot, opponent]):
             return None
         lead = float(self.leads[bot, opponent])
@@ -94,7 +94,7 @@ class Verdicts:
 
     @cached_property
     def apart(self) -> Flags:
-        """Whether the bot of a row is surely stronger than that of a column (n, n)."""
+        """Whether the bot of a row is significantly stronger than that of a column (n, n)."""
         if self.looks:
             return self._apart_at_any_time()
         if self.duel:
@@ -102,10 +102,10 @@ class Verdicts:
         return np.asarray(self._roots > self._bounds[-1])
 
     def _apart_at_any_time(self) -> Flags:
-        """Return the same, at every number of pairs at once.
+        """Return `apart` by bounds that hold at every number of pairs at once.
 
-        A gap between two neighbours of the order, of which there are few, splits the field at a
-        lower bound; those above it are apart from those below that are as far from them.
+        A gap between neighbours in the order is tested with a lower bound, as there are few. It
+        splits the field: bots above it are apart from bots below it that are at least as far away.
         """
         found, lower = (
             self._roots > self.bounds_at_any_time(level)
@@ -123,7 +123,7 @@ class Verdicts:
 
     @cached_property
     def _counts(self) -> ScoreCounts | None:
-        """The pairs of the only two bots by the score of the first one; None for other runs."""
+        """The pairs by score of the first bot in a run of only two bots, else None."""
         if self.bots != 2 or not any(map(any, self.met.values())):
             return None
         ((first, _), counts), *_ = self.met.items()
@@ -131,26 +131,26 @@ class Verdicts:
 
     @cached_property
     def duel(self) -> Duel | None:
-        """What the pairs of the only two bots say, from the first one; None for other runs."""
+        """The evidence of the pairs in a run of only two bots, for the first one, else None."""
         return weigh_duel(self._counts, ALPHA) if self._counts else None
 
     @cached_property
     def likely(self) -> Floats:
-        """How likely the bot of a row is stronger than that of a column (n, n)."""
+        """The probability that the bot of a row is stronger than that of a column (n, n)."""
         if self.duel:
             chance = self.duel.likely
             return np.round([[0.5, chance], [1 - chance, 0.5]], _CHANCE)
         return np.round(self.posterior.likely, _CHANCE)
 
     def first(self) -> Floats:
-        """Return how likely each bot is the strongest one."""
+        """Return the probability of each bot to be the strongest one."""
         if self.duel:
             return self.likely[:, ::-1].diagonal().copy()
         return np.round(self.posterior.first(), _CHANCE)
 
     @cached_property
     def posterior(self) -> Posterior:
-        """What is likely of the strengths; near the edge errors follow the likelihood ratio."""
+        """The posterior of the strengths; errors of extreme ones follow the likelihood ratio."""
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = self.leads / self.errors / self._roots
         size = np.nanmedian(np.where(abs(self.leads) > 2, ratio, 1.0), axis=1)
@@ -161,9 +161,9 @@ class Verdicts:
 
     @cached_property
     def ends(self) -> Floats:
-        """The upper end of every lead (n, n), which all hold at once; inf where nothing bounds it.
+        """The simultaneous upper end of every lead (n, n); inf without a bound.
 
-        The lower end is that of the other bot's lead with its sign turned.
+        The lower end is the negative upper end of the other bot's lead.
         """
         if self.duel:
             high = np.array([[0.0, self.duel.high], [-self.duel.low, 0.0]])
@@ -182,13 +182,13 @@ class Verdicts:
         return high
 
     def _contrasts(self, x: Ints, y: Ints) -> Floats | None:
-        """Return the weights of the strengths in the leads of x over y; None for many bots."""
+        """Return leads of x over y as contrasts of the strengths; None for many bots."""
         return np.eye(self.bots)[x] - np.eye(self.bots)[y] if self.bots <= _FEW else None
 
     def _reach(self, contrasts: Floats | None, errors: Floats, bounds: Floats) -> Floats:
-        """Return by how much differences of strengths can be more, at these numbers of errors.
+        """Return how far differences of strengths can be above the fit, at bounds in errors.
 
-        With the contrasts, which are their weights, errors are those of the likelihood ratio.
+        With the contrasts, which are the weights of strengths, the likelihood ratio is used.
         """
         move = bounds * errors
         if contrasts is None:
@@ -203,13 +203,13 @@ class Verdicts:
         return np.asarray(move)
 
     def bounds_at_any_time(self, level: float) -> Floats:
-        """Return how many errors a lead (n, n) passes at some number of pairs with this chance."""
+        """Return, in errors, the bound that a lead (n, n) ever exceeds with probability `level`."""
         with np.errstate(invalid="ignore"):
             return np.sqrt(boundary(1 / self.errors**2, level)).round(_DIGITS)
 
     @cached_property
     def _roots(self) -> Floats:
-        """How many errors every lead is off 0, with its sign (n, n)."""
+        """The signed distance of every lead from 0, in errors (n, n)."""
         roots = self.leads / self.errors
         x, y = np.nonzero(np.isfinite(self.errors) & (self.leads != 0))
         contrasts = self._contrasts(x, y)
@@ -219,10 +219,10 @@ class Verdicts:
         return np.round(roots, _DIGITS)
 
     def _root_at(self, contrasts: Floats, errors: Floats, moves: Floats) -> Floats:
-        """Return how many errors off it is if differences of strengths move by so much.
+        """Return the distance, in errors, of strengths whose differences move by `moves`.
 
-        It is the root of the likelihood ratio, with the other strengths as they then fit best, to
-        the first order, and in units of the whole error.
+        It is the signed root of the profile likelihood ratio, to first order, scaled to the full
+        standard error.
         """
         model = self.fit.model
         ways = contrasts @ self._inverse
@@ -242,7 +242,7 @@ class Verdicts:
 
     @cached_property
     def _points(self) -> Floats:
-        """Points of what the luck of the run may add to all strengths (points, n)."""
+        """Random errors of all strengths (points, n), drawn from the full covariance."""
         covariances = self.fit.covariances
         count = (_POINTS if self.bots <= _FEW else _FEWER_POINTS) // len(covariances)
         means = self.fit.model.means()
@@ -250,25 +250,25 @@ class Verdicts:
 
     @cached_property
     def _order(self) -> Numbers:
-        """The bots, the strongest first; of equal ones that which is known best."""
+        """The bots, the strongest first; of equal ones, the most precisely rated."""
         known = np.diag(self.fit.full_covariance).round(_DIGITS)
         return np.lexsort((known, -self._ranked))
 
     @cached_property
     def _bounds(self) -> tuple[float, float]:
-        """The bounds of all leads, and of those that are left after the steps down."""
+        """The bound of all leads, and that of the leads left after the step-down test."""
         return self._step_down(np.abs(self._roots))
 
     def bound_of(self, bot: int, opponent: int) -> float:
-        """Return the bound that these two bots' lead has to pass, as the other leads are."""
+        """Return the bound for the lead of two bots, given the other leads."""
         if self.looks:
             return self._bound_with(bot, opponent, float(self.errors[bot, opponent]) ** 2)
         sizes = np.abs(self._roots)
-        sizes[[bot, opponent], [opponent, bot]] = 0.0  # it stays to the last step
+        sizes[[bot, opponent], [opponent, bot]] = 0.0  # this lead stays to the last step
         return self._step_down(sizes)[1]
 
     def _step_down(self, sizes: Floats) -> tuple[float, float]:
-        """Return the first bound and the last one of leads of these sizes, in errors."""
+        """Return the first and the last bound of the step-down test of leads, in errors."""
         left = np.zeros(sizes.shape, dtype=bool)
         left[self.known] = True
         found: list[float] = []
@@ -285,11 +285,11 @@ class Verdicts:
         return found[0], found[-1]
 
     def forecast(self, bot: int, opponent: int) -> tuple[float, float] | None:
-        """Return from how many to how many times as many games would tell two bots apart.
+        """Forecast how many times as many games would separate two bots, as a range.
 
-        It is the number with which the expected lead is at the bound; only luck shrinks with games,
-        what pairings deviate by stays. An end is infinite if no number is enough. None for bots
-        that are apart, or never met. Nine of ten ranges hold what is needed.
+        With this number the expected lead is at the bound. More games reduce only luck, not the
+        deviations of pairings from the Elo. An end is infinite if no number is enough. None for
+        bots that are apart, or that no games connect. Nine of ten ranges contain the number needed.
         """
         told = self.apart[bot, opponent] or self.apart[opponent, bot]
         if told or math.isnan(self.errors[bot, opponent]):
@@ -305,7 +305,7 @@ class Verdicts:
         return self.posterior.lead_at(bot, opponent, level)
 
     def times(self, bot: int, opponent: int, lead: float) -> float:
-        """Return how many times as many games detect a lead of this size, or inf."""
+        """Return how many times as many games are needed to detect a lead of this size, or inf."""
         luck = float(self.fit.gap_errors[bot, opponent]) ** 2
         rest = max(0.0, float(self.errors[bot, opponent]) ** 2 - luck)
 
@@ -329,9 +329,9 @@ class Verdicts:
         return math.sqrt(boundary(1 / variance, level))
 
     def ratings(self, scale: Scale) -> tuple[Floats, Floats, Floats]:
-        """Return all strengths, counted from the scale, and their ends, which all hold at once.
+        """Return all strengths relative to the zero of the scale, with simultaneous ends.
 
-        An end is infinite where nothing bounds it.
+        An end without a bound is infinite.
         """
         strengths = scale.move(self.fit.strengths)
         known, errors, contrasts = self._counted(scale)
@@ -339,7 +339,7 @@ class Verdicts:
         ends = []
         for side, is_open in ((-1, scale.no_low), (1, scale.no_high)):
             end = strengths.copy()
-            if self.duel:  # a part of the lead, which is the whole of it with an anchor
+            if self.duel:  # a part of the lead; with an anchor, the whole lead
                 leads = self.ends if side > 0 else -self.ends.T
                 end[known] = contrasts[range(len(known)), known] * leads[known, 1 - known]
             else:
@@ -349,7 +349,7 @@ class Verdicts:
         return strengths, ends[0], ends[1]
 
     def rating_bound(self, scale: Scale) -> float:
-        """Return how many errors any rating is off at most, in 95 % of runs."""
+        """Return, in errors, the simultaneous 95 % bound of all ratings."""
         known, errors, contrasts = self._counted(scale)
         if not len(known):
             return 0.0
@@ -357,15 +357,15 @@ class Verdicts:
         return self._widen(float(np.quantile(most, 1 - ALPHA)))
 
     def _counted(self, scale: Scale) -> tuple[Ints, Floats, Floats]:
-        """Return the bots that have errors on a scale, these, and the weights of strengths."""
+        """Return the bots with an error above 0 on a scale, their errors, and contrasts."""
         errors = scale.errors(self.fit.full_covariance)
         known = np.flatnonzero(errors > 0)
         return known, errors[known], (np.eye(self.bots) - scale.weights)[known]
 
     def _widen(self, bound: float) -> float:
-        """Return a bound as of Student's t: variances are from the games themselves.
+        """Return a normal bound widened to Student's t, because variances are estimated.
 
-        Source: Fisher 1925, the first term of the expansion.
+        Source: Fisher 1925, the first term of the expansion in 1 / degrees of freedom.
         """
         model = self.fit.model
         ends = np.concatenate([model.first, model.second])

@@ -1,7 +1,7 @@
-"""Write estimates as people read them: the one writer of numbers with intervals, and of chances.
+"""Format estimates for readers: the only module that writes intervals and probabilities.
 
-A number has its interval in brackets, `+77 Elo (61..93)`; where only one end is known, that stands
-for both.
+A number has its interval in brackets, `+77 Elo (61..93)`. If only one end is known, it is written
+instead of both.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from arena.statistics.intervals import Estimate
 
-_SURE = 0.999  # nothing is said to be likelier
+_SURE = 0.999  # the highest probability that is written
 _MOST_PLACES = 2
 _UNKNOWN = "unknown"
 
 
 def signed(value: float, form: str) -> str:
-    """Return a number in this form, without a minus where nothing but zeros is left of it.
+    """Return a number in this form, without a minus if it is rounded to 0.
 
     >>> signed(-0.04, "+.1f"), signed(-0.06, "+.1f"), signed(-0.0001, ".2f")
     ('+0.0', '-0.1', '0.00')
@@ -28,7 +28,7 @@ def signed(value: float, form: str) -> str:
 
 
 def write_ends(low: float | None, high: float | None, form: str = ".0f") -> str:
-    """Return an interval, or the one end of it that is known: a finite number.
+    """Return an interval as text, or the only end that is a finite number.
 
     >>> write_ends(61.2, 93.4), write_ends(-0.012, 0.031, "+.1%")
     ('61..93', '-1.2..+3.1')
@@ -43,7 +43,7 @@ def write_ends(low: float | None, high: float | None, form: str = ".0f") -> str:
 
 
 def join_ends(least: str, most: str) -> str:
-    """Return the texts of two ends as an interval; an empty one is not known.
+    """Return an interval from the texts of its ends; an unknown end is "".
 
     >>> join_ends("51.3 %", "60.0 %"), join_ends("", "60.0 %")
     ('51.3..60.0 %', 'at most 60.0 %')
@@ -56,7 +56,7 @@ def join_ends(least: str, most: str) -> str:
 def write_cells(
     value: float | None, low: float | None, high: float | None, form: str
 ) -> tuple[str, str]:
-    """Return a number and its interval as two cells of a table, empty where they are not known.
+    """Return a number and its interval as two cells of a table, "" if they are not known.
 
     >>> write_cells(0.0712, 0.031, 0.112, "+.1%"), write_cells(math.nan, None, None, ".0f")
     (('+7.1', '+3.1..+11.2'), ('', ''))
@@ -70,9 +70,9 @@ def write_cells(
 def write_estimate(
     found: Estimate, form: str = ".0f", unit: str = "", *, level: bool = False
 ) -> str:
-    """Return a number and its interval, whose `level` is said if asked for; or its one known end.
+    """Return a number with its interval and optionally its `level`; or the only known end.
 
-    `form` is that of the number, of a share one with "%"; ends have no plus.
+    `form` is the format of the number, with "%" for a share; ends are written without a plus.
 
     >>> from arena.statistics.intervals import Estimate
     >>> write_estimate(Estimate(77.3, 61.2, 93.4), "+.0f", " Elo")
@@ -91,7 +91,7 @@ def write_estimate(
 
 
 def write_lead(lead: Estimate) -> str:
-    """Return a lead in Elo points; it has decimals until one surely above 0 is seen to be so.
+    """Return a lead in Elo; decimals are added until an interval above 0 is shown above 0.
 
     >>> from arena.statistics.intervals import Estimate
     >>> write_lead(Estimate(3.0, 0.3, 5.7)), write_lead(Estimate(0.2, -9.0, 9.4))
@@ -104,7 +104,7 @@ def write_lead(lead: Estimate) -> str:
 
 
 def write_chance(chance: float) -> str:
-    """Return a probability in per cent; nothing is said to be surer than what was tried.
+    """Return a probability in per cent, cut off near 0 and 100 %.
 
     >>> [write_chance(one) for one in (0.0, 0.0312, 0.84, 0.99996)]
     ['below 0.1 %', '3.1 %', '84.0 %', 'above 99.9 %']
@@ -117,7 +117,7 @@ def write_chance(chance: float) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """Return a text with a capital and a full stop.
+    """Return a text with an initial capital and a full stop.
 
     >>> as_sentence("seat 0 scores 47 %")
     'Seat 0 scores 47 %.'

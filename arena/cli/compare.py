@@ -12,6 +12,7 @@ from arena.cli.completion import complete_bots
 from arena.cli.options import (
     AGAINST,
     NO_REPEAT,
+    ON_THIS_MACHINE,
     PAIRS,
     PATH,
     QUIET,
@@ -22,9 +23,10 @@ from arena.cli.options import (
     key_option,
     print_json,
     say,
+    venue_options,
     with_options,
 )
-from arena.cli.starting import How, count_games, say_where
+from arena.cli.starting import How, count_games, find_venue, say_where
 from arena.errors import arena_command
 from arena.tournament import keys
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
     from arena.runs.probe_bot import Probed
     from arena.runs.run import Outcome
-    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
@@ -112,18 +113,16 @@ def compare(
     from arena.tournament.stop import make_sprt
 
     asked = How.of(options)
-    choice = asked.choose()
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     settings = with_options(Config([], max_pairs, name="compare"), options)
     tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
-    play_comparison(tournament, out, asked, choice, season=season)
+    play_comparison(tournament, out, asked, season=season)
 
 
 def play_comparison(
     tournament: Tournament,
     out: Path | None,
     how: How,
-    choice: ExecutorChoice,
     place: Path | None = None,
     season: str | None = None,
 ) -> None:
@@ -134,7 +133,7 @@ def play_comparison(
     how, problems = how.prepare(tournament, where if season is None else out, place)
     if season is not None:
         tournament, where = placed = take_place(season, tournament, out)
-    outcome = how.play(tournament, where, choice)
+    outcome = how.play(tournament, where)
     comparison = outcome.comparison
     assert comparison is not None
     if season is not None:
@@ -193,7 +192,7 @@ def _check_minutes(
     metavar="PAIRS",
     help="The same, from so many pairs of games.  [default: none]",
 )
-@key_option("workers", "all cores")
+@venue_options(*ON_THIS_MACHINE)
 @click.option(
     "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
 )
@@ -225,27 +224,27 @@ def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
     """Return what a probe came to; at Ctrl-C say what is kept."""
     from arena.entries.resolve import resolve
     from arena.executors import log
-    from arena.executors.local import LocalExecutor, count_cores
+    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.probe_bot import find_opponent, probe
     from arena.runs.run import Interrupted
 
     victim, seed, how = resolve(bot), options["seed"], (options["learn"], options["minutes"])
-    executor = LocalExecutor(options["workers"] or count_cores())
     shown = log.QUIET if quiet else log.NORMAL
     adopt_orphans()
     kept = "nothing is kept"
     if any(how):
         kept = "what was learned or played is kept in results/, and the same command goes on"
-    try:
-        pairs = options["pairs"] or keys.PROBED_PAIRS
-        opponent = find_opponent(
-            victim, executor, options["out"], *how, pairs, seed, shown, force=options["force"]
-        )
-        kept = f"the opponent is kept in {opponent.file}"
-        return probe(victim, opponent, pairs, seed, executor, shown)
-    except Interrupted:
-        raise click.Abort(kept) from None
+    pairs = options["pairs"] or keys.PROBED_PAIRS
+    with open_executor(find_venue(options)) as executor:
+        try:
+            opponent = find_opponent(
+                victim, executor, options["out"], *how, pairs, seed, shown, force=options["force"]
+            )
+            kept = f"the opponent is kept in {opponent.file}"
+            return probe(victim, opponent, pairs, seed, executor, shown)
+        except Interrupted:
+            raise click.Abort(kept) from None
 
 
 COMMANDS: list[click.Command] = [compare, probe]

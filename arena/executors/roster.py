@@ -16,6 +16,7 @@ from arena.executors.log import logger
 from arena.executors.wire import versions_here
 from arena.lanes.faults import KINDS, Fault
 from arena.lanes.probe import find_problems
+from arena.tournament.keys import Venue
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 
@@ -251,16 +252,17 @@ class Batch:
 class Opening:
     """Opens the sites of one run."""
 
-    def __init__(self, tournament: Tournament) -> None:
+    def __init__(self, tournament: Tournament, venue: Venue) -> None:
         self.tournament = tournament
+        self.venue = venue
         self._imports = [hash_imports(entry) for entry in tournament.entries]
         self._heads: dict[int, bytes] = {}  # by number of workers
 
     def head(self, workers: int) -> bytes:
         """Return what a site of so many workers is told; 1,000 sites get the same."""
         if workers not in self._heads:
-            head = wire.Head(self.tournament, versions_here(), self._imports, workers)
-            self._heads[workers] = wire.write_head(head)
+            known = self.tournament, versions_here(), self._imports, workers, self.venue
+            self._heads[workers] = wire.write_head(wire.Head(*known))
         return self._heads[workers]
 
     def find_lack(self, data: bytes) -> str:

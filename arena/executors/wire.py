@@ -20,6 +20,7 @@ from arena.executors.answers import Part, from_part, to_part
 from arena.executors.frames import Garbled
 from arena.executors.log import Line as Line
 from arena.lanes.evidence import ROOT
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import engine_sha256, version_here
@@ -83,15 +84,13 @@ HELLO, ANSWER, BEAT = 1, 2, 3
 
 
 class Head(NamedTuple):
-    """What a site has to know of a run; `imports` are the entries' `hash_imports`.
-
-    Without `workers` the site has as many as its host says.
-    """
+    """What a site has to know of a run; `imports` are the entries' `hash_imports`."""
 
     tournament: Tournament
     versions: Versions
     imports: Sequence[str]
     workers: int
+    venue: Venue = HERE
 
 
 class Hello(msgspec.Struct, array_like=True):

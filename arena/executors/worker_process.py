@@ -29,6 +29,7 @@ from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
@@ -43,10 +44,11 @@ _MEMORY = "/proc/self/statm"
 _ALLOWED_SHARE = 0.9  # of its memory that a worker may use before it counts as corrupted
 
 
-def write_head(tournament: Tournament) -> bytes:
-    """Return what a worker has to know: the tournament, and where bots are looked for."""
+def write_head(tournament: Tournament, venue: Venue = HERE) -> bytes:
+    """Return what a worker has to know: tournament and venue, and where bots are looked for."""
     here = os.getcwd()
-    return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
+    path = [os.path.join(here, place) for place in sys.path]
+    return pickle.dumps((tournament, venue, here, path))
 
 
 def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
@@ -97,7 +99,7 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
     with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
-        tournament, here, path = pickle.loads(told)
+        tournament, _venue, here, path = pickle.loads(told)
     for shared in (memory, head):
         os.close(shared)
     look_from(Path(here))

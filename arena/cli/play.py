@@ -33,6 +33,7 @@ from arena.cli.starting import How, print_report, to_document
 from arena.cli.vary import play_restricted
 from arena.errors import naming
 from arena.records.naming import Naming
+from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.tournament.keys import Venue
@@ -44,7 +45,7 @@ _NOT_OF_A_MANIFEST = (
     *("rules", "limits"),
 )
 _NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
+    *("pairs", "against", "replace", "anchor", *keys.Venue.__struct_fields__, "scheduler"),
     *("scheduler_file", "fresh", "strict", "restrictions", "limits"),
     *("as_json", "verbose", "quiet"),
 )

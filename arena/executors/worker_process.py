@@ -22,9 +22,9 @@ from arena.executors.answers import Answer, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
 from arena.executors.log import Reporter, log_to, logger
-from arena.executors.worker import Worker
+from arena.executors.worker import Worker, play_here
 from arena.games.match import GameResult
-from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, die_with, kill_orphans
+from arena.lanes.cleanup import FOLDER_VARIABLE, die_with, kill_orphans
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program
@@ -99,11 +99,12 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
     with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
-        tournament, _venue, here, path = pickle.loads(told)
+        tournament, venue, here, path = pickle.loads(told)
     for shared in (memory, head):
         os.close(shared)
     look_from(Path(here))
     sys.path[:] = path
+    play_here(venue)
     try:
         _serve(channel, progress, tournament, folder)
     except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has ended
@@ -212,7 +213,6 @@ def _confine(limits: Limits, folder: str, output: Output) -> None:
     output.capture()
     os.chdir(folder)
     os.environ[FOLDER_VARIABLE] = tempfile.tempdir = folder
-    adopt_orphans()
     used = psutil.Process().memory_info()
     most = limits.memory * _MB + getattr(used, "data", 0)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]

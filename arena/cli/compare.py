@@ -77,12 +77,7 @@ _SHOWN = 5  # games in which the change decided
 )
 @REPLACE
 @NO_REPEAT
-@add_run_options(
-    seed="0",
-    workers="all cores",
-    lane="as fits the bot",
-    out="results/compare-NEW-OLD",
-)
+@add_run_options("results/compare-NEW-OLD")
 def compare(
     new: str,
     old: str,

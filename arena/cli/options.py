@@ -285,7 +285,12 @@ def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
 
 
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, executor: str = "local"
+    out: str,
+    *,
+    seed: str = "0",
+    workers: str = "all cores",
+    executor: str = "local",
+    lane: str = "as fits the bot",
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of what plays a tournament, with these defaults."""
     options: list[_Command] = [
@@ -307,11 +312,11 @@ def add_run_options(
 def add_config_options(out: str) -> Callable[[_Command], _Command]:
     """Return a decorator as `add_run_options` does, for a command whose defaults a config has."""
     return add_run_options(
+        out,
         seed="the config's",
-        executor="the config's, or local",
         workers="the config's, or all cores",
+        executor="the config's, or local",
         lane="the config's",
-        out=out,
     )
 
 

@@ -130,12 +130,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 @ANCHOR
 @REPLACE
 @NO_REPEAT
-@add_run_options(
-    seed="0",
-    workers="all cores",
-    lane="as fits the bot",
-    out="none, nothing is written",
-)
+@add_run_options("none, nothing is written")
 def play(
     bots: Sequence[str],
     games: int,

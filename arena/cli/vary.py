@@ -173,7 +173,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     help="Pairs of the search, over all settings and opponents.",
 )
 @click.option("--proof", type=PAIRS, help="Pairs of the comparison at most.  [default: the budget]")
-@add_run_options(seed="0", workers="all cores", lane="as fits the bot", out="results/tune-BOT")
+@add_run_options("results/tune-BOT")
 def tune(
     bot: str,
     parameters: Sequence[str],

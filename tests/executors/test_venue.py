@@ -169,6 +169,18 @@ def test_every_command_opens_its_venue(command: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", [one for one in COMMANDS if "executor" in parameters(one)])
+def test_a_command_refuses_to_play_alone_on_each_rank(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has the option of MPI says that it is missing; before anything is read."""
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", "1")
+    with pytest.raises(InputError, match="rank 1 of 2: --executor mpi is missing"):
+        open_by(command)
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("call", CALLS)
 def test_every_call_opens_its_venue(call: str) -> None:
     """As for commands."""

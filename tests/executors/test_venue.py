@@ -78,7 +78,7 @@ CALLS: dict[str, tuple[Callable[..., Any], set[str], Callable[..., Any]]] = {
 class More(Venue, frozen=True, kw_only=True):
     """A venue with one more field."""
 
-    nice: int = 0
+    mark: int = 0
 
 
 class Opened(Exception):
@@ -94,7 +94,7 @@ def _stop(venue: Venue, workers: int = 0) -> None:
 
 def choose_more(*asked: Any) -> More:
     """Return what `choose_venue` does, with one more field."""
-    return More(**msgspec.structs.asdict(choose_venue(*asked)), nice=7)
+    return More(**msgspec.structs.asdict(choose_venue(*asked)), mark=7)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def test_every_command_opens_its_venue(command: str) -> None:
     one = {"game": 1, "check": 0, "table": 0}
     assert opened.workers == one.get(command, 3)
     assert isinstance(opened.venue, More)
-    assert opened.venue.nice == 7
+    assert opened.venue.mark == 7
     assert opened.venue.executor == (ExecutorChoice() if command in ("check", "table") else None)
 
 
@@ -189,7 +189,7 @@ def test_every_call_opens_its_venue(call: str) -> None:
     with pytest.raises(Opened) as found:
         play(**given)
     assert found.value.workers == given.get("workers", 1)
-    assert found.value.venue == More(workers=found.value.workers, nice=7)
+    assert found.value.venue == More(workers=found.value.workers, mark=7)
 
 
 @pytest.mark.usefixtures("folder")
@@ -202,7 +202,7 @@ def test_options_come_before_a_config_and_a_config_before_the_cores() -> None:
 
 def test_workers_know_the_venue_here_and_on_a_site() -> None:
     """Each of them enters it; a client or a pool stays where it is."""
-    cup, venue = Tournament("cup", 0, 1, [], STANDARD), More(workers=3, nice=7)
+    cup, venue = Tournament("cup", 0, 1, [], STANDARD), More(workers=3, mark=7)
     with open_executor(venue) as executor:
         assert executor == LocalExecutor(3, venue)
     assert pickle.loads(worker_process.write_head(cup, venue))[1] == venue

@@ -33,8 +33,9 @@ from arena.entries.catalogue import ELO
 from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.executors.worker import play_here
 from arena.lanes.bubblewrap import find_bubblewrap
-from arena.lanes.cleanup import adopt_orphans, die_with
+from arena.lanes.cleanup import die_with
 from arena.lanes.faults import Forfeit
 from arena.tournament.schedule import Fixture
 from engine import Rules
@@ -311,7 +312,7 @@ def main(parent: int) -> None:
     die_with(parent)
     order, folder = msgspec.json.decode(sys.stdin.buffer.readline(), type=tuple[Order, str])
     threading.Thread(target=_exit_with_input, daemon=True).start()
-    adopt_orphans()
+    play_here(order.venue)
     speaker = _Speaker(sys.stdout.buffer)
     entry = resolve(order.spec, lane=order.lane)
     if entry.label in {*OPPONENTS, *ELO}:

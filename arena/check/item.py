@@ -19,6 +19,7 @@ from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
+from arena.tournament.keys import HERE, Venue
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 
@@ -53,13 +54,14 @@ _MOST_EVIDENCE = 3  # lines
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What to check: the bot's spec, its lane, the games in each lane, the seed and the limits."""
+    """What to check: the bot's spec, its lane, games in each lane, seed, limits and venue."""
 
     spec: str
     lane: Lane
     games: int = GAMES
     seed: int = 0
     limits: Limits = Limits()
+    venue: Venue = HERE
 
     @property
     def jailed(self) -> bool:

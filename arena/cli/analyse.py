@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,17 +13,15 @@ from arena.cli.completion import complete_records
 from arena.cli.options import (
     PATH,
     QUIET,
-    SCHEDULER,
-    SCHEDULER_FILE,
     SEED,
     Whole,
     json_option,
-    key_option,
     print_json,
     say,
+    venue_options,
 )
 from arena.cli.picking import is_run, note_extent, open_out, open_records
-from arena.cli.starting import How, stoppable
+from arena.cli.starting import find_venue, stoppable
 from arena.errors import InputError, arena_command, counted, cut, escape, naming, pad
 from arena.tournament import keys
 
@@ -31,9 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.runs.analysis import Analysis, Asked
-    from arena.tournament.keys import ExecutorChoice
-
-    _Place: TypeAlias = tuple[ExecutorChoice, int | None]
+    from arena.tournament.keys import Venue
 
 _LABEL: Final = 14
 _MOST_ALIKE: Final = 12  # bots: a table of them has 80 columns
@@ -76,10 +72,7 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
     help="Worst decisions of each bot to judge again in 100 worlds.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
-@key_option("workers", "all cores")
-@key_option("executor", "local")
-@SCHEDULER
-@SCHEDULER_FILE
+@venue_options()
 @click.option(
     "--out", "-o", type=PATH, help="A CSV file of the decisions.  [default: the run's analysis.csv]"
 )
@@ -107,14 +100,14 @@ def analyse(
     from arena.runs.analysis import Asked
     from arena.store.csv_files import csv_writer
 
-    place = _find_place(options)
+    venue = find_venue(options)
     asked = Asked(by, worlds, seed, worst)
     of_run = is_run(target, line=None, chosen=bool(bots))
     with open_out(options["out"]) as file:
         if of_run:
-            analysis = _analyse_run(target, bots, asked, place, options)
+            analysis = _analyse_run(target, bots, asked, venue, options)
         else:
-            analysis = _analyse_file(target, asked, place, options)
+            analysis = _analyse_file(target, asked, venue, options)
         if options["out"] is not None:
             csv_writer(analysis.decisions)(file)
     against = _choose(analysis, options["opponent"])
@@ -128,13 +121,13 @@ def analyse(
 
 
 def _analyse_run(
-    path: Path, bots: Sequence[str], asked: Asked, place: _Place, options: Mapping[str, Any]
+    path: Path, bots: Sequence[str], asked: Asked, venue: Venue, options: Mapping[str, Any]
 ) -> Analysis:
     from arena.runs.analysis import analyse_run
     from arena.store.reader import choose, read_run
 
     tournament, store = read_run(path)
-    with closing(store), stoppable(path, *place) as executor, naming(path):
+    with closing(store), stoppable(path, venue) as executor, naming(path):
         choice = choose(tournament, bots) if bots else None
         note_extent(path, tournament, store)
         return analyse_run(
@@ -150,7 +143,7 @@ def _analyse_run(
         )
 
 
-def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str, Any]) -> Analysis:
+def _analyse_file(path: Path, asked: Asked, venue: Venue, options: Mapping[str, Any]) -> Analysis:
     from arena.records.replay_page import read_page_or_lines
     from arena.runs.analysis import analyse_records
     from arena.runs.run import Interrupted
@@ -160,7 +153,7 @@ def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str,
     try:
         with (
             open_records(path) as records,
-            stoppable(None, *place) as executor,
+            stoppable(None, venue) as executor,
             naming(path),
         ):
             lines = read_page_or_lines(records)
@@ -168,16 +161,6 @@ def _analyse_file(path: Path, asked: Asked, place: _Place, options: Mapping[str,
             return analyse_records(lines, executor, asked, **more)
     except Interrupted:
         raise click.Abort("of a file nothing is kept") from None
-
-
-def _find_place(options: Mapping[str, Any]) -> _Place:
-    """Return the executor and its number of workers; MPI ranks other than 0 serve here.
-
-    So it is called before anything is read or written.
-    """
-    unused = dict.fromkeys(("fresh", "replace", "strict", "verbose"), False)
-    how = How.of({**options, **unused})
-    return how.choose(), how.workers
 
 
 def _choose(analysis: Analysis, against: str | None) -> str:

@@ -26,7 +26,6 @@ from arena.tournament import keys
 if TYPE_CHECKING:
     from arena.insight.comparison import SprtResult
     from arena.runs.run import Outcome
-    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
@@ -70,12 +69,7 @@ _SHOWN = 5  # games in which the change decided
 )
 @REPLACE
 @NO_REPEAT
-@add_run_options(
-    seed="0",
-    workers="all cores",
-    lane="as fits the bot",
-    out="results/compare-NEW-OLD",
-)
+@add_run_options("results/compare-NEW-OLD")
 def compare(
     new: str,
     old: str,
@@ -106,18 +100,16 @@ def compare(
     from arena.tournament.stop import make_sprt
 
     asked = How.of(options)
-    choice = asked.choose()
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     settings = with_options(Config([], max_pairs, name="compare"), options)
     tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
-    play_comparison(tournament, out, asked, choice, season=season)
+    play_comparison(tournament, out, asked, season=season)
 
 
 def play_comparison(
     tournament: Tournament,
     out: Path | None,
     how: How,
-    choice: ExecutorChoice,
     place: Path | None = None,
     season: str | None = None,
 ) -> None:
@@ -128,7 +120,7 @@ def play_comparison(
     how, problems = how.prepare(tournament, where if season is None else out, place)
     if season is not None:
         tournament, where = placed = take_place(season, tournament, out)
-    outcome = how.play(tournament, where, choice)
+    outcome = how.play(tournament, where)
     comparison = outcome.comparison
     assert comparison is not None
     if season is not None:

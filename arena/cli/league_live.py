@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import click
 
-from arena.cli.options import PATH, json_option, key_option, print_json, say
+from arena.cli.options import PATH, json_option, print_json, say, venue_options
+from arena.cli.starting import find_venue
 
 
 @click.command()
@@ -36,9 +38,8 @@ def page(folder: Path, as_json: bool) -> None:
 @click.command()
 @click.argument("folder", type=PATH)
 @click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
-@key_option("workers", "all cores")
-@key_option("executor", "local")
-def serve(folder: Path, rest: bool, workers: int | None, executor: str | None) -> None:
+@venue_options("scheduler", "scheduler_file")
+def serve(folder: Path, rest: bool, **options: Any) -> None:
     """Play until stopped: take submissions, play, write the pages.
 
     To submit a bot, put a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME there. However it
@@ -52,15 +53,14 @@ def serve(folder: Path, rest: bool, workers: int | None, executor: str | None) -
     from arena.lanes.cleanup import adopt_orphans, exit_on_termination
     from arena.leagues.league import League
     from arena.leagues.serve import serve as play_on
-    from arena.tournament.keys import choose_executor
 
     adopt_orphans()
-    choice = choose_executor(None, executor)  # type: ignore[arg-type]
+    venue = find_venue(options)
     with (
         closing(League(folder)) as league,
         exit_on_termination(),
         league.playing(),
-        open_executor(choice, workers) as where,
+        open_executor(venue) as where,
     ):
         say(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
         try:

@@ -25,7 +25,9 @@ from arena.cli.options import (
     key_option,
     print_json,
     say,
+    venue_options,
 )
+from arena.cli.starting import find_venue
 from arena.errors import InputError, counted, quote
 
 if TYPE_CHECKING:
@@ -164,8 +166,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
 @click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about this many games.")
 @click.option("--seconds", type=float, help="Begin no round after this many seconds.")
 @click.option("--until-precise", is_flag=True, help="Continue until ratings are within the target.")
-@key_option("workers", "all cores")
-@key_option("executor", "local")
+@venue_options("scheduler", "scheduler_file")
 @QUIET
 @json_option
 def play(
@@ -173,10 +174,9 @@ def play(
     games: int | None,
     seconds: float | None,
     until_precise: bool,
-    workers: int | None,
-    executor: str | None,
     quiet: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Play rounds of the league: one, unless an option asks for more.
 
@@ -190,16 +190,15 @@ def play(
     from arena.executors.log import NORMAL, QUIET
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
-    from arena.tournament.keys import choose_executor
 
     if sum(one is not None for one in (games, seconds, until_precise or None)) > 1:
         raise InputError("--games, --seconds and --until-precise: choose one of them")
     if seconds is not None and not seconds > 0:
         raise InputError(f"--seconds: {seconds:g} is not a number above 0")
     adopt_orphans()
-    choice = choose_executor(None, executor)  # type: ignore[arg-type]
+    venue = find_venue(options)
     limit = _Limit(games, seconds, until_precise)
-    with _open(folder) as opened, opened.playing(), open_executor(choice, workers) as where:
+    with _open(folder) as opened, opened.playing(), open_executor(venue) as where:
         try:
             while limit.goes_on(opened):
                 result = opened.play_round(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from arena.cli.completion import complete_bots, complete_records, complete_runs
 from arena.cli.options import (
+    ON_THIS_MACHINE,
     PATH,
     Whole,
     json_option,
@@ -17,8 +19,9 @@ from arena.cli.options import (
     print_json,
     say,
     tolerate_any_terminal,
+    venue_options,
 )
-from arena.cli.starting import say_where
+from arena.cli.starting import find_venue, say_where
 from arena.errors import ArenaError, InputError
 
 _SAMPLE = Whole(0, sys.maxsize)
@@ -96,9 +99,9 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
     show_default=True,
     help="Games of each pairing that the bots play again.",
 )
-@key_option("workers", "all cores")
+@venue_options(*ON_THIS_MACHINE)
 @json_option
-def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
+def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
     Replays every record with the engine, lets the bots play a sample of the games again, and
@@ -109,16 +112,17 @@ def verify(run: Path, sample: int, workers: int | None, as_json: bool) -> None:
       arena play greedy uniform --pairs 10 --out results/check &&
         arena verify results/check
     """
-    from arena.executors.local import LocalExecutor, count_cores
+    from arena.executors.contract import open_executor
     from arena.runs.verify import verify as verify_run
 
     lines = []
     difference = None
     try:
-        for line in verify_run(run, sample, LocalExecutor(workers or count_cores())):
-            lines.append(line)
-            if not as_json:
-                say(line)
+        with open_executor(find_venue(options)) as executor:
+            for line in verify_run(run, sample, executor):
+                lines.append(line)
+                if not as_json:
+                    say(line)
     except ArenaError as error:
         if isinstance(error, InputError) or not as_json:
             raise

@@ -70,11 +70,10 @@ class Target(_TargetType):
 
 
 TARGET = Target()
-SEED = Whole(0, keys.MOST_SEED)
-PAIRS = Whole(1, keys.MOST_PAIRS)
+SEED = Whole(*keys.BOUNDS["seed"])
+PAIRS = Whole(*keys.BOUNDS["pairs"])
 PAIR = Whole(0, keys.MOST_PAIRS - 1)
 SEAT = Whole(0, 1)
-WORKERS = Whole(1, keys.MOST_WORKERS)
 GAMES = Whole(1, 1_000)
 SWAPS = Whole(1, keys.MOST_SWAPS)
 
@@ -186,13 +185,10 @@ def _read_changes(
 
 
 _FORMS: Final[dict[str, dict[str, Any]]] = {
-    "pairs": {"type": PAIRS},
     "until": {"type": TARGET, "metavar": "resolved|ELO"},
     "max_pairs": {"type": PAIRS},
     "anchor": {"metavar": "BOT=ELO[+-ERROR]"},
-    "workers": {"type": WORKERS},
     "executor": {"type": click.Choice(keys.EXECUTORS)},
-    "seed": {"type": SEED},
     "lane": {"type": LANE},
     "rules": {"metavar": "JSON", "callback": _read_changes},
     "limits": {"metavar": "JSON", "callback": _read_changes},
@@ -202,7 +198,34 @@ _FORMS: Final[dict[str, dict[str, Any]]] = {
 def key_option(key: str, default: str = "", **more: Any) -> Callable[[_Command], _Command]:
     """Return the option of a config's key; `default` is said at the end of its help."""
     text = keys.TEXTS[key] + (f"  [default: {default}]" if default else "")
-    return click.option(f"--{key.replace('_', '-')}", help=text, **_FORMS[key], **more)
+    form = _FORMS.get(key) or {"type": Whole(*keys.BOUNDS[key])}
+    return click.option(f"--{key.replace('_', '-')}", help=text, **form, **more)
+
+
+def venue_options(
+    *without: str, workers: str = "all cores", executor: str = "local"
+) -> Callable[[_Command], _Command]:
+    """Return a decorator that adds the options of where games are played, with these defaults.
+
+    Those without which a command does are named; `choose_venue` reads the others.
+    """
+    defaults = {"workers": workers, "executor": executor}
+    options = {key: key_option(key, defaults.get(key, "")) for key in keys.Venue.__struct_fields__}
+    options |= {"scheduler": SCHEDULER, "scheduler_file": SCHEDULER_FILE}
+    return _adds([option for key, option in options.items() if key not in without])
+
+
+ON_THIS_MACHINE: Final = ("executor", "scheduler", "scheduler_file")
+"""The options of a venue without which a command does that plays on this machine only."""
+
+
+def _adds(options: Sequence[_Command]) -> Callable[[_Command], _Command]:
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 RULES: Final = key_option("rules", "none")
@@ -262,14 +285,16 @@ def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
 
 
 def add_run_options(
-    *, seed: str, workers: str, lane: str, out: str, executor: str = "local"
+    out: str,
+    *,
+    seed: str = "0",
+    workers: str = "all cores",
+    executor: str = "local",
+    lane: str = "as fits the bot",
 ) -> Callable[[_Command], _Command]:
     """Return a decorator that adds the options of what plays a tournament, with these defaults."""
     options: list[_Command] = [
-        key_option("workers", workers),
-        key_option("executor", executor),
-        SCHEDULER,
-        SCHEDULER_FILE,
+        venue_options(workers=workers, executor=executor),
         key_option("seed", seed),
         key_option("lane", lane),
         RULES,
@@ -281,23 +306,17 @@ def add_run_options(
         click.option("--verbose", "-v", is_flag=True, help="Show the log."),
         QUIET,
     ]
-
-    def add(command: _Command) -> _Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+    return _adds(options)
 
 
 def add_config_options(out: str) -> Callable[[_Command], _Command]:
     """Return a decorator as `add_run_options` does, for a command whose defaults a config has."""
     return add_run_options(
+        out,
         seed="the config's",
-        executor="the config's, or local",
         workers="the config's, or all cores",
+        executor="the config's, or local",
         lane="the config's",
-        out=out,
     )
 
 

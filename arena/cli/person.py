@@ -15,6 +15,7 @@ import click
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
     GAMES,
+    ON_THIS_MACHINE,
     PATH,
     RULES,
     SEED,
@@ -24,7 +25,9 @@ from arena.cli.options import (
     names_option,
     say,
     tolerate_any_terminal,
+    venue_options,
 )
+from arena.cli.starting import find_venue
 from arena.errors import InputError
 from arena.records.naming import Naming
 
@@ -163,7 +166,8 @@ _FURTHER: Final = "for another browser: the address before has been used"
     show_default=True,
     help="Folder of the runs, and of your games in human/.",
 )
-def table(port: int, no_browser: bool, results: Path) -> None:
+@venue_options("workers", *ON_THIS_MACHINE)
+def table(port: int, no_browser: bool, results: Path, **options: Any) -> None:
     """Play, watch and look things up in a browser.
 
     Serves a page, only to this machine, until Ctrl-C. The printed address works once; then another
@@ -179,8 +183,10 @@ def table(port: int, no_browser: bool, results: Path) -> None:
         raise InputError(
             f"arena table needs {', '.join(missing)}: pip install 'district-noir-arena[table]'"
         )
+    from arena.executors.worker import play_here
     from arena.table.server import serve
 
+    play_here(find_venue(options))
     serve(results, port, _make_teller(), None if no_browser else _open_browser)
 
 

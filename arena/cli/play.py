@@ -33,9 +33,10 @@ from arena.cli.starting import How, print_report, to_document
 from arena.cli.vary import play_restricted
 from arena.errors import naming
 from arena.records.naming import Naming
+from arena.tournament import keys
 
 if TYPE_CHECKING:
-    from arena.tournament.keys import ExecutorChoice
+    from arena.tournament.keys import Venue
     from arena.tournament.tournament import Tournament
 
 _PAIRS = 100
@@ -44,7 +45,7 @@ _NOT_OF_A_MANIFEST = (
     *("rules", "limits"),
 )
 _NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "anchor", "workers", "executor", "scheduler"),
+    *("pairs", "against", "replace", "anchor", *keys.Venue.__struct_fields__, "scheduler"),
     *("scheduler_file", "fresh", "strict", "restrictions", "limits"),
     *("as_json", "verbose", "quiet"),
 )
@@ -91,11 +92,10 @@ def run(
         _play_again(path, manifest, out, How.of(options))
         return
     settings = with_options(read(path), options)
-    asked = How.of(options, settings.workers)
-    choice = asked.choose(settings.executor)
+    asked = How.of(options, settings)
     with naming(config), made_from(settings, path):
         tournament = make_tournament(settings, more, against, lane)
-    _play(tournament, out or Path("results") / settings.name, asked, choice, config)
+    _play(tournament, out or Path("results") / settings.name, asked, config)
 
 
 def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
@@ -103,11 +103,10 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
     from arena.runs.rerun import play_as
 
     refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
-    choice = how.choose()
     with naming(path):
         tournament = play_as(manifest)
     play = play_comparison if tournament.comparison else _play
-    play(tournament, out or Path("results") / tournament.name, how, choice, path)
+    play(tournament, out or Path("results") / tournament.name, how, path)
 
 
 @click.command()
@@ -130,12 +129,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 @ANCHOR
 @REPLACE
 @NO_REPEAT
-@add_run_options(
-    seed="0",
-    workers="all cores",
-    lane="as fits the bot",
-    out="none, nothing is written",
-)
+@add_run_options("none, nothing is written")
 def play(
     bots: Sequence[str],
     games: int,
@@ -179,44 +173,37 @@ def play(
     why = "only for a game with a person: arena human BOT"
     refuse_options("games", "names", "thoughts", why=why)
     asked = How.of(options)
-    choice = asked.choose()
     settings = with_options(Config([], _PAIRS, name="play"), options)
     if restrictions:
         refuse_options(*_NOT_RESTRICTED, why="not with --restrict, which only prints a table")
         play_restricted(settings, [*bots, *against], restrictions, lane, asked)
         return
-    _play(make_tournament(settings, bots, against, lane), out, asked, choice)
+    _play(make_tournament(settings, bots, against, lane), out, asked)
 
 
-def _play(
-    tournament: Tournament,
-    out: Path | None,
-    how: How,
-    choice: ExecutorChoice,
-    place: Path | None = None,
-) -> None:
+def _play(tournament: Tournament, out: Path | None, how: How, place: Path | None = None) -> None:
     """Play a tournament, and print its result; `place` is the config that it comes from."""
     how, problems = how.prepare(tournament, out, place)
     if not (how.quiet or how.as_json):
-        say(*_announce(tournament, how.workers, choice), err=True)
-    outcome = how.play(tournament, out, choice)
+        say(*_announce(tournament, how.venue), err=True)
+    outcome = how.play(tournament, out)
     if how.as_json:
         print_json(to_document(outcome, tournament, out, problems))
     else:
         print_report(outcome, tournament.rules, out, quiet=how.quiet)
 
 
-def _announce(tournament: Tournament, workers: int | None, choice: ExecutorChoice) -> Iterator[str]:
+def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
     """Yield how long a tournament takes at most, if limits were given."""
     from arena.lanes.limits import Limits
 
-    if choice.kind != "local" or tournament.limits == Limits():
+    if venue.kind != "local" or tournament.limits == Limits():
         return
     from arena.executors.local import count_cores
     from arena.runs.progress_bar import format_duration
     from arena.tournament.tournament import longest_seconds
 
-    most = format_duration(longest_seconds(tournament, workers or count_cores()))
+    most = format_duration(longest_seconds(tournament, venue.workers or count_cores()))
     yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"
 
 

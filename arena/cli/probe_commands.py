@@ -9,6 +9,7 @@ import click
 
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
+    ON_THIS_MACHINE,
     PAIRS,
     PATH,
     QUIET,
@@ -17,7 +18,9 @@ from arena.cli.options import (
     key_option,
     print_json,
     say,
+    venue_options,
 )
+from arena.cli.starting import find_venue
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ def _check_minutes(
     metavar="PAIRS",
     help="The same, from so many pairs of games.  [default: none]",
 )
-@key_option("workers", "all cores")
+@venue_options(*ON_THIS_MACHINE)
 @click.option(
     "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
 )
@@ -78,30 +81,30 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
 
 
 def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
-    """Return what a probe came to; at Ctrl-C say what is kept."""
+    """Return the result of a probe; at Ctrl-C say what is kept."""
     from arena.entries.resolve import resolve
     from arena.executors import log
-    from arena.executors.local import LocalExecutor, count_cores
+    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.probe_bot import find_opponent, probe
     from arena.runs.run import Interrupted
 
     victim, seed, how = resolve(bot), options["seed"], (options["learn"], options["minutes"])
-    executor = LocalExecutor(options["workers"] or count_cores())
     shown = log.QUIET if quiet else log.NORMAL
     adopt_orphans()
     kept = "nothing is kept"
     if any(how):
         kept = "what was learned or played is kept in results/, and the same command goes on"
-    try:
-        pairs = options["pairs"] or keys.PROBED_PAIRS
-        opponent = find_opponent(
-            victim, executor, options["out"], *how, pairs, seed, shown, force=options["force"]
-        )
-        kept = f"the opponent is kept in {opponent.file}"
-        return probe(victim, opponent, pairs, seed, executor, shown)
-    except Interrupted:
-        raise click.Abort(kept) from None
+    pairs = options["pairs"] or keys.PROBED_PAIRS
+    with open_executor(find_venue(options)) as executor:
+        try:
+            opponent = find_opponent(
+                victim, executor, options["out"], *how, pairs, seed, shown, force=options["force"]
+            )
+            kept = f"the opponent is kept in {opponent.file}"
+            return probe(victim, opponent, pairs, seed, executor, shown)
+        except Interrupted:
+            raise click.Abort(kept) from None
 
 
 COMMANDS: list[click.Command] = [probe]

@@ -15,6 +15,7 @@ from arena.cli.completion import complete_bots, complete_records, complete_runs
 from arena.cli.options import (
     LANE,
     LIMITS,
+    ON_THIS_MACHINE,
     PAIR,
     PATH,
     RULES,
@@ -27,6 +28,7 @@ from arena.cli.options import (
     say,
     say_json,
     tolerate_any_terminal,
+    venue_options,
     warn,
     with_options,
 )
@@ -39,6 +41,7 @@ from arena.cli.picking import (
     pick_game,
     read_record,
 )
+from arena.cli.starting import find_venue
 from arena.errors import InputError
 
 if TYPE_CHECKING:
@@ -206,6 +209,7 @@ def export(run: Path, out: Path | None) -> None:
 @RULES
 @LIMITS
 @THOUGHTS
+@venue_options("workers", *ON_THIS_MACHINE)
 def game(
     bot: str,
     opponent: str,
@@ -228,7 +232,7 @@ def game(
     Example:
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
-    from arena.executors.local import LocalExecutor
+    from arena.executors.contract import open_executor
     from arena.runs.prepare import prepare
     from arena.runs.rerun import add_thoughts, play_again
     from arena.tournament.config import Config, make_tournament
@@ -237,7 +241,8 @@ def game(
     settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
     tournament = make_tournament(settings, bots)
     warn(prepare(tournament))
-    again = play_again(tournament, pair, seat, LocalExecutor(1))
+    with open_executor(find_venue(options | {"workers": 1})) as executor:
+        again = play_again(tournament, pair, seat, executor)
     say(*again.evidence(), err=True)
     if thoughts:
         again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)

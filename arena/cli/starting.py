@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arena.executors.contract import Executor
     from arena.runs.run import Interrupted, Outcome
     from arena.store.folder import RunFolder
-    from arena.tournament.keys import ExecutorChoice, ExecutorKind
+    from arena.tournament.keys import Venue
     from arena.tournament.tournament import Tournament
     from engine import Rules
 
@@ -117,23 +117,23 @@ class How:
     Without those of seed, lane and out.
     """
 
-    workers: int | None
-    executor: ExecutorKind | None
-    scheduler: str | None
-    scheduler_file: str | None
-    fresh: bool
-    replace: bool
-    strict: bool
-    as_json: bool
-    verbose: bool
-    quiet: bool
+    venue: Venue
+    fresh: bool = False
+    replace: bool = False
+    strict: bool = False
+    as_json: bool = False
+    verbose: bool = False
+    quiet: bool = False
     no_repeat: bool = False
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], workers: int | None = None) -> How:
-        """Return what the options of a command say; `workers` are those of a config."""
+    def of(cls, options: Mapping[str, Any], config: Venue | None = None) -> How:
+        """Return what the options of a command say, whose defaults are those of a config.
+
+        A rank of MPI that is not the first serves here, and ends the command.
+        """
         own = {one.name: options[one.name] for one in fields(cls) if one.name in options}
-        return cls(**own | {"workers": options["workers"] or workers})
+        return cls(find_venue(options, config), **own)
 
     def __post_init__(self) -> None:
         if self.verbose and self.quiet:
@@ -161,23 +161,6 @@ class How:
         if removed and not self.quiet:
             say(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
 
-    def choose(self, of_config: ExecutorKind | ExecutorChoice | None = None) -> ExecutorChoice:
-        """Return where games are played; raises InputError.
-
-        A rank of MPI that is not the first serves here, and ends the command.
-        """
-        from arena.tournament.keys import choose_executor
-
-        choice = choose_executor(of_config, self.executor, self.scheduler, self.scheduler_file)
-        if choice.kind == "mpi":
-            from arena.executors.pool import serve_if_not_root
-
-            if serve_if_not_root():
-                raise click.exceptions.Exit(0)
-        elif choice.kind == "local":
-            _refuse_ranks()
-        return choice
-
     def prepare(
         self, tournament: Tournament, out: Path | None, place: Path | None = None
     ) -> tuple[How, list[str]]:
@@ -199,20 +182,39 @@ class How:
         self.say(problems)
         return self, problems
 
-    def play(self, tournament: Tournament, out: Path | None, choice: ExecutorChoice) -> Outcome:
+    def play(self, tournament: Tournament, out: Path | None) -> Outcome:
         """Play a tournament, into a folder if there is one, and return what it came to."""
         from arena.runs.run import run
         from arena.store.folder import RunFolder
 
-        with stoppable(out, choice, self.workers) as executor:
+        with stoppable(out, self.venue) as executor:
             if folder := RunFolder(out) if out else None:
                 self.clear(folder)
             asked, again = self.replace, not self.no_repeat
             return run(tournament, executor, folder, self.shown, replace=asked, repeat=again)
 
 
+def find_venue(options: Mapping[str, Any], config: Venue | None = None) -> Venue:
+    """Return where the games of a command are played; raises InputError.
+
+    A rank of MPI that is not the first serves here, and ends the command: so it comes before
+    anything is read or written.
+    """
+    from arena.tournament.keys import HERE, choose_venue
+
+    venue = choose_venue(options, config or HERE)
+    if venue.kind == "mpi":
+        from arena.executors.pool import serve_if_not_root
+
+        if serve_if_not_root():
+            raise click.exceptions.Exit(0)
+    elif venue.kind == "local" and "executor" in options:
+        _refuse_ranks()
+    return venue
+
+
 @contextmanager
-def stoppable(out: Path | None, choice: ExecutorChoice, workers: int | None) -> Iterator[Executor]:
+def stoppable(out: Path | None, venue: Venue) -> Iterator[Executor]:
     """Yield what plays into a folder; Ctrl-C and SIGTERM end the command and say what is kept.
 
     Processes that bots have left are this program's children from now on.
@@ -223,7 +225,7 @@ def stoppable(out: Path | None, choice: ExecutorChoice, workers: int | None) -> 
 
     adopt_orphans()
     try:
-        with interrupt_on_termination(), open_executor(choice, workers) as executor:
+        with interrupt_on_termination(), open_executor(venue) as executor:
             yield executor
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None

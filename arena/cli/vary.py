@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from arena.runs.restrict_bot import Costs
     from arena.runs.tune_parameters import Progress
     from arena.tournament.config import Config
-    from arena.tournament.keys import ExecutorChoice
     from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
     from arena.tournament.tune_plan import Tuning
@@ -96,18 +95,15 @@ def ablate(
 
     path = find_config(config)
     settings = with_options(read(path), options)
-    asked = How.of(options, settings.workers)
-    choice = asked.choose(settings.executor)
+    asked = How.of(options, settings)
     with naming(config), made_from(settings, path):
         tournament = make_tournament(settings, more, against, lane)
     tried = make_variants(tournament.rules, variants, cross=cross)
     out = out or Path("results") / f"{settings.name}-ablate"
-    _ablate(tournament, tried, out, asked, choice)
+    _ablate(tournament, tried, out, asked)
 
 
-def _ablate(
-    tournament: Tournament, variants: Sequence[Variant], out: Path, how: How, choice: ExecutorChoice
-) -> None:
+def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how: How) -> None:
     """Play the variants, and print how they differ."""
     from arena.insight.ablation import to_document
     from arena.runs.ablate_rules import ablate as play_variants
@@ -122,7 +118,7 @@ def _ablate(
             number = 1 + variants.index(variant)
             say(f"{number} of {len(variants)}: {variant.name}", err=True)
 
-    with stoppable(out, choice, how.workers) as executor:
+    with stoppable(out, how.venue) as executor:
         if how.fresh:
             clear(out, variants)
         ablation = play_variants(
@@ -177,7 +173,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     help="Pairs of the search, for all settings and opponents together.",
 )
 @click.option("--proof", type=PAIRS, help="Most pairs of the comparison.  [default: the budget]")
-@add_run_options(seed="0", workers="all cores", lane="as fits the bot", out="results/tune-BOT")
+@add_run_options("results/tune-BOT")
 def tune(
     bot: str,
     parameters: Sequence[str],
@@ -204,17 +200,16 @@ def tune(
     from arena.tournament.search_space import make_space
     from arena.tournament.tune_plan import make_tuning
 
-    asked = How.of(options | {"replace": False})
-    choice = asked.choose()
+    asked = How.of(options)
     if not against:
         raise InputError("--against: name the bots that the settings meet, A,B,C or ladder")
     space = make_space(parameters)
     settings = with_options(Config([], 1, name="tune"), options)
     tuning = make_tuning(make_tournament(settings, (bot,), against, lane), space, budget, proof)
-    _tune(tuning, out or Path("results") / tuning.folder_name, asked, choice)
+    _tune(tuning, out or Path("results") / tuning.folder_name, asked)
 
 
-def _tune(tuning: Tuning, out: Path, how: How, choice: ExecutorChoice) -> None:
+def _tune(tuning: Tuning, out: Path, how: How) -> None:
     """Search, and print what was found."""
     from arena.insight.tuned import describe, to_document
     from arena.runs.tune_parameters import check_folder, clear, prepare_tuning
@@ -228,7 +223,7 @@ def _tune(tuning: Tuning, out: Path, how: How, choice: ExecutorChoice) -> None:
             best = describe(progress.best)
             say(f"round {progress.number}: {tried}, best so far {best}", err=True)
 
-    with stoppable(out, choice, how.workers) as executor:
+    with stoppable(out, how.venue) as executor:
         if how.fresh:
             clear(out)
         check_folder(out, tuning)
@@ -265,11 +260,10 @@ def play_restricted(
     from arena.runs.restrict_bot import UNRESTRICTED, measure, restrict, to_document
     from arena.tournament.config import BotEntry, make_tournament
 
-    choice = how.choose()
     against = bots[1:] or bots
     gauntlet = make_tournament(settings, [BotEntry(bots[0], UNRESTRICTED)], against, lane)
     restricted = restrict(gauntlet, names)
-    with stoppable(None, choice, how.workers) as executor:
+    with stoppable(None, how.venue) as executor:
         costs = measure(restricted, executor, how.shown)
     if how.as_json:
         print_json(to_document(costs, restricted))

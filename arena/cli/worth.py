@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena.cli.completion import complete_runs
 from arena.cli.options import (
+    ON_THIS_MACHINE,
     PATH,
     QUIET,
     SEED,
     SWAPS,
     json_option,
-    key_option,
     print_json,
     refuse_options,
     say,
+    venue_options,
 )
 from arena.cli.picking import open_out
+from arena.cli.starting import find_venue
 from arena.errors import naming
 from arena.tournament import keys
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.store.store import Store
+    from arena.tournament.keys import Venue
     from arena.tournament.tournament import Tournament
 
 _ADJUSTED = "adds: a correlation, adjusted for who was ahead; not what a card causes"
@@ -46,7 +49,7 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
     help="Most swaps; for each one a game is played to its end.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the swaps.")
-@key_option("workers", "all cores")
+@venue_options(*ON_THIS_MACHINE)
 @click.option("--out", "-o", type=PATH, help="A CSV file of each bot and card.  [default: none]")
 @json_option
 @QUIET
@@ -54,12 +57,12 @@ def worth(
     run: Path,
     swaps: int,
     seed: int,
-    workers: int | None,
     out: Path | None,
     *,
     intervene: bool,
     as_json: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Estimate what taking each kind of card is worth, from a RUN.
 
@@ -78,10 +81,10 @@ def worth(
     from arena.store.reader import read_run
 
     if not intervene:
-        refuse_options("swaps", "seed", "workers", why="only with --intervene")
+        refuse_options("swaps", "seed", *options, why="only with --intervene")
     tournament, store = read_run(run)
     with closing(store), open_out(out) as file:
-        how = (swaps, seed, workers) if intervene else None
+        how = (swaps, seed, find_venue(options)) if intervene else None
         with naming(run):
             table, note = _measure(tournament, store, how, progress=not quiet)
         if out is not None:
@@ -100,11 +103,12 @@ def worth(
 def _measure(
     tournament: Tournament,
     store: Store,
-    how: tuple[int, int, int | None] | None,
+    how: tuple[int, int, Venue] | None,
     *,
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
-    """Return the table and a note; `how` has swaps, seed and workers, None for no experiment."""
+    """Return the table and a note; `how` has swaps, seed and venue, None for no experiment."""
+    from arena.executors.contract import open_executor
     from arena.insight.effects import ADJUSTED
     from arena.insight.win_tables import make_win_tables
     from arena.runs.intervene import add_effects
@@ -112,8 +116,10 @@ def _measure(
     cards = make_win_tables(tournament, store.count(), store.records).cards
     if how is None:
         return cards[[*ADJUSTED]], ""
-    swaps, seed, workers = how
-    return add_effects(cards, tournament, store, workers, swaps=swaps, seed=seed, progress=progress)
+    swaps, seed, venue = how
+    run = cards, tournament, store
+    with open_executor(venue) as executor:
+        return add_effects(*run, executor, swaps=swaps, seed=seed, progress=progress)
 
 
 def _format(table: pd.DataFrame) -> Iterator[str]:

@@ -10,7 +10,19 @@ import click
 
 from arena.check.extent import GAMES, LEAST_GAMES
 from arena.cli.completion import complete_bots
-from arena.cli.options import LIMITS, PATH, SEED, Whole, change_limits, json_option, print_json, say
+from arena.cli.options import (
+    LIMITS,
+    ON_THIS_MACHINE,
+    PATH,
+    SEED,
+    Whole,
+    change_limits,
+    json_option,
+    print_json,
+    say,
+    venue_options,
+)
+from arena.cli.starting import find_venue
 from arena.errors import counted
 
 if TYPE_CHECKING:
@@ -68,6 +80,7 @@ def new(name: str, folder: Path) -> None:
 )
 @click.option("--seconds", hidden=True)
 @LIMITS
+@venue_options("workers", *ON_THIS_MACHINE)
 @json_option
 def check(
     bot: str,
@@ -77,6 +90,7 @@ def check(
     seconds: str | None,
     limits: dict[str, Any],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Check each item of the contract for BOT, and estimate its rating.
 
@@ -99,7 +113,8 @@ def check(
     entry = resolve(bot)
     if lane == "jail":
         find_bubblewrap()
-    order = Order(bot, lane or safest_lane(), games, seed, change_limits(limits))
+    venue = find_venue(options)
+    order = Order(bot, lane or safest_lane(), games, seed, change_limits(limits), venue)
     adopt_orphans()
     items = []
     with _Progress() as progress:

@@ -1,18 +1,24 @@
-"""Define what an executor does, and open the one that a config names."""
+"""Define what an executor does, and open the one of a venue."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from concurrent import futures
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from msgspec.structs import replace
+
+from arena.errors import InputError
 from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import RunLog
-from arena.tournament.keys import ExecutorChoice
+from arena.tournament.keys import EXECUTORS, ExecutorChoice, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
+from engine.errors import show
 
 
+@runtime_checkable
 class Executor(Protocol):
     """Plays the chunks of a plan somewhere; `str` says where, as in "2 workers".
 
@@ -35,23 +41,37 @@ class Executor(Protocol):
 
 
 @contextmanager
-def open_executor(choice: ExecutorChoice, workers: int | None = None) -> Iterator[Executor]:
-    """Yield an executor of so many workers, or of as many as there are cores.
+def open_executor(venue: Venue) -> Iterator[Executor]:
+    """Yield what plays at a venue: every game of every command and call is played by one of these.
 
-    On a cluster the number is that of each site. Raises InputError if it cannot be reached.
+    The venue's executor may also be an Executor of ours, one of `concurrent.futures` or a Dask
+    client. On a cluster the workers are those of each site. Raises InputError if the executor
+    cannot be reached, or is none.
     """
-    if choice.kind == "local":
-        yield LocalExecutor(workers or count_cores())
-        return
-    if choice.kind == "mpi":
+    at: Any = venue.executor or "local"
+    at = ExecutorChoice(at) if at in EXECUTORS else at
+    told = replace(venue, executor=None)  # it travels to the workers
+    if isinstance(at, Executor):
+        yield at
+    elif isinstance(at, futures.Executor):
+        from arena.executors.pool import PoolExecutor
+
+        yield PoolExecutor(at, told)
+    elif not isinstance(at, ExecutorChoice):
+        from arena.executors.dask import DaskExecutor, import_distributed
+
+        if not isinstance(at, import_distributed().Client):
+            known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
+            raise InputError(f"executor: {show(at)} is neither {known}")
+        yield DaskExecutor(at, told)
+    elif at.kind == "mpi":
         from arena.executors.pool import mpi_executor
 
-        with mpi_executor(workers, choice.patience) as of_ranks:
-            yield of_ranks
-        return
-    from arena.executors.dask import dask_executor
+        yield mpi_executor(told, at.patience)
+    elif at.kind == "dask":
+        from arena.executors.dask import DaskExecutor, connect
 
-    with dask_executor(
-        choice.scheduler, choice.scheduler_file, workers, choice.patience
-    ) as of_cluster:
-        yield of_cluster
+        with connect(at.scheduler, at.scheduler_file) as client:
+            yield DaskExecutor(client, told, at.patience)
+    else:
+        yield LocalExecutor(venue.workers or count_cores(), told)

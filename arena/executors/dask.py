@@ -20,7 +20,7 @@ from arena.errors import InputError, NoSites, escape
 from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog
 from arena.executors.roster import Place
-from arena.tournament.keys import PATIENCE
+from arena.tournament.keys import HERE, PATIENCE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
@@ -37,12 +37,12 @@ _CONNECT = "10s"
 class DaskExecutor:
     """Plays on all workers of a `dask.distributed.Client`'s cluster.
 
-    Each Dask worker has a site of `workers` workers, by default one for each of its threads;
+    Each Dask worker has a site of the workers of the `venue`, by default one for each of its threads;
     `patience` is for how many seconds the run waits while no site plays.
     """
 
     client: Client = field(repr=False)
-    workers: int | None = None
+    venue: Venue = HERE
     patience: float = PATIENCE
 
     def __str__(self) -> str:
@@ -52,8 +52,8 @@ class DaskExecutor:
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
-        places, workers = DaskPlaces(self.client), self.workers or 0
-        fleet = Fleet(places, plan, tournament, log, workers=workers, patience=self.patience)
+        places, venue = DaskPlaces(self.client), self.venue
+        fleet = Fleet(places, plan, tournament, log, venue=venue, patience=self.patience)
         yield from fleet.play()
 
 
@@ -111,20 +111,11 @@ class OneWorker(Executor):
 
 
 @contextmanager
-def dask_executor(
-    scheduler: str | None, scheduler_file: str | None, workers: int | None, patience: float
-) -> Iterator[DaskExecutor]:
-    """Yield the executor of a scheduler; without an address, Dask's own config has it.
+def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Client]:
+    """Yield a client of a scheduler, by default from Dask's own config.
 
     Raises InputError if no scheduler answers, or Dask is not installed.
     """
-    with connect(scheduler, scheduler_file) as client:
-        yield DaskExecutor(client, workers, patience)
-
-
-@contextmanager
-def connect(scheduler: str | None, scheduler_file: str | None) -> Iterator[Client]:
-    """Yield a client of a scheduler; raises InputError."""
     distributed = import_distributed()
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -18,7 +18,7 @@ from arena.executors.calls import Calls, Event, Gone, Joined, Left, Places, own_
 from arena.executors.frames import Garbled
 from arena.executors.log import RunLog, logger
 from arena.executors.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
-from arena.tournament.keys import PATIENCE
+from arena.tournament.keys import HERE, PATIENCE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
@@ -33,7 +33,7 @@ _LATE_AT_LEAST = 1.0  # seconds
 class Fleet:
     """Plays the chunks of a plan on sites at all available places.
 
-    A site has `workers` workers; 0 means one for each core of its place. `own` hosts the client's
+    A site has the workers of the `venue`, by default one for each core. `own` hosts the client's
     own site, which replays doubtful games if no other machine can.
     """
 
@@ -44,13 +44,12 @@ class Fleet:
         tournament: Tournament,
         log: RunLog,
         *,
-        workers: int = 0,
+        venue: Venue = HERE,
         patience: float = PATIENCE,
     ) -> None:
         self.plan = plan
-        self.opening = Opening(tournament)
+        self.opening = Opening(tournament, venue)
         self.log = log
-        self.workers = workers
         self.roster = Roster(patience)
         self.own = Host("the client", own_place())
         self.calls = Calls(places, self.own, self._sites)
@@ -170,7 +169,7 @@ class Fleet:
             self.calls.ask(site, batch, site_host.play_batch, site.token, batch.number, data)
 
     def _workers_of(self, one: Host) -> int:
-        return self.workers or one.place.cores
+        return self.opening.venue.workers or one.place.cores
 
     def _open(self, one: Host) -> None:
         """Open a host's site; in a pool it is opened with each batch."""

@@ -24,6 +24,7 @@ from arena.lanes.faults import KILLED
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
@@ -41,9 +42,10 @@ def count_cores() -> int:
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """Plays on `workers` worker processes of this machine."""
+    """Plays on `workers` worker processes of this machine, which know the `venue`."""
 
     workers: int
+    venue: Venue = HERE
 
     def __str__(self) -> str:
         return counted(self.workers, "worker")
@@ -52,18 +54,20 @@ class LocalExecutor:
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
-        with open_crew(self.workers, plan, tournament, log) as crew:
+        with open_crew(self.workers, plan, tournament, log, self.venue) as crew:
             yield from crew.play()
             crew.dismiss()
 
 
 @contextmanager
-def open_crew(size: int, work: Work, tournament: Tournament, log: RunLog) -> Iterator[Crew]:
+def open_crew(
+    size: int, work: Work, tournament: Tournament, log: RunLog, venue: Venue = HERE
+) -> Iterator[Crew]:
     """Yield a crew of `size` workers; at the end its processes and files are removed."""
     warm_jails(tournament.entries)
     with scratch_folder() as folder:
         others = children()
-        crew = Crew(size, work, tournament, log, folder)
+        crew = Crew(size, work, tournament, log, folder, venue)
         try:
             yield crew
         finally:
@@ -81,6 +85,7 @@ class Crew:
         tournament: Tournament,
         log: RunLog,
         folder: Path,
+        venue: Venue,
     ) -> None:
         self.size = size
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
@@ -91,7 +96,7 @@ class Crew:
             else Halves(work, size, whole=whole)
         )
         self.tournament = tournament
-        self.head = write_head(tournament)
+        self.head = write_head(tournament, venue)
         self.log = log
         self.folder = folder
         self.deaths = Deaths()

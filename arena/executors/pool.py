@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from arena.errors import InputError, escape
 from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog
 from arena.executors.roster import Place
-from arena.tournament.keys import PATIENCE
+from arena.tournament.keys import HERE, PATIENCE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 
@@ -38,14 +37,14 @@ _pools: list[MPIPoolExecutor] = []  # the pool that rank 0 has opened
 
 @dataclass(frozen=True)
 class PoolExecutor:
-    """Plays on all processes of an executor, with a site of `workers` workers in each.
+    """Plays on all processes of an executor, with a site of the venue's workers, or one, in each.
 
     `size` is their number, if the executor has no attribute for it; `patience` is for how many
     seconds the run waits while no site plays. `what` names the processes in messages.
     """
 
     executor: Executor = field(repr=False)
-    workers: int = 1
+    venue: Venue = HERE
     patience: float = PATIENCE
     size: int = 0
     what: str = ""
@@ -61,14 +60,15 @@ class PoolExecutor:
         """Return a place for each process."""
         sizes = (getattr(self.executor, name, None) for name in _SIZES)
         size = self.size or next((size for size in sizes if size), os.cpu_count()) or 1
-        place = Place(self.executor, self.workers, pool=self._what)
+        place = Place(self.executor, pool=self._what)
         return {f"{number} of {size} {self._what}": place for number in range(1, size + 1)}
 
     def play(
         self, plan: Plan, tournament: Tournament, log: RunLog
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
-        yield from Fleet(self, plan, tournament, log, patience=self.patience).play()
+        fleet = Fleet(self, plan, tournament, log, venue=self.venue, patience=self.patience)
+        yield from fleet.play()
 
 
 def serve_if_not_root() -> bool:
@@ -96,16 +96,15 @@ def serve_if_not_root() -> bool:
     return False
 
 
-@contextmanager
-def mpi_executor(workers: int | None, patience: float) -> Iterator[PoolExecutor]:
-    """Yield the executor of all ranks but 0, each with `workers` workers, by default one.
+def mpi_executor(venue: Venue, patience: float) -> PoolExecutor:
+    """Return the executor of all ranks but 0, each with the venue's workers, or one.
 
     On any other rank than 0 it serves, then ends the program. Raises InputError like
     `serve_if_not_root`.
     """
     if serve_if_not_root():
         raise SystemExit
-    yield PoolExecutor(_pools[0], workers or 1, patience, what="ranks of MPI")
+    return PoolExecutor(_pools[0], venue, patience, what="ranks of MPI")
 
 
 def _import_mpi() -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from arena.executors import wire
 from arena.executors.log import logger
 from arena.lanes.faults import KINDS, Fault
 from arena.lanes.probe import find_problems
+from arena.tournament.keys import Venue
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
@@ -251,16 +252,17 @@ class Batch:
 class Opening:
     """The first message to each site of a run, and the check of its answer."""
 
-    def __init__(self, tournament: Tournament) -> None:
+    def __init__(self, tournament: Tournament, venue: Venue) -> None:
         self.tournament = tournament
+        self.venue = venue
         self._imports = [hash_imports(entry) for entry in tournament.entries]
         self._heads: dict[int, bytes] = {}  # by number of workers
 
     def head(self, workers: int) -> bytes:
         """Return the first message to a site with this number of workers, encoded only once."""
         if workers not in self._heads:
-            head = wire.Head(self.tournament, versions_here(), self._imports, workers)
-            self._heads[workers] = wire.write_head(head)
+            known = self.tournament, versions_here(), self._imports, workers, self.venue
+            self._heads[workers] = wire.write_head(wire.Head(*known))
         return self._heads[workers]
 
     def find_lack(self, data: bytes) -> str:

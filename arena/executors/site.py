@@ -161,7 +161,8 @@ class _Site:
         logger.setLevel(logging.INFO)
         logger.propagate = False
         logger.addHandler(lines)
-        with open_crew(head.workers, self.batches, tournament, RunLog([lines])) as crew:
+        log = RunLog([lines])
+        with open_crew(head.workers, self.batches, tournament, log, head.venue) as crew:
             try:
                 while True:
                     self.batches.wait()

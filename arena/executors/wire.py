@@ -15,6 +15,7 @@ import msgspec
 from arena.executors.answers import Part, from_part, to_part
 from arena.executors.frames import Garbled
 from arena.executors.log import Line as Line
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Chunk, Played, join, join_chunks
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions
@@ -28,15 +29,13 @@ HELLO, ANSWER, BEAT = 1, 2, 3
 
 
 class Head(NamedTuple):
-    """What a site has to know about a run; `imports` are the entries' `hash_imports`.
-
-    If `workers` is 0, the site's host decides their number.
-    """
+    """What a site has to know about a run; `imports` are the entries' `hash_imports`."""
 
     tournament: Tournament
     versions: Versions
     imports: Sequence[str]
     workers: int
+    venue: Venue = HERE
 
 
 class Hello(msgspec.Struct, array_like=True):

@@ -28,9 +28,11 @@ from arena.games.match import (
 from arena.games.players import InprocPlayer, RemotePlayer
 from arena.games.swap import begin
 from arena.games.timing import Pace, Timing
+from arena.lanes.cleanup import adopt_orphans
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Forfeit
 from arena.lanes.process import BotProcess, bot_process
+from arena.tournament.keys import Venue
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -38,6 +40,11 @@ from engine.play import Draw, setup
 from engine.state import Seat, State
 
 _AGAIN = -1  # the part of replayed games
+
+
+def play_here(venue: Venue) -> None:  # noqa: ARG001 (nothing of a venue changes a process yet)
+    """Make this process, which is the arena's own, one that plays: what bots leave is its child."""
+    adopt_orphans()
 
 
 class Worker:

@@ -22,13 +22,14 @@ from arena.executors.answers import Answer, Failed, LastWords, write_answer
 from arena.executors.deaths import Asking, Progress
 from arena.executors.frames import receive
 from arena.executors.log import Reporter, log_to, logger
-from arena.executors.worker import Worker
+from arena.executors.worker import Worker, play_here
 from arena.games.match import GameResult
-from arena.lanes.cleanup import FOLDER_VARIABLE, adopt_orphans, die_with, kill_orphans
+from arena.lanes.cleanup import FOLDER_VARIABLE, die_with, kill_orphans
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
@@ -43,10 +44,11 @@ _MEMORY = "/proc/self/statm"
 _ALLOWED_SHARE = 0.9  # share of its memory limit above which a worker counts as corrupted
 
 
-def write_head(tournament: Tournament) -> bytes:
-    """Return the pickled head for a worker: the tournament, and the folders to find bots in."""
+def write_head(tournament: Tournament, venue: Venue = HERE) -> bytes:
+    """Return the pickled head for a worker: tournament, venue, and the folders to find bots in."""
     here = os.getcwd()
-    return pickle.dumps((tournament, here, [os.path.join(here, place) for place in sys.path]))
+    path = [os.path.join(here, place) for place in sys.path]
+    return pickle.dumps((tournament, venue, here, path))
 
 
 def start(descriptor: int, memory: int, head: int, folder: Path) -> Program:
@@ -97,11 +99,12 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
     log_to(Path(folder).name, channel.say)
     progress = Progress(mmap.mmap(memory, Progress.SIZE))
     with mmap.mmap(head, 0, access=mmap.ACCESS_READ) as told:
-        tournament, here, path = pickle.loads(told)
+        tournament, venue, here, path = pickle.loads(told)
     for shared in (memory, head):
         os.close(shared)
     look_from(Path(here))
     sys.path[:] = path
+    play_here(venue)
     try:
         _serve(channel, progress, tournament, folder)
     except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent has exited
@@ -210,7 +213,6 @@ def _confine(limits: Limits, folder: str, output: Output) -> None:
     output.capture()
     os.chdir(folder)
     os.environ[FOLDER_VARIABLE] = tempfile.tempdir = folder
-    adopt_orphans()
     used = psutil.Process().memory_info()
     most = limits.memory * _MB + getattr(used, "data", 0)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]

@@ -27,7 +27,7 @@ from arena.entries.resolve import BOTS, installed, resolve
 from arena.entries.spec import parse
 from arena.entries.syntax import find_shape
 from arena.errors import ArenaError, InputError
-from arena.executors.local import LocalExecutor
+from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
 from arena.lanes.probe import find_problems
 from arena.leagues.league_settings import PANEL, Settings
@@ -35,6 +35,7 @@ from arena.leagues.ledger import ACTIVE, Ledger, Refusal, Version
 from arena.runs.run import run
 from arena.store.folder import replacing
 from arena.store.store import Store
+from arena.tournament.keys import Venue
 from arena.tournament.tournament import Tournament
 
 SOURCES: Final = "bots"
@@ -246,8 +247,8 @@ class Desk:
         for problem in find_problems(entries, rules, self.settings.limits):
             raise Refused(problem)
         pair = Tournament("time", 0, 1, entries, rules, self.settings.limits)
-        with closing(Store(None)) as store:
-            timings = run(pair, LocalExecutor(1), shown=QUIET, store=store).timings
+        with closing(Store(None)) as store, open_executor(Venue(workers=1)) as executor:
+            timings = run(pair, executor, shown=QUIET, store=store).timings
         cpu = timings[_LABEL].cpu
         return Item("time", "ok", "", figures={name: cpu.quantile(at) for name, at in _TIMES})
 

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.entries.catalogue import expand_ladder
+from arena.executors.contract import open_executor
 from arena.insight.comparison import describe, describe_differences
 from arena.library.request import (
     Bot,
@@ -15,8 +16,6 @@ from arena.library.request import (
     Location,
     folder_path,
     listed,
-    of_config,
-    open_where,
     request,
     takes,
 )
@@ -155,20 +154,19 @@ def compare(
     True
     """
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
-    where = keys.get("executor")
-    given: dict[str, Any] = keys | {"executor": of_config(where)}
+    given: dict[str, Any] = {**keys}
     if against is not None:
         given |= {"format": "gauntlet", "panel": panel_of(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress)
-    tournament, settings = request([new, old], None, given, default, how.kept)
+    tournament, venue = request([new, old], None, given, default, how.kept)
     tournament = as_comparison(tournament, stop)
     if season is not None:
         place = None if out is None else folder_path(out, "out")
         tournament, folder = placed = take_place(season, tournament, place)
         how = dataclasses.replace(how, out=folder)
-    with open_where(where, settings, tournament) as opened:
-        outcome, results = how.play(tournament, opened)
+    with open_executor(venue) as executor:
+        outcome, results = how.play(tournament, executor)
     assert outcome.comparison is not None
     if season is not None:
         keep_result(placed, outcome.comparison.sentence)

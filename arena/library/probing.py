@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 from arena.errors import InputError
-from arena.executors.local import LocalExecutor, count_cores
+from arena.executors.contract import open_executor
 from arena.executors.log import NORMAL, QUIET
-from arena.library.request import Bot, Location, folder_path, plain, request
+from arena.library.request import Bot, Location, folder_path, request, takes
 from arena.runs import probe_bot as runs
 from arena.runs.probe_bot import Probed
-from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS
+from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS, LocalKeys
 from engine.errors import show
 
 
+@takes(LocalKeys)
 def probe(
     bot: Bot,
     *,
@@ -21,10 +23,10 @@ def probe(
     seed: int = 0,
     learn: int | None = None,
     minutes: float | None = None,
-    workers: int | None = None,
     out: Location | None = None,
     force: bool = False,
     progress: bool = True,
+    **keys: Unpack[LocalKeys],
 ) -> Probed:
     """Say how much a bot loses at least, to an opponent that knows how it plays.
 
@@ -41,18 +43,17 @@ def probe(
     >>> found.bot, found.pairs, found.score > 0.5
     ('greedy', 2, True)
     """
-    pairs, seed, learn, minutes, workers = plain((pairs, seed, learn, minutes, workers))
     if learn is not None and not (type(learn) is int and 1 <= learn <= MOST_PAIRS):
         raise InputError(f"learn: {show(learn)} is not a number from 1 to {MOST_PAIRS:,}")
     if minutes is not None and not 0 < minutes < float("inf"):
         raise InputError(f"minutes: {show(minutes)} is not a number above 0")
-    given = {"seed": seed, "workers": workers, "pairs": pairs}
+    given = {**keys, "seed": seed, "pairs": pairs}
     default = {"name": "probe", "pairs": PROBED_PAIRS}
-    tournament, _ = request([bot, ("opponent", "uniform")], None, given, default)
-    executor = LocalExecutor(workers or count_cores())
+    tournament, venue = request([bot, ("opponent", "uniform")], None, given, default)
     shown = NORMAL if progress else QUIET
     victim, place = tournament.entries[0], None if out is None else Path(folder_path(out, "out"))
-    opponent = runs.find_opponent(
-        victim, executor, place, learn, minutes, tournament.pairs, seed, shown, force=force
-    )
-    return runs.probe(victim, opponent, tournament.pairs, tournament.seed, executor, shown)
+    with open_executor(venue) as executor:
+        opponent = runs.find_opponent(
+            victim, executor, place, learn, minutes, tournament.pairs, seed, shown, force=force
+        )
+        return runs.probe(victim, opponent, tournament.pairs, tournament.seed, executor, shown)

@@ -5,31 +5,26 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent import futures
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+from msgspec.structs import replace
 
 from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
-from arena.executors.contract import Executor, open_executor
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
 from arena.library.held import Here, explain_held, has_held, keep_here
 from arena.runs.prepare import prepare
 from arena.runs.rerun import find_manifest, play_as
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.keys import choose_executor
+from arena.tournament.keys import EveryCallKeys, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import Lines
 from engine import Rules
-from engine.errors import show
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Bot: TypeAlias = "str | os.PathLike[str] | Callable[..., Any] | Mapping[str, Any] | tuple[str, Any]"
 """A spec, a class or function, a mapping as in a config, or a label with one of these."""
@@ -74,11 +69,8 @@ class Bots:
 
 Location: TypeAlias = "str | os.PathLike[str]"
 
-Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
-"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
 
-
-class GameKeys(TypedDict, total=False):
+class GameKeys(EveryCallKeys, total=False):
     """Keys of a config that a call for one game takes as keywords."""
 
     seed: int | None
@@ -87,11 +79,9 @@ class GameKeys(TypedDict, total=False):
     limits: Mapping[str, Any] | Limits | None
 
 
-class CompareKeys(GameKeys, total=False):
+class CompareKeys(GameKeys, VenueKeys, total=False):
     """Those that a comparison takes."""
 
-    workers: int | None
-    executor: Where | None
     max_faults: int | None
     halves: str | None
 
@@ -110,7 +100,6 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_WHERE = ("workers", "executor")
 _CALLER = 4  # frames from a warning to the program that called the library
 
 
@@ -130,7 +119,7 @@ def plain(value: Any) -> Any:
     return value.item() if is_scalar else value
 
 
-def takes(keys: type[GameKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+def takes(keys: type[EveryCallKeys]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return a decorator of a function whose last keywords are these keys of a config.
 
     Its signature shows each of them, and any other one is a TypeError, as of every function.
@@ -162,18 +151,20 @@ def request(
     given: Mapping[str, Any],
     default: Mapping[str, Any],
     kept: Location | None = None,
-) -> tuple[Tournament, Config]:
-    """Return a tournament that can be played, and the config that it is made of.
+) -> tuple[Tournament, Venue]:
+    """Return a tournament that can be played, and where it is.
 
     What is `given` and not None comes before a config's values; `default` stands for a config
     where there is none. A config that is a manifest is played as it is. `kept` is a folder whose
-    games the run goes on from. Warns of bots that do not load. Raises ChangedBots, and
-    InputError, also for a class or function that does not load in a process of its own: with the
-    traceback from there as a note.
+    games the run goes on from. Where only this process has a bot, all games are played in it.
+    Warns of bots that do not load. Raises ChangedBots, and InputError, also for a class or function
+    that does not load in a process of its own: with the traceback from there as a note.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
     name = Path(place).stem if place else str(default["name"])
+    where = given.get("executor")
+    given = {**given, "executor": _of_config(where)}
     try:
         if manifest := find_manifest(data):
             tournament, settings = _again(manifest, {"bots": bots, **given})
@@ -190,7 +181,7 @@ def request(
         for note in getattr(error, "__notes__", ()):
             named.add_note(note)
         raise named from None
-    return tournament, settings
+    return tournament, _at(settings, Here() if has_held(tournament) else where)
 
 
 def _make(
@@ -206,14 +197,12 @@ def _make(
 
 def _again(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
     """Return the tournament of a manifest, and a config that says where it is played."""
-    where = {name: given.get(name) for name in _WHERE}
+    where = {name: given.get(name) for name in Venue.__struct_fields__}
     for name, value in given.items():
         if value is not None and name not in where:
             raise InputError(f"{name}: a manifest is played as it is")
     tournament = play_as(manifest)
-    settings = {"bots": [], "pairs": tournament.pairs}
-    settings |= {name: value for name, value in where.items() if value is not None}
-    return tournament, convert(settings, tournament.name)
+    return tournament, _convert(where)
 
 
 def _merge(
@@ -240,39 +229,28 @@ def folder_path(folder: object, name: str) -> Path:
     return Path(folder)
 
 
-def of_config(where: Where | None) -> Any:
+def find_venue(**keys: Any) -> Venue:
+    """Return where a call plays that has only the keywords of a venue; raises InputError."""
+    where = keys.get("executor")
+    return _at(_convert(keys | {"executor": _of_config(where)}), where)
+
+
+def _convert(keys: Mapping[str, Any]) -> Config:
+    """Return a config that says only where is played."""
+    given = {name: value for name, value in keys.items() if value is not None}
+    return convert({"bots": [], "pairs": 1} | given, "call")
+
+
+def _of_config(where: Where | None) -> Any:
     """Return what of an executor can stand in a config, None for a client."""
     return where if isinstance(where, str | Mapping) else None
 
 
-@contextmanager
-def open_where(
-    where: Where | None, settings: Config, tournament: Tournament | None = None
-) -> Iterator[Executor]:
-    """Yield an executor of so many workers as a config says.
-
-    A tournament with a bot that only this process has is played here. Raises InputError if the
-    executor cannot be reached, or is none.
-    """
-    if tournament and has_held(tournament):
-        yield Here()
-        return
-    if where is None or isinstance(where, str | Mapping):
-        choice = choose_executor(settings.executor)
-        with open_executor(choice, settings.workers) as executor:
-            yield executor
-        return
-    if isinstance(where, futures.Executor):
-        from arena.executors.pool import PoolExecutor
-
-        yield PoolExecutor(where, settings.workers or 1)
-        return
-    from arena.executors.dask import DaskExecutor, import_distributed
-
-    if not isinstance(where, import_distributed().Client):
-        known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
-        raise InputError(f"executor: {show(where)} is neither {known}")
-    yield DaskExecutor(where, settings.workers)
+def _at(settings: Config, where: Any) -> Venue:
+    """Return the venue of a config, whose executor may be one that is there already."""
+    venue = choose_venue({}, settings)
+    is_live = where is not None and _of_config(where) is None
+    return replace(venue, executor=where) if is_live else venue
 
 
 def listed(against: Any) -> list[Any]:

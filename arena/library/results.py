@@ -8,11 +8,13 @@ from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.errors import InputError, naming
+from arena.executors.contract import open_executor
 from arena.insight.summary import format_standings
-from arena.library.request import Where, folder_path, of_config, open_where
+from arena.library import request
+from arena.library.request import find_venue, folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import (
     FAULT_COLUMNS,
@@ -25,7 +27,7 @@ from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
 from arena.tournament import keys
-from arena.tournament.config import convert
+from arena.tournament.keys import LocalKeys, VenueKeys
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -232,14 +234,15 @@ class Results:
 
         return tables_of(self._tournament, self._counts, self._store)
 
+    @request.takes(LocalKeys)
     def worth(
         self,
         *,
         intervene: bool = False,
         swaps: int | None = None,
         seed: int = 0,
-        workers: int | None = None,
         progress: bool = True,
+        **where: Unpack[LocalKeys],
     ) -> pd.DataFrame:
         """Return the contribution of each kind of card; with `intervene` its experimental effect.
 
@@ -259,15 +262,14 @@ class Results:
 
         if not intervene:
             return self.cards[[*ADJUSTED]]
-        run = self._tournament, self._store
-        with naming(str(self._folder or self.name)):
-            table, note = add_effects(
-                self.cards, *run, workers, swaps=swaps, seed=seed, progress=progress
-            )
+        run = self.cards, self._tournament, self._store
+        with naming(str(self._folder or self.name)), open_executor(find_venue(**where)) as at:
+            table, note = add_effects(*run, at, swaps=swaps, seed=seed, progress=progress)
         if note:
-            warnings.warn(note, stacklevel=2)
+            warnings.warn(note, stacklevel=3)
         return table
 
+    @request.takes(VenueKeys)
     def analyse(
         self,
         by: str = keys.JUDGE,
@@ -277,9 +279,8 @@ class Results:
         worst: int = keys.WORST,
         agree: int = 0,
         seed: int = 0,
-        workers: int | None = None,
-        executor: Where | None = None,
         progress: bool = True,
+        **where: Unpack[VenueKeys],
     ) -> Analysis:
         """Judge the decisions of `games` games, and return the losses of the bots.
 
@@ -299,12 +300,10 @@ class Results:
         """
         from arena.runs.analysis import Asked, analyse_run
 
-        where = {"executor": of_config(executor), "workers": workers}
-        given = {name: value for name, value in where.items() if value is not None}
-        settings = convert({"bots": [], "pairs": 1} | given, self.name)
+        venue = find_venue(**where)
         folder = self._folder if self._folder and self._folder.is_dir() else None
         run = self._tournament, self._store, folder
-        with naming(str(self._folder or self.name)), open_where(executor, settings) as at:
+        with naming(str(self._folder or self.name)), open_executor(venue) as at:
             asked = Asked(by, worlds, seed, worst)
             return analyse_run(*run, at, asked, games=games, positions=agree, progress=progress)
 

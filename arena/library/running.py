@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from arena.errors import InputError
-from arena.executors.contract import Executor
-from arena.executors.local import LocalExecutor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET
-from arena.library.held import Here, has_held
 from arena.library.request import (
     Bot,
     GameKeys,
@@ -21,8 +19,6 @@ from arena.library.request import (
     RunKeys,
     folder_path,
     listed,
-    of_config,
-    open_where,
     request,
     takes,
 )
@@ -115,14 +111,13 @@ def run(
     >>> results.played, list(results.standings["bot"])
     (4, ['greedy', 'uniform'])
     """
-    where = keys.get("executor")
-    given: dict[str, Any] = keys | {"executor": of_config(where)}
+    given: dict[str, Any] = {**keys}
     if against is not None:
         given |= {"format": "gauntlet", "panel": listed(against)}
     how = Playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
-    tournament, settings = request(bots, config, given, _DEFAULT, how.kept)
-    with open_where(where, settings, tournament) as opened:
-        return how.play(tournament, opened)[1]
+    tournament, venue = request(bots, config, given, _DEFAULT, how.kept)
+    with open_executor(venue) as executor:
+        return how.play(tournament, executor)[1]
 
 
 @dataclass(frozen=True)
@@ -204,9 +199,10 @@ def play(
         raise InputError(f"pair: {show(pair)} is not a number from 0 to {MOST_PAIRS - 1:,}")
     if type(seat) is not int or seat not in (0, 1):
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
-    default = {"name": "game", "pairs": pair + 1}
-    tournament, _ = request([bot, opponent], None, keys, default)
-    game = play_again(tournament, pair, seat, Here() if has_held(tournament) else LocalExecutor(1))
+    default = {"name": "game", "pairs": pair + 1, "workers": 1}
+    tournament, venue = request([bot, opponent], None, keys, default)
+    with open_executor(venue) as executor:
+        game = play_again(tournament, pair, seat, executor)
     if thoughts:
         game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)
         if note:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.errors import InputError
+from arena.executors.contract import open_executor
 from arena.executors.log import NORMAL, QUIET
 from arena.leagues import league as leagues
 from arena.leagues.league_settings import check_settings, draw_seed
 from arena.leagues.shown import Standing, history, standings
-from arena.library.request import Location, Where, folder_path, of_config, open_where
-from arena.tournament.config import convert
+from arena.library.request import Location, find_venue, folder_path, takes
+from arena.tournament.keys import VenueKeys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,27 +121,25 @@ makes one
         with self._open() as opened:
             opened.withdraw(name, by)
 
+    @takes(VenueKeys)
     def play(
         self,
         rounds: int = 1,
         *,
         until_precise: bool = False,
-        workers: int | None = None,
-        executor: Where | None = None,
         progress: bool = False,
+        **keys: Unpack[VenueKeys],
     ) -> int:
         """Play so many rounds, or as many as it takes; return how many were played.
 
         An `executor` is what it is for `arena.run`. Raises InputError where somebody else plays
         this league, and for one of fewer than two bots.
         """
-        where = {"executor": of_config(executor), "workers": workers}
-        given = {name: value for name, value in where.items() if value is not None}
-        settings = convert({"bots": [], "pairs": 1} | given, "league")
+        venue = find_venue(**keys)
         played = 0
-        with self._open() as opened, opened.playing(), open_where(executor, settings) as at:
+        with self._open() as opened, opened.playing(), open_executor(venue) as executor:
             while played < rounds or (until_precise and not opened.is_precise()):
-                if opened.play_round(at, shown=NORMAL if progress else QUIET) is None:
+                if opened.play_round(executor, shown=NORMAL if progress else QUIET) is None:
                     raise InputError(f"{self.folder}: a league needs two bots that play")
                 played += 1
         return played

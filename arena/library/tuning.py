@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from arena.errors import InputError
+from arena.executors.contract import open_executor
 from arena.executors.log import NORMAL, QUIET
 from arena.insight.difference_columns import CANDIDATES, LANDSCAPE
 from arena.insight.tuned import Tuned, describe_lines, to_document
@@ -19,8 +20,6 @@ from arena.library.request import (
     CompareKeys,
     Location,
     folder_path,
-    of_config,
-    open_where,
     request,
     takes,
 )
@@ -137,13 +136,11 @@ def tune(
     for name, pairs in (("budget", budget), ("proof", proof)):
         if pairs is not None and not (type(pairs) is int and 1 <= pairs <= MOST_PAIRS):
             raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {MOST_PAIRS:,}")
-    where = keys.get("executor")
-    given: dict[str, Any] = keys | {"executor": of_config(where), "format": "gauntlet"}
-    given["panel"] = panel_of(against, [bot])
-    base, settings = request([bot], None, given, {"name": "tune", "pairs": 1})
+    given: dict[str, Any] = {**keys, "format": "gauntlet", "panel": panel_of(against, [bot])}
+    base, venue = request([bot], None, given, {"name": "tune", "pairs": 1})
     tuning = make_tuning(base, space, budget, proof)
     runs.prepare_tuning(tuning)
-    with _folder(out) as path, open_where(where, settings, base) as executor:
+    with _folder(out) as path, open_executor(venue) as executor:
         if fresh:
             runs.clear(path)
         shown = NORMAL if progress else QUIET

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.contract import Executor
-from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.games.swap import Swap, draw_swaps
@@ -23,7 +22,7 @@ from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
-from arena.tournament.keys import MOST_SEED, MOST_SWAPS, MOST_WORKERS, SWAPS
+from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -66,7 +65,7 @@ def add_effects(
     cards: pd.DataFrame,
     tournament: Tournament,
     store: Store,
-    workers: int | None = None,
+    executor: Executor,
     *,
     swaps: int | None = None,
     seed: int = 0,
@@ -74,16 +73,12 @@ def add_effects(
 ) -> tuple[pd.DataFrame, str]:
     """Return what cards add with their effects beside it, and the note of an `Intervention`.
 
-    `workers` are as many as there are cores if nobody says. Raises what `intervene` does, and
-    InputError for a number that is out of its bounds.
+    Raises what `intervene` does, and InputError for a number that is out of its bounds.
     """
     from arena.insight import effects
 
     swaps = SWAPS if swaps is None else swaps
-    workers = count_cores() if workers is None else workers
-    bounds = {"swaps": (swaps, 1, MOST_SWAPS), "seed": (seed, 0, MOST_SEED)}
-    check_bounds(**bounds, workers=(workers, 1, MOST_WORKERS))
-    executor = LocalExecutor(workers)
+    check_bounds(swaps=(swaps, 1, MOST_SWAPS), seed=(seed, 0, MOST_SEED))
     made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
     found = effects.make_effects(tournament.labels, made.swapped)
     return effects.add_effects(cards, found), made.note()

@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arena.errors import InputError
-from arena.lanes.cleanup import TERMINATION, adopt_orphans
+from arena.lanes.cleanup import TERMINATION
 from arena.lanes.scratch import scratch_folder
 from arena.table.application import make_application
 from arena.table.guard import Door, Guard, is_of_stranger, write_page
@@ -135,7 +135,6 @@ def serve(
     ends. Port 0 means any free port. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual. Raises
     InputError for a port that cannot be used.
     """
-    adopt_orphans()
     with listen(port) as bound, scratch_folder() as folder:
         table = Table(results, folder)
 

@@ -28,14 +28,13 @@ from arena.tournament.keys import (
     MAX_FAULTS,
     Bots,
     ExecutorChoice,
-    ExecutorKind,
     HalvesChoice,
     Pairs,
     Positive,
     Seed,
     SwissRounds,
+    Venue,
     Width,
-    Workers,
     told,
 )
 from arena.tournament.shipped import explain_no_config
@@ -68,7 +67,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = []
 
 
-class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One tournament: every two bots play `pairs` deals twice, with the seats swapped.
 
     In a gauntlet each of the `bots` plays only against each of the `panel`. A Swiss tournament has
@@ -95,8 +94,6 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[
         str, Meta(description="The folder in `results/`, by default the file's without .yaml.")
     ] = ""
-    workers: Annotated[Workers | None, told("workers")] = None
-    executor: Annotated[ExecutorKind | ExecutorChoice | None, told("executor")] = None
     rules: Annotated[dict[str, Any], told("rules")] = {}
     lane: Annotated[Lane | None, told("lane")] = None
     limits: Annotated[Limits, told("limits")] = Limits()

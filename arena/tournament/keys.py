@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Mapping
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_args,
+)
 
 from msgspec import Meta, Struct
 
 from arena.errors import InputError
+
+if TYPE_CHECKING:
+    from concurrent import futures
+
+    from distributed import Client
 
 ExecutorKind: TypeAlias = Literal["local", "dask", "mpi"]
 EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
@@ -38,6 +54,9 @@ LEAST_WORLDS: Final = 4  # two in each half, the fewest with a standard error
 MOST_WORLDS: Final = 1000
 WORST: Final = 10  # worst decisions shown of each bot, by default
 
+BOUNDS: Final = {"pairs": (1, MOST_PAIRS), "seed": (0, MOST_SEED), "workers": (1, MOST_WORKERS)}
+"""The least and the most that a whole number can be: in a config, a call and an option."""
+
 TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",
     "until": "Go on until neighbours are told apart, or intervals are within ELO points.",
@@ -56,6 +75,12 @@ TEXTS: Final = {
 def told(key: str) -> Meta:
     """Return the description of a key, which is also the help of its option."""
     return Meta(description=TEXTS[key])
+
+
+def within(key: str) -> Meta:
+    """Return what says the bounds of a key that is a whole number."""
+    least, most = BOUNDS[key]
+    return Meta(ge=least, le=most)
 
 
 _LONGEST = 18  # digits of a suggested number
@@ -78,13 +103,12 @@ def advise_whole(value: object) -> str:
 
 _Bot = TypeVar("_Bot")
 
-Seed = Annotated[int, Meta(ge=0, le=MOST_SEED)]
+Seed = Annotated[int, within("seed")]
 Positive = Annotated[int, Meta(ge=1)]
-Pairs = Annotated[int, Meta(ge=1, le=MOST_PAIRS)]
+Pairs = Annotated[int, within("pairs")]
 Rounds = Annotated[int, Meta(ge=0, le=MOST_ROUNDS)]
 SwissRounds = Annotated[int, Meta(ge=1, le=MOST_ROUNDS)]
 Width = Annotated[float, Meta(ge=1, le=MOST_WIDTH)]  # half of an interval, in Elo points
-Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS)]
 Bots = Annotated[list[_Bot], Meta(max_length=MOST_BOTS)]
 
 
@@ -117,30 +141,64 @@ class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"only dask has a scheduler, and not {self.kind}")
 
 
-def choose_executor(
-    of_config: ExecutorKind | ExecutorChoice | None,
-    kind: ExecutorKind | None = None,
-    scheduler: str | None = None,
-    scheduler_file: str | None = None,
-) -> ExecutorChoice:
-    """Return a config's choice, overridden by options; a scheduler implies Dask.
+class Venue(Struct, frozen=True, kw_only=True):
+    """Where games are played: what a config, the options of a command or a call say of it.
+
+    Each field is a key of a config, and an option of every command that plays (`venue_options`).
+    `open_executor` opens a venue, and all its workers know it.
+    """
+
+    workers: Annotated[Annotated[int, within("workers")] | None, told("workers")] = None
+    executor: Annotated[ExecutorKind | ExecutorChoice | None, told("executor")] = None
+
+    @property
+    def kind(self) -> ExecutorKind:
+        """The kind of its executor."""
+        choice = self.executor or "local"
+        return choice.kind if isinstance(choice, ExecutorChoice) else choice
+
+
+HERE: Final = Venue()
+"""This machine, with a worker for each core."""
+
+Where: TypeAlias = "str | Mapping[str, Any] | futures.Executor | Client"
+"""The name of an executor, a mapping as in a config, an executor, or a Dask client."""
+
+
+class EveryCallKeys(TypedDict, total=False):
+    """The fields of a venue that every call which plays takes as keywords: there is none yet."""
+
+
+class LocalKeys(EveryCallKeys, total=False):
+    """Those that a call takes which plays on this machine."""
+
+    workers: int | None
+
+
+class VenueKeys(LocalKeys, total=False):
+    """Those that a call takes which plays anywhere."""
+
+    executor: Where | None
+
+
+def choose_venue(options: Mapping[str, Any], config: Venue = HERE) -> Venue:
+    """Return the venue of a config with what options say in place of it; None says nothing.
 
     Raises InputError for contradictory options.
 
-    >>> choose_executor("mpi", scheduler="tcp://10.0.0.1:8786").kind
-    'dask'
+    >>> of_config = Venue(workers=4, executor="mpi")
+    >>> chosen = choose_venue({"scheduler": "tcp://10.0.0.1:8786"}, of_config)
+    >>> chosen.workers, chosen.kind
+    (4, 'dask')
     """
-    choice = of_config if isinstance(of_config, ExecutorChoice) else None
-    if choice is None:
-        choice = ExecutorChoice(of_config if isinstance(of_config, str) else "local")
-    named = scheduler or scheduler_file
-    if not (kind or named):
-        return choice
-    try:
-        if named or kind != choice.kind:
-            return ExecutorChoice(
-                kind or "dask", scheduler, scheduler_file, patience=choice.patience
-            )
-    except ValueError as error:
-        raise InputError(f"--executor: {error}") from None
-    return choice
+    given = {name: value for name, value in options.items() if value is not None}
+    chosen = {name: given.get(name, getattr(config, name)) for name in Venue.__struct_fields__}
+    of_config, kind = config.executor or "local", given.get("executor")
+    choice = of_config if isinstance(of_config, ExecutorChoice) else ExecutorChoice(of_config)
+    schedulers = options.get("scheduler"), options.get("scheduler_file")
+    if any(schedulers) or kind not in (None, choice.kind):
+        try:
+            choice = ExecutorChoice(kind or "dask", *schedulers, patience=choice.patience)
+        except ValueError as error:
+            raise InputError(f"--executor: {error}") from None
+    return Venue(**chosen | {"executor": choice})

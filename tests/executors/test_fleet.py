@@ -20,6 +20,7 @@ from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog, logger
 from arena.executors.roster import Place
 from arena.games.match import GameResult
+from arena.tournament.keys import Venue
 from arena.tournament.plan import Chunk, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -65,7 +66,7 @@ def play(
     """Return the results of all games that have come; `own` is the host of the client's site."""
     strikes = Strikes(TOURNAMENT.pairings, PAIRS, most)
     plan = Plan([[range(PAIRS)]] * 3, strikes)
-    fleet = Fleet(transport, plan, TOURNAMENT, LOG, workers=1, patience=patience)
+    fleet = Fleet(transport, plan, TOURNAMENT, LOG, venue=Venue(workers=1), patience=patience)
     own = own or ScriptedHost(answer=lambda _: pytest.fail("the client plays"))
     fleet.own.place = Place(own)
     transport.changed = fleet.calls.look
@@ -377,7 +378,7 @@ def test_closed_early_it_closes_its_sites(monkeypatch: pytest.MonkeyPatch) -> No
     host = ScriptedHost(is_silent=True)
     strikes = Strikes(TOURNAMENT.pairings, PAIRS, 1000)
     plan = Plan([[range(PAIRS)]] * 3, strikes)
-    played = Fleet(Scripted(a=host), plan, TOURNAMENT, LOG, workers=1).play()
+    played = Fleet(Scripted(a=host), plan, TOURNAMENT, LOG, venue=Venue(workers=1)).play()
     next(played)
     played.close()
     assert host.closed == host.opened != []
@@ -425,7 +426,7 @@ def test_what_a_site_logs_is_repeated_under_its_name(lines: list[str]) -> None:
 
     log = RunLog([handler])
     plan = Plan([[]] * 3, Strikes(TOURNAMENT.pairings, PAIRS, 1))
-    fleet = Fleet(Scripted(), plan, TOURNAMENT, log, workers=1)
+    fleet = Fleet(Scripted(), plan, TOURNAMENT, log, venue=Venue(workers=1))
     fleet._repeat("a", said)  # type: ignore[arg-type]
     assert lines == ["site a: of MainProcess"]
     assert written == ["of worker-1"]

@@ -20,6 +20,7 @@ import pytest
 from arena.cli.starting import How
 from arena.errors import InputError
 from arena.executors import pool
+from arena.tournament.keys import Venue
 from tests import rogues
 from tests.conftest import Arena, run_command
 from tests.kills import count_games, count_judged
@@ -241,7 +242,7 @@ def test_a_rank_that_would_play_alone_is_refused(
     )
     assert not (folder / "results").exists()
     monkeypatch.setenv(f"{mpi}_SIZE", "1")
-    assert How.of(dict.fromkeys(How.__annotations__)).choose().kind == "local"
+    assert How.of(dict.fromkeys(Venue.__struct_fields__)).venue.kind == "local"
 
 
 class World:

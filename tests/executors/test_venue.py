@@ -1,0 +1,267 @@
+"""Where games are played has one owner: every command and call plays at a `Venue` that is opened.
+
+One more field of a venue reaches all of them, as a venue shows here that has one.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import pickle
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import pytest
+
+import arena
+from arena.check.item import Order
+from arena.cli import cli
+from arena.errors import InputError
+from arena.executors import roster, wire, worker_process
+from arena.executors.contract import open_executor
+from arena.executors.local import LocalExecutor
+from arena.tournament.config import Config
+from arena.tournament.keys import ExecutorChoice, Venue, choose_venue
+from arena.tournament.tournament import Tournament
+from engine.rules import STANDARD
+from tests.house import modules, syntax
+from tests.leagues.small import a_league
+
+FIELDS = {*Venue.__struct_fields__}
+HERE_ONLY = {"executor"}  # what a command or call is without that plays on this machine only
+ONE_PROCESS = {"executor", "workers"}
+
+COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
+    "run": (set(), ("cup.yaml",)),
+    "play": (set(), ("greedy", "uniform")),
+    "compare": (set(), ("greedy", "uniform")),
+    "ablate": (set(), ("cup.yaml", "--rule", "set_bonus=3")),
+    "tune": (set(), ("greedy", "--param", "patience=0..5", "--against", "uniform")),
+    "analyse": (set(), ("friday",)),
+    "league play": ({"scheduler"}, ("club",)),
+    "league serve": ({"scheduler"}, ("club",)),
+    "worth": (HERE_ONLY, ("friday", "--intervene")),
+    "verify": (HERE_ONLY, ("friday",)),
+    "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
+    "game": (ONE_PROCESS, ("greedy", "uniform")),
+    "check": (ONE_PROCESS, ("greedy", "--lane", "process")),
+    "table": (ONE_PROCESS, ()),
+}
+"""The commands that play: which fields of a venue each does without, and what it is given."""
+
+RUN = {"pairs": 1, "progress": False}
+CALLS: dict[str, tuple[Callable[..., Any], set[str], Callable[..., Any]]] = {
+    "run": (arena.run, set(), lambda **at: arena.run(["greedy", "uniform"], **RUN, **at)),
+    "compare": (arena.compare, set(), lambda **at: arena.compare("greedy", "uniform", **at)),
+    "tune": (
+        arena.tune,
+        set(),
+        lambda **at: arena.tune("greedy", {"patience": "0..5"}, against="uniform", **at),
+    ),
+    "analyse": (arena.Results.analyse, set(), lambda **at: arena.open("friday").analyse(**at)),
+    "league": (arena.League.play, set(), lambda **at: arena.league("club").play(**at)),
+    "worth": (
+        arena.Results.worth,
+        HERE_ONLY,
+        lambda **at: arena.open("friday").worth(intervene=True, **at),
+    ),
+    "probe": (arena.probe, HERE_ONLY, lambda **at: arena.probe("greedy", out="best.py", **at)),
+    "play": (arena.play, ONE_PROCESS, lambda **at: arena.play("greedy", "uniform", **at)),
+}
+"""The calls that play: which fields of a venue each does without."""
+
+
+class More(Venue, frozen=True, kw_only=True):
+    """A venue with one more field."""
+
+    mark: int = 0
+
+
+class Opened(Exception):
+    """A venue was opened; the games are not played."""
+
+    def __init__(self, venue: Venue, workers: int = 0) -> None:
+        self.venue, self.workers = venue, workers
+
+
+def _stop(venue: Venue, workers: int = 0) -> None:
+    raise Opened(venue, workers)
+
+
+def choose_more(*asked: Any) -> More:
+    """Return what `choose_venue` does, with one more field."""
+    return More(**msgspec.structs.asdict(choose_venue(*asked)), mark=7)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a config, the folder of a run, and a league."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "cup.yaml").write_text("pairs: 1\nworkers: 5\nbots: [greedy, uniform]\n")
+    arena.run(["greedy", "uniform"], pairs=1, workers=1, out=folder / "friday", progress=False)
+    with a_league(folder / "club"):
+        pass
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of that folder, in which each venue that is opened ends the program."""
+    folder = tmp_path / "here"
+    shutil.copytree(made, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("arena.lanes.cleanup.adopt_orphans", lambda: None)
+    local = "arena.executors.contract.LocalExecutor"
+    monkeypatch.setattr(local, lambda workers, venue: _stop(venue, workers))
+    monkeypatch.setattr("arena.executors.worker.play_here", _stop)
+    monkeypatch.setattr("arena.check.supervisor.run_check", lambda order, _: _stop(order.venue))
+    for place in ("arena.tournament.keys", "arena.library.request"):
+        monkeypatch.setattr(f"{place}.choose_venue", choose_more)
+    return folder
+
+
+def parameters(command: str) -> set[str]:
+    """Return the parameters of a command."""
+    found: click.Command = cli
+    for word in command.split():
+        assert isinstance(found, click.Group)
+        found = found.commands[word]
+    return {str(one.name) for one in found.params}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_plays_has_the_options_of_a_venue(command: str) -> None:
+    """Those that it does without are named above, so one more field is an option of all of them."""
+    without, _ = COMMANDS[command]
+    assert parameters(command) & FIELDS == FIELDS - without
+    assert ("scheduler" in parameters(command)) == (not without)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_that_plays_has_the_keywords_of_a_venue(call: str) -> None:
+    """As for commands."""
+    function, without, _ = CALLS[call]
+    assert {*inspect.signature(function).parameters} & FIELDS == FIELDS - without
+
+
+def open_by(command: str, *words: str) -> Opened:
+    """Return what a command has opened."""
+    with pytest.raises(Opened) as found:
+        cli.main([*command.split(), *COMMANDS[command][1], *words], standalone_mode=False)
+    return found.value
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_opens_its_venue(command: str) -> None:
+    """With the workers that are asked for, and with one more field: it is passed on whole."""
+    without, _ = COMMANDS[command]
+    opened = open_by(command, *([] if without == ONE_PROCESS else ["--workers", "3"]))
+    one = {"game": 1, "check": 0, "table": 0}
+    assert opened.workers == one.get(command, 3)
+    assert isinstance(opened.venue, More)
+    assert opened.venue.mark == 7
+    assert opened.venue.executor == (ExecutorChoice() if command in ("check", "table") else None)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", [one for one in COMMANDS if "executor" in parameters(one)])
+def test_a_command_refuses_to_play_alone_on_each_rank(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has the option of MPI says that it is missing; before anything is read."""
+    monkeypatch.setenv("PMI_SIZE", "2")
+    monkeypatch.setenv("PMI_RANK", "1")
+    with pytest.raises(InputError, match="rank 1 of 2: --executor mpi is missing"):
+        open_by(command)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_opens_its_venue(call: str) -> None:
+    """As for commands."""
+    _, without, play = CALLS[call]
+    given = {} if without == ONE_PROCESS else {"workers": 3}
+    with pytest.raises(Opened) as found:
+        play(**given)
+    assert found.value.workers == given.get("workers", 1)
+    assert found.value.venue == More(workers=found.value.workers, mark=7)
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_come_before_a_config_and_a_config_before_the_cores() -> None:
+    """As everywhere."""
+    assert open_by("run", "--workers", "2").workers == 2
+    assert open_by("run").workers == 5
+    assert open_by("play").venue.workers is None
+
+
+def test_workers_know_the_venue_here_and_on_a_site() -> None:
+    """Each of them enters it; a client or a pool stays where it is."""
+    cup, venue = Tournament("cup", 0, 1, [], STANDARD), More(workers=3, mark=7)
+    with open_executor(venue) as executor:
+        assert executor == LocalExecutor(3, venue)
+    assert pickle.loads(worker_process.write_head(cup, venue))[1] == venue
+    head = wire.read_head(roster.Opening(cup, venue).head(4))
+    assert (head.workers, head.venue) == (4, venue)
+
+
+class Stub:
+    """Stands for an executor of ours."""
+
+    def play(self, *_: object) -> Any:
+        """Play nothing."""
+        raise Opened(Venue())
+
+
+def test_an_executor_that_is_there_is_used_as_it_is() -> None:
+    """What plays in this process is one."""
+    stub: Any = Stub()
+    with open_executor(Venue(executor=stub)) as executor:
+        assert executor is stub
+    with pytest.raises(InputError, match="executor: 5 is neither a name"):
+        arena.run(["greedy", "uniform"], executor=5)  # type: ignore[arg-type]
+
+
+def test_a_config_is_a_venue_and_the_rest_of_it_does_not_travel() -> None:
+    """Its keys are the fields."""
+    config = Config([], 1, workers=4, executor="mpi")
+    assert choose_venue({}, config) == Venue(workers=4, executor=ExecutorChoice("mpi"))
+    assert {*Config.__struct_fields__} >= FIELDS
+
+
+def test_an_order_of_a_check_has_its_venue() -> None:
+    """By default it is this machine."""
+    assert Order("greedy", "process").venue == Venue()
+
+
+OWNERS: Mapping[str, set[str]] = {
+    "LocalExecutor": {"arena.executors.contract"},
+    "DaskExecutor": {"arena.executors.contract"},
+    "PoolExecutor": {"arena.executors.contract", "arena.executors.pool"},
+    "mpi_executor": {"arena.executors.contract"},
+    "Venue": {"arena.tournament.keys", "arena.leagues.submission"},  # which times a bot
+}
+"""Which modules make an executor or a venue."""
+
+
+@pytest.mark.parametrize("name", OWNERS)
+def test_no_other_module_makes_an_executor_or_a_venue(name: str) -> None:
+    """By their syntax."""
+    calls = {
+        module
+        for module, path in modules().items()
+        if f"{name}(" in path.read_text(encoding="utf-8")
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.Call) and _name(node.func) == name
+    }
+    assert calls == OWNERS[name]
+
+
+def _name(function: ast.expr) -> str:
+    """Return the last word of what is called."""
+    return str(getattr(function, "attr", getattr(function, "id", "")))

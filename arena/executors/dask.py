@@ -37,7 +37,7 @@ _CONNECT = "10s"
 class DaskExecutor:
     """Plays on all workers of a `dask.distributed.Client`'s cluster.
 
-    Each Dask worker has a site of the workers of the `venue`, by default one for each of its threads;
+    Each Dask worker has a site of the venue's workers, by default one for each of its threads;
     `patience` is for how many seconds the run waits while no site plays.
     """
 

@@ -105,7 +105,7 @@ def _measure(
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
     """Return the table, with the experiment if its swaps, seed and workers are said, and a note."""
-    from arena.insight.effects import ADJUSTED
+    from arena.differences.effects import ADJUSTED
     from arena.insight.win_tables import make_win_tables
     from arena.runs.intervene import add_effects
 

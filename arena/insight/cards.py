@@ -3,7 +3,7 @@
 A logistic model says how often the taker wins, from the state before the take: both piles,
 the round, whether the other seat has still to take, and how the two bots score against each
 other. What is left is shared out among the cards. It is a correlation, adjusted for what the model
-knows, and no causal effect: `arena.insight.effects` is the experiment.
+knows, and no causal effect: `arena.differences.effects` is the experiment.
 """
 
 from __future__ import annotations

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from arena.errors import counted, name_some
-from arena.insight.changes import Changes
-from arena.insight.difference_columns import (
+from arena.differences.changes import Changes
+from arena.differences.difference_columns import (
     RATING_CHANGES,
     SCORE_CHANGES,
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
-from arena.insight.difference_headline import find_moved
+from arena.differences.difference_headline import find_moved
+from arena.errors import counted, name_some
 from arena.insight.table_columns import TableColumns
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from arena.differences.comparison import describe, describe_paired
+from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
+from arena.differences.verdict import Look, name_value, read_path
 from arena.errors import counted
-from arena.insight.comparison import describe, describe_paired
-from arena.insight.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.insight.table_columns import WIN_TYPES, Column, TableColumns
-from arena.insight.verdict import Look, name_value, read_path
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
 from arena.reports.differences import Point, difference_chart, difference_table, point_chart
@@ -18,8 +18,8 @@ from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import SprtResult
-    from arena.insight.paired import PairedGames
+    from arena.differences.comparison import SprtResult
+    from arena.differences.paired import PairedGames
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 

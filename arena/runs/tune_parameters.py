@@ -34,7 +34,7 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.tune_plan import Candidate, Tuning
 
 if TYPE_CHECKING:
-    from arena.insight.tuned import Tuned
+    from arena.differences.tuned import Tuned
 
 FILE: Final = "tune.json"
 """What was asked for, and what marks a folder as one of a tuning."""
@@ -68,7 +68,7 @@ def tune(
     folder of something else, and ArenaError where a round tells nothing, because all of its
     candidates failed, or an opponent did.
     """
-    from arena.insight.tuned import make_tuned, write_tables
+    from arena.differences.tuned import make_tuned, write_tables
     from arena.reports.html import write_reports
     from arena.reports.tuning_report import make_tuning_report
 
@@ -221,7 +221,7 @@ def check_folder(path: Path, tuning: Tuning) -> None:
 
 def clear(path: Path) -> None:
     """Remove an earlier tuning from a folder; raises InputError for a folder of something else."""
-    from arena.insight.tuned import TABLES
+    from arena.differences.tuned import TABLES
 
     if not (path / FILE).is_file():
         return

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.insight.ablation import difference
+from arena.differences.ablation import difference
 from arena.insight.pair_counts import COLUMNS, MEASURES, count_pairs
 from arena.statistics.intervals import Ints
 

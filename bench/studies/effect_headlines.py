@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.insight.ablation import Ablation, VariantResult, difference, estimate
-from arena.insight.difference_headline import Clearest, find_effects
+from arena.differences.ablation import Ablation, VariantResult, difference, estimate
+from arena.differences.difference_headline import Clearest, find_effects
 from arena.insight.pair_counts import COLUMNS, MEASURES, SPREAD, count_pairs
 from arena.statistics.intervals import Estimate, Ints
 from engine import STANDARD

@@ -10,11 +10,11 @@ from urllib.parse import unquote
 
 import pytest
 
+from arena.differences.changes import find_changes
+from arena.differences.run_files import make_files
+from arena.differences.verdict import read_path
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.insight.changes import find_changes
-from arena.insight.run_files import make_files
-from arena.insight.verdict import read_path
 from arena.reports.ablation_report import make_ablation_report
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text
@@ -30,7 +30,7 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.insight.test_changes import BASE, RunGames, play, tournament
+from tests.differences.test_changes import BASE, RunGames, play, tournament
 from tests.runs.test_verify import HERE
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]

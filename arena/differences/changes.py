@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.insight.difference_columns import (
+from arena.differences.difference_columns import (
     RATING_CHANGES,
     SCORE_CHANGES,
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
-from arena.insight.matched import (
+from arena.differences.matched import (
     SAME,
     MatchedBot,
     PairTable,
@@ -22,7 +22,7 @@ from arena.insight.matched import (
     match_bots,
 )
 from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
-from arena.insight.run_files import find_met, how_rated, make_field
+from arena.insight.run_tables import find_met, how_rated, make_field
 from arena.insight.table_columns import TableColumns
 from arena.statistics.common_scale import CommonScale, Shared
 from arena.statistics.difference import Values, compare_means

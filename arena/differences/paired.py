@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from arena.differences.difference_columns import DECIDED, DIFFERENCES
 from arena.games.match import GameResult
-from arena.insight.difference_columns import DECIDED, DIFFERENCES
 from arena.insight.table_columns import WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.difference import Values, compare_means, variance

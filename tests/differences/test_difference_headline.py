@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.insight.ablation import Ablation, VariantResult
-from arena.insight.changes import Changes
-from arena.insight.comparison import SprtResult
-from arena.insight.difference_columns import RATING_CHANGES
-from arena.insight.difference_headline import (
+from arena.differences.ablation import Ablation, VariantResult
+from arena.differences.changes import Changes
+from arena.differences.comparison import SprtResult
+from arena.differences.difference_columns import RATING_CHANGES
+from arena.differences.difference_headline import (
     Shown,
     count_further,
     find_compared,
@@ -23,7 +23,7 @@ from arena.insight.difference_headline import (
     find_moved,
     pick_clearest,
 )
-from arena.insight.matched import ONLY_OTHER, MatchedBot
+from arena.differences.matched import ONLY_OTHER, MatchedBot
 from arena.insight.pair_counts import MEASURES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds

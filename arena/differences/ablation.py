@@ -12,8 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from arena.differences.difference_columns import ABLATION
 from arena.errors import InputError
-from arena.insight.difference_columns import ABLATION
 from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut_apart
 from arena.statistics.difference import compare_ratios, estimate_ratio

@@ -11,18 +11,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.differences.ablation import Ablation, shown
+from arena.differences.verdict import Claim, make_claim
 from arena.errors import name_some
-from arena.insight.ablation import Ablation, shown
 from arena.insight.pair_counts import MEASURES, SPREAD
-from arena.insight.verdict import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.wording import as_sentence, write_estimate, write_lead
 from arena.tournament.until_rounds import describe_cost
 
 if TYPE_CHECKING:
-    from arena.insight.changes import Changes
-    from arena.insight.comparison import SprtResult
+    from arena.differences.changes import Changes
+    from arena.differences.comparison import SprtResult
 
 
 class Compared(NamedTuple):

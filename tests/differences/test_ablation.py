@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from arena.differences.ablation import Contest, difference, estimate
 from arena.games.match import GameResult
-from arena.insight.ablation import Contest, difference, estimate
 from arena.insight.pair_counts import MEASURES, Measure, count_pairs
 from arena.insight.summary import cut_apart
 from arena.statistics.intervals import Ints

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Bools
+from arena.differences.run_files import Files
 from arena.insight.by_opponent import BROUGHT, PARTS, count_endings, number_sides
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import losses_against
-from arena.insight.run_files import Files
 from arena.insight.win_tables import count_pairs
 from arena.statistics.common_opponents import (
     Against,

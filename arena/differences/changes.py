@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,20 +14,17 @@ from arena.differences.difference_columns import (
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
-from arena.differences.matched import (
-    SAME,
-    MatchedBot,
-    PairTable,
-    join_pairs,
-    match_bots,
-)
-from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
+from arena.entries.entry import Entry
+from arena.insight.by_opponent import ALL_PARTS, BOT_PARTS, SCORE
 from arena.insight.run_tables import find_met, how_rated, make_field
 from arena.insight.table_columns import TableColumns
 from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.counts import MISSING
 from arena.statistics.difference import Values, compare_means
+from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
 from arena.statistics.intervals import LEVEL, Estimate, correct
+from arena.store.counting import PairGames, match
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
@@ -35,6 +32,83 @@ from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 
 _ESTIMATE = ["base", "other", "difference", "low", "high"]
+
+
+SAME: Final = "same"
+CHANGED: Final = "changed"
+ONLY_BASE: Final = "only in the base"
+ONLY_OTHER: Final = "only in the other run"
+
+
+class MatchedBot(NamedTuple):
+    """A bot's labels in the base and in the other run; one of them is None where it has none.
+
+    It is the `same` where the sha256 of its source and its parameters are equal, whatever its
+    labels are. With one label and another identity it has `changed`.
+    """
+
+    base: str | None
+    other: str | None
+    status: str
+
+    @property
+    def name(self) -> str:
+        """Both labels, or the one that there is."""
+        if self.base is None or self.other is None or self.base == self.other:
+            return self.base or self.other or ""
+        return f"{self.base} / {self.other}"
+
+
+def match_bots(base: Sequence[Entry], other: Sequence[Entry]) -> list[MatchedBot]:
+    """Return the bots of both runs, those of the base first.
+
+    A bot goes with the one of its label; where there is none, with the first that is the same.
+    """
+    theirs = {entry.label: entry for entry in other}
+    named = {entry.label for entry in base}
+    free = {entry.identity: entry.label for entry in reversed(other) if entry.label not in named}
+    matched = []
+    for entry in base:
+        if named_so := theirs.get(entry.label):
+            status = SAME if entry.identity == named_so.identity else CHANGED
+            matched.append(MatchedBot(entry.label, entry.label, status))
+        elif label := free.pop(entry.identity, None):
+            matched.append(MatchedBot(entry.label, label, SAME))
+        else:
+            matched.append(MatchedBot(entry.label, None, ONLY_BASE))
+    found = {one.other for one in matched}
+    labels = [entry.label for entry in other if entry.label not in found]
+    return [*matched, *(MatchedBot(None, label, ONLY_OTHER) for label in labels)]
+
+
+class PairTable(NamedTuple):
+    """The finished pairs of a pairing in the base and in another run.
+
+    The first `shared` of both are pairs on the same deals; of their games so many are the same
+    move by move.
+    """
+
+    base: PairGames
+    other: PairGames
+    shared: int
+    same_games: int
+
+    def values(self, weights: Floats, *, turned: bool = False) -> Values:
+        """Return a measure of every pair by the weights of endings; `turned`, of the opponent."""
+        both = (games.turned if turned else games for games in self[:2])
+        by_seat = np.broadcast_to(weights, (2, MISSING + 1))
+        base, other = (by_seat[[0, 1], one.games].sum(axis=1) for one in both)
+        return Values(base, other, self.shared)
+
+
+def join_pairs(base: PairGames, other: PairGames, *, same_deals: bool) -> PairTable:
+    """Return the pairs that two runs have finished of one pairing, those of both first."""
+    base, other = base.whole, other.whole
+    one, two = match(base, other) if same_deals else (base.where([]), other.where([]))
+    same = (one.games == two.games) & (one.actions == two.actions)
+    rows = (np.argsort(~np.isin(run.pair, one.pair), kind="stable") for run in (base, other))
+    base, other = (run.where(order) for run, order in zip((base, other), rows, strict=True))
+    return PairTable(base, other, len(one.pair), int(same.sum()))
 
 
 class RunGames(NamedTuple):
@@ -137,12 +211,14 @@ class _Finder:
             if (named := Pairing(bot.other, opponent.other)) not in theirs:
                 continue
             place, turned = theirs[named]
-            table = join_pairs(
-                (self.base.store, number, False),
-                (self.other.store, place, turned),
-                same_deals=self._has_same_deals(pairing, self.other.tournament.pairings[place]),
+            of_base, of_other = (
+                self.base.store.read_pairs(number),
+                self.other.store.read_pairs(place),
             )
-            if len(table.base) and len(table.other):
+            same_deals = self._has_same_deals(pairing, self.other.tournament.pairings[place])
+            seen = of_other.turned if turned else of_other
+            table = join_pairs(of_base, seen, same_deals=same_deals)
+            if len(table.base.pair) and len(table.other.pair):
                 yield _Met(bot, opponent, table)
 
     def _has_same_deals(self, pairing: Pairing, theirs: Pairing) -> bool:
@@ -188,7 +264,7 @@ class _Finder:
         rows = []
         for met in self.met:
             table = met.table
-            pairs = (len(table.base), len(table.other), table.shared, table.same_games)
+            pairs = (len(table.base.pair), len(table.other.pair), table.shared, table.same_games)
             cells = self._compare([met], [table.values(SCORE)])
             rows.append((met.bot.name, met.opponent.name, met.bots, *pairs, *cells))
         return _finish(rows, SCORE_CHANGES, digits=4)

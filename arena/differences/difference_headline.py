@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.differences.ablation import Ablation, shown
+from arena.differences.ablation import MEASURES, SPREAD, Ablation, shown
 from arena.differences.verdict import Claim, make_claim
 from arena.errors import name_some
-from arena.insight.pair_counts import MEASURES, SPREAD
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.wording import as_sentence, write_estimate, write_lead

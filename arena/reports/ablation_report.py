@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from arena.differences.ablation import Ablation, shown
+from arena.differences.ablation import MEASURES, SPREAD, Ablation, Measure, shown
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
 from arena.differences.difference_headline import find_effects
-from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut_apart
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary

@@ -84,11 +84,12 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
 
 def _count(path: Path) -> Ints:
     """Return the counts of a run that has ended."""
-    from arena.insight.pair_counts import count_pairs
+    from arena.differences.ablation import count_pairs
 
     tournament, store = read_run(path)
     with closing(store):
-        return count_pairs(len(tournament.pairings), tournament.pairs, store.results())
+        pairings = map(store.read_pairs, range(len(tournament.pairings)))
+        return count_pairs(tournament.pairs, pairings)
 
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
@@ -123,8 +124,7 @@ def _compare(
     contest: Contest | None,
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
-    from arena.differences.ablation import VariantResult, difference, estimate
-    from arena.insight.pair_counts import MEASURES
+    from arena.differences.ablation import MEASURES, VariantResult, difference, estimate
     from arena.statistics.intervals import Estimate
 
     return VariantResult(

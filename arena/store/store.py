@@ -24,12 +24,13 @@ from arena.tournament.strikes import Forfeits
 from engine.state import Seat
 
 if TYPE_CHECKING:
-    from arena.store.counting import Counts
+    from arena.store.counting import Counts, PairGames
 
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = """
 INSERT OR REPLACE INTO evidence VALUES (?1, ?2, ?3, ?4, ?5, ?6, checksum(?1, ?2, ?3, ?4, ?5, ?6))
 """
+_ALL = 1 << 62  # pairs
 _SET_MANIFEST = "INSERT OR REPLACE INTO run VALUES (?1, ?2, checksum(?1, ?2))"
 
 
@@ -205,8 +206,19 @@ class Store:
         It is the score of the first pairing's first bot less that of the second's: -2 to 2 by
         halves.
         """
-        counts = dict(self._rows(queries.DIFFERENCES, new, old, first, end))
-        return tuple(int(counts.get(score, 0)) for score in range(-4, 5))
+        import numpy as np
+
+        from arena.store.counting import match
+
+        both = (self.read_pairs(number, first, end).whole for number in (new, old))
+        one, other = match(*both)
+        return tuple(np.bincount(one.halves - other.halves + 4, minlength=9).tolist())
+
+    def read_pairs(self, pairing: int, first: int = 0, end: int = _ALL) -> PairGames:
+        """Return the games of a pairing's pairs from `first` up to `end`, pair by pair."""
+        from arena.store import counting
+
+        return counting.PairGames.of(self._rows(counting.GAMES, pairing, first, end))
 
     def finished(self, pairing: int, first: int, last: int) -> Iterator[range]:
         """Yield the ranges of a pairing's pairs from `first` up to `last` that have been played."""

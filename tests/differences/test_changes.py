@@ -8,8 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from arena.differences.changes import Changes, RunGames, find_changes
-from arena.differences.matched import MatchedBot, match_bots
+from arena.differences.changes import Changes, MatchedBot, RunGames, find_changes, match_bots
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.runs.run import run

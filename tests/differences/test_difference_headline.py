@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.differences.ablation import Ablation, VariantResult
-from arena.differences.changes import Changes
+from arena.differences.ablation import MEASURES, Ablation, VariantResult
+from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
 from arena.differences.comparison import SprtResult
 from arena.differences.difference_columns import RATING_CHANGES
 from arena.differences.difference_headline import (
@@ -23,8 +23,6 @@ from arena.differences.difference_headline import (
     find_moved,
     pick_clearest,
 )
-from arena.differences.matched import ONLY_OTHER, MatchedBot
-from arena.insight.pair_counts import MEASURES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
 from arena.tournament.sprt_rounds import Evidence, Verdict

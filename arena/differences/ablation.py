@@ -87,18 +87,17 @@ lead in the games that were scored, the score of the strongest bot against the w
 
 
 def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
-    """Return the counts of pairings that have this many pairs (pairings x pairs x counts)."""
+    """Return the counts of pairings that have this many pairs (pairings x pairs x counts).
+
+    A game that is not there has no lead and no plies.
+    """
     made = []
     for found in pairings:
         counts = np.zeros((pairs, COUNTED), np.int64)
         row, seat = np.nonzero(found.games != MISSING)
         counts[found.pair[row], MISSING * seat + found.games[row, seat]] = 1
-        for column, values, played in (
-            (_MARGIN, abs(found.margins), _SCORED),
-            (_PLIES, found.plies, _GAMES),
-        ):
-            there = np.append(played[:MISSING], 0)[found.games]
-            counts[found.pair, column] = (values * there).sum(axis=1)
+        counts[found.pair, _MARGIN] = (abs(found.margins) * _SCORED[found.games]).sum(axis=1)
+        counts[found.pair, _PLIES] = (found.plies * _GAMES[found.games]).sum(axis=1)
         made.append(counts)
     return np.array(made)
 

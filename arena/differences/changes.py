@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -81,36 +81,6 @@ def match_bots(base: Sequence[Entry], other: Sequence[Entry]) -> list[MatchedBot
     return [*matched, *(MatchedBot(None, label, ONLY_OTHER) for label in labels)]
 
 
-class PairTable(NamedTuple):
-    """The finished pairs of a pairing in the base and in another run.
-
-    The first `shared` of both are pairs on the same deals; of their games so many are the same
-    move by move.
-    """
-
-    base: PairGames
-    other: PairGames
-    shared: int
-    same_games: int
-
-    def values(self, weights: Floats, *, turned: bool = False) -> Values:
-        """Return a measure of every pair by the weights of endings; `turned`, of the opponent."""
-        both = (games.turned if turned else games for games in self[:2])
-        by_seat = np.broadcast_to(weights, (2, MISSING + 1))
-        base, other = (by_seat[[0, 1], one.games].sum(axis=1) for one in both)
-        return Values(base, other, self.shared)
-
-
-def join_pairs(base: PairGames, other: PairGames, *, same_deals: bool) -> PairTable:
-    """Return the pairs that two runs have finished of one pairing, those of both first."""
-    base, other = base.whole, other.whole
-    one, two = match(base, other) if same_deals else (base.where([]), other.where([]))
-    same = (one.games == two.games) & (one.actions == two.actions)
-    rows = (np.argsort(~np.isin(run.pair, one.pair), kind="stable") for run in (base, other))
-    base, other = (run.where(order) for run, order in zip((base, other), rows, strict=True))
-    return PairTable(base, other, len(one.pair), int(same.sum()))
-
-
 class RunGames(NamedTuple):
     """A run: what it was to play, and its games."""
 
@@ -173,12 +143,41 @@ def find_changes(base: RunGames, other: RunGames) -> Changes:
     )
 
 
+_Two: TypeAlias = tuple[MatchedBot, MatchedBot]
+
+
 class _Met(NamedTuple):
-    """A pairing that both runs have, and its pairs as the first bot sees them."""
+    """A pairing that both runs have, and its finished pairs there as the first bot sees them.
+
+    The first `shared` of both are pairs on the same deals; of their games so many are the same
+    move by move.
+    """
 
     bot: MatchedBot
     opponent: MatchedBot
-    table: PairTable
+    base: PairGames
+    other: PairGames
+    shared: int
+    same_games: int
+
+    @classmethod
+    def of(cls, bots: _Two, base: PairGames, other: PairGames, *, same_deals: bool) -> _Met:
+        """Return what two runs have finished of a pairing, the pairs of both first."""
+        base, other = base.whole, other.whole
+        one, two = match(base, other) if same_deals else (base.where([]), other.where([]))
+        same = (one.games == two.games) & (one.actions == two.actions)
+        first, second = (
+            run.where(np.argsort(~np.isin(run.pair, one.pair), kind="stable"))
+            for run in (base, other)
+        )
+        return cls(*bots, first, second, len(one.pair), int(same.sum()))
+
+    def values(self, weights: Floats, *, turned: bool = False) -> Values:
+        """Return a measure of every pair by the weights of endings; `turned`, of the opponent."""
+        both = (games.turned if turned else games for games in (self.base, self.other))
+        by_seat = np.broadcast_to(weights, (2, MISSING + 1))
+        base, other = (by_seat[[0, 1], one.games].sum(axis=1) for one in both)
+        return Values(base, other, self.shared)
 
     @property
     def bots(self) -> str:
@@ -211,15 +210,13 @@ class _Finder:
             if (named := Pairing(bot.other, opponent.other)) not in theirs:
                 continue
             place, turned = theirs[named]
-            of_base, of_other = (
-                self.base.store.read_pairs(number),
-                self.other.store.read_pairs(place),
-            )
+            own, other = self.base.store.read_pairs(number), self.other.store.read_pairs(place)
             same_deals = self._has_same_deals(pairing, self.other.tournament.pairings[place])
-            seen = of_other.turned if turned else of_other
-            table = join_pairs(of_base, seen, same_deals=same_deals)
-            if len(table.base.pair) and len(table.other.pair):
-                yield _Met(bot, opponent, table)
+            met = _Met.of(
+                (bot, opponent), own, other.turned if turned else other, same_deals=same_deals
+            )
+            if len(met.base.pair) and len(met.other.pair):
+                yield met
 
     def _has_same_deals(self, pairing: Pairing, theirs: Pairing) -> bool:
         """Return whether pairs of one number are played on one deal with the same luck."""
@@ -238,13 +235,13 @@ class _Finder:
 
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
-        for bot, opponent, table in self.met:
-            one = _places(base, bot.base, opponent.base)
-            two = _places(other, bot.other, opponent.other)
-            if table.shared and one and two:
-                in_base, in_other, shared = table.values(2 * SCORE)
-                x, y = in_base[:shared], in_other[:shared]
-                yield Shared(one, two, shared, float(x.sum()), float(y.sum()), float(x @ y))
+        for met in self.met:
+            one = _places(base, met.bot.base, met.opponent.base)
+            two = _places(other, met.bot.other, met.opponent.other)
+            if met.shared and one and two:
+                x, y = (scores[: met.shared] for scores in met.values(2 * SCORE)[:2])
+                sums = float(x.sum()), float(y.sum()), float(x @ y)
+                yield Shared(one, two, met.shared, *sums)
 
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
         """Return a row for each bot that the scale reaches in one of the runs."""
@@ -263,9 +260,8 @@ class _Finder:
         """Return a row for each pairing that both runs have: the score of its first bot."""
         rows = []
         for met in self.met:
-            table = met.table
-            pairs = (len(table.base.pair), len(table.other.pair), table.shared, table.same_games)
-            cells = self._compare([met], [table.values(SCORE)])
+            pairs = len(met.base.pair), len(met.other.pair), met.shared, met.same_games
+            cells = self._compare([met], [met.values(SCORE)])
             rows.append((met.bot.name, met.opponent.name, met.bots, *pairs, *cells))
         return _finish(rows, SCORE_CHANGES, digits=4)
 
@@ -275,7 +271,7 @@ class _Finder:
         for one in self.bots:
             met = [met for met in self.met if one in (met.bot, met.opponent)]
             for part, weights in BOT_PARTS.items():
-                strata = [its.table.values(weights, turned=one is its.opponent) for its in met]
+                strata = [its.values(weights, turned=one is its.opponent) for its in met]
                 if _occurs(strata):
                     cells = self._compare(met, strata)
                     rows.append((one.name, one.status, part, len(met), *cells))
@@ -285,7 +281,7 @@ class _Finder:
         """Return rows for all games of the pairings that both runs have."""
         rows = []
         for part, weights in ALL_PARTS.items():
-            strata = [met.table.values(weights) for met in self.met]
+            strata = [met.values(weights) for met in self.met]
             if _occurs(strata):
                 rows.append((part, len(strata), *self._compare(self.met, strata)))
         return _finish(rows, TOTAL_CHANGES, digits=4)

@@ -138,42 +138,34 @@ def make_differences(
     """
     if games.empty:
         return pd.DataFrame(columns=DIFFERENCES.names)
-    rows = [_row("total", "", games, *_scores(games), given=total, level=level)]
+    rows = [_row("total", "", games, given=total, level=level)]
     for part in ("opponent", "seat"):
         for name, of_one in games.groupby(part, sort=part == "seat"):
-            rows.append(_row(part, str(name), of_one, *_scores(of_one)))
+            rows.append(_row(part, str(name), of_one))
     for part, won in (("won_by", 1.0), ("lost_by", 0.0)):
         for win_type in WIN_TYPES:
-            new, old = (
-                ((games[f"{version}_score"] == won) & (games[f"{version}_type"] == win_type))
-                for version in ("new", "old")
-            )
-            if new.any() or old.any():
-                rows.append(_row(part, win_type, games, new.astype(float), old.astype(float)))
+            ended = {
+                f"{one}_score": (games[f"{one}_score"] == won) & (games[f"{one}_type"] == win_type)
+                for one in ("new", "old")
+            }
+            if any(of_one.any() for of_one in ended.values()):
+                rows.append(_row(part, win_type, games.assign(**ended)))
     table = pd.DataFrame(rows, columns=DIFFERENCES.names).round(_DIGITS)
     table[[*_DIGITS]] += 0.0  # so that -0.0 is 0.0
     return table
 
 
-def _scores(games: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    return games["new_score"], games["old_score"]
-
-
 def _row(
-    part: str,
-    name: str,
-    games: pd.DataFrame,
-    new: pd.Series[float],
-    old: pd.Series[float],
-    given: Estimate | None = None,
-    level: float = 0.05,
+    part: str, name: str, games: pd.DataFrame, given: Estimate | None = None, level: float = 0.05
 ) -> tuple[object, ...]:
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
-    deal = [games["opponent"], games["pair"]]
-    olds, news = (of_one.groupby(deal).mean().to_numpy(float) for of_one in (old, new))
-    deals = len(olds)
+    both = games[["old_score", "new_score"]].astype(float)
+    old, new = both["old_score"], both["new_score"]
+    by_deal = both.groupby([games["opponent"], games["pair"]]).mean()
+    deals = len(by_deal)
     shares = [round(float(of_one.mean()), _DIGITS["new"]) for of_one in (new, old)]
-    lead = given or compare_means([Values(np.asarray(olds), np.asarray(news), deals)]).estimate
+    olds, news = by_deal.to_numpy().T
+    lead = given or compare_means([Values(olds, news, deals)]).estimate
     shown = lead._replace(value=shares[0] - shares[1])
     row = (part, name, deals, *shares, *_bounded(shown))
     if part in ("won_by", "lost_by"):

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_COMMON = (
+    "Only pairings that both runs have are counted, and each of them weighs the same. So a new "
+    "opponent changes nothing here."
+)
+
+
 def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes]]) -> Report:
     """Return the report of what is different from the base to each other run."""
     sections = [runs_section([base, *(facts for facts, _ in others)])]
@@ -82,12 +88,9 @@ def _ratings(changes: Changes, ending: str) -> Iterator[Block]:
             (RATING_CHANGES, 1, "ratings"),
         )
     if changes.alone:
-        yield Text(
-            [
-                f"In one run only: {name_some(changes.alone)}. The Elo of a bot can change with "
-                "its opponents; what follows has only the opponents of both runs."
-            ]
-        )
+        names = f"In one run only: {name_some(changes.alone)}."
+        text = "The Elo of a bot can change with its opponents; what follows has only the opponents"
+        yield Text([f"{names} {text} of both runs."])
 
 
 def _describe_scale(changes: Changes) -> str:
@@ -123,12 +126,7 @@ def _describe_many(table: pd.DataFrame, things: str) -> str:
 
 
 def _wins(changes: Changes, ending: str) -> Iterator[Block]:
-    yield Text(
-        [
-            "Only pairings that both runs have are counted, and each of them weighs the same. So "
-            "a new opponent changes nothing here."
-        ]
-    )
+    yield Text([_COMMON])
     yield from _differences(
         changes.totals,
         ("part",),

@@ -95,7 +95,10 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
 
 def test_what_is_shown_as_zero_is_not_the_clearest() -> None:
     """A difference that is tiny and exact comes after one that is seen to be one."""
-    tiny, plain = Shown("a", Estimate(0.04, 0.03, 0.05), 1), Shown("b", Estimate(9.0, 4.0, 14.0), 1)
+    tiny, plain = (
+        Shown("a", Estimate(0.04, 0.03, 0.05), places=1),
+        Shown("b", Estimate(9.0, 4.0, 14.0), places=1),
+    )
     found = pick_clearest([tiny, plain])
     assert found
     assert (found.best.name, [one.name for one in found.sure]) == ("b", ["b"])

@@ -472,8 +472,8 @@ ARENA = [
     Fault(
         "the score of one game in place of a pair's",
         "arena/store/counting.py",
-        "_HALVES[self.games].sum(axis=1)",
-        "2 * _HALVES[self.games][:, 0]",
+        "HALVES[self.games].sum(axis=1) << alone",
+        "2 * HALVES[self.games][:, 0] << alone",
         "tests/runs/test_compare.py::test_the_numbers_are_those_of_the_games",
     ),
     Fault(

@@ -23,7 +23,7 @@ from arena.statistics.counts import MISSING
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
-from arena.statistics.intervals import LEVEL, Estimate, correct
+from arena.statistics.intervals import Estimate, are_significant
 from arena.store.counting import PairGames, match
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -352,11 +352,9 @@ def _describe_rules(tournament: Tournament) -> str:
 def _finish(rows: Sequence[tuple[object, ...]], of: TableColumns, digits: int) -> pd.DataFrame:
     """Return a table whose last column, the p-value, has become a verdict for the whole table."""
     table = pd.DataFrame(rows, columns=of.names)
-    corrected = correct(table["sure"].to_numpy(float))
+    p_values = table["sure"].to_numpy(float)
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
-    ends = zip(table["low"], table["high"], strict=True)
-    table["sure"] = [
-        None if np.isnan(q) else bool(q < LEVEL) and Estimate(0.0, *two).excludes_zero
-        for q, two in zip(corrected, ends, strict=True)
-    ]
+    sure = are_significant(p_values, *(table[end].to_numpy(float) for end in ("low", "high")))
+    tested = zip(np.isnan(p_values), sure.tolist(), strict=True)
+    table["sure"] = [None if unknown else one for unknown, one in tested]
     return table

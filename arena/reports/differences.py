@@ -57,6 +57,7 @@ def name_verdict(significant: bool | None) -> str:
 def name_significant(points: Sequence[Shown]) -> str:
     """Return which differences are significant, the first ones by their names.
 
+    >>> from arena.statistics.intervals import Estimate
     >>> name_significant([Shown("a", Estimate(1, 0.5, 1.5), True), Shown("b", Estimate(0, -1, 1))])
     'significant: a'
     """

@@ -265,7 +265,7 @@ BOUNDS = {
     "rooms": 19,
     "arrows": 109,
     "floors": 11,
-    "files": 350,
+    "files": 348,
     "modules with one importer": 57,
     "lines of code": 34_430,
 }

@@ -1,7 +1,7 @@
 """Name and describe the columns of the CSV files of comparisons.
 
-These compare two versions of a bot, two runs, a tournament under two sets of rules, the settings
-of a bot, or every two bots of a run.
+These compare two versions of a bot, two runs, a tournament under two sets of rules, or settings
+of a bot.
 """
 
 from __future__ import annotations

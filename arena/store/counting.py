@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,21 @@ FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """Pairs by part of the run, of ?1 pairs in ?2 parts, pairing and how their games ended.
 
 Of a pair that has one game, that game is the first here: `seat` says which it is.
+"""
+
+DIFFERENCES: Final = """
+SELECT difference, count(*) FROM (
+    SELECT sum(
+        CASE pairing WHEN ?1 THEN 1 ELSE -1 END
+        * CASE winner WHEN 0 THEN 1 WHEN 1 THEN -1 ELSE 0 END
+    ) AS difference
+    FROM games WHERE pairing IN (?1, ?2) AND pair >= ?3 AND pair < ?4
+    GROUP BY pair HAVING count(*) = 4
+) GROUP BY difference
+"""
+"""How many pairs that pairings ?1 and ?2 have finished differ by so many halves in their score.
+
+A test asks for them at each look: it takes an eighth of the time of `match` (20,000 pairs: 0.06 s).
 """
 
 FAULTS: Final = """
@@ -305,11 +320,6 @@ class PairGames(NamedTuple):
         """The pairs as the opponent sees them."""
         turned = PairGames._make((self.pair, *(column[:, ::-1] for column in self[1:])))
         return turned._replace(games=TURNED[turned.games], margins=-turned.margins)
-
-    @property
-    def halves(self) -> Ints:
-        """What the first bot scored in each pair, in halves of a point."""
-        return cast(Ints, HALVES[self.games].sum(axis=1))
 
 
 def match(one: PairGames, other: PairGames) -> tuple[PairGames, PairGames]:

@@ -206,13 +206,10 @@ class Store:
         It is the score of the first pairing's first bot less that of the second's: -2 to 2 by
         halves.
         """
-        import numpy as np
+        from arena.store import counting
 
-        from arena.store.counting import match
-
-        both = (self.read_pairs(number, first, end).whole for number in (new, old))
-        one, other = match(*both)
-        return tuple(np.bincount(one.halves - other.halves + 4, minlength=9).tolist())
+        counts = dict(self._rows(counting.DIFFERENCES, new, old, first, end))
+        return tuple(int(counts.get(halves, 0)) for halves in range(-4, 5))
 
     def read_pairs(self, pairing: int, first: int = 0, end: int = _ALL) -> PairGames:
         """Return the games of a pairing's pairs from `first` up to `end`, pair by pair."""

@@ -15,9 +15,9 @@ from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
 
+from arena.differences.run_files import make_files
 from arena.entries.entry import Entry
 from arena.games.match import GameResult
-from arena.insight.run_files import make_files
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played

@@ -20,10 +20,10 @@ from unittest import mock
 
 import psutil
 
+from arena.differences import run_files as files
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.insight import run_files as files
 from arena.reports import run_report
 from arena.runs.run import run
 from arena.store import csv_files as rows

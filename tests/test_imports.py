@@ -38,6 +38,7 @@ ROOMS = [
     "check",
     "runs",
     "reports",
+    "differences",
     "insight",
     "store",
     "executors",
@@ -261,14 +262,17 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 
 BOUNDS = {
-    "rooms": 18,
-    "arrows": 96,
-    "floors": 10,
+    "rooms": 19,
+    "arrows": 109,
+    "floors": 11,
     "files": 348,
     "modules with one importer": 57,
     "lines of code": 34_430,
 }
 """What the house has at most. A change that needs more says why, or makes room first.
+
+Differences are a room above the tables, which know nothing of them: it took what `insight` had of
+two bots, versions, runs, rules and settings, so that neither room imports the other one's reader.
 
 24,000 lines in 17 rooms held the arena without leagues. A league is a room: it stands above runs,
 checks and statistics, which know nothing of it, and nothing else in the arena lasts longer than a

@@ -24,7 +24,7 @@ from arena.errors import arena_command
 from arena.tournament import keys
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import SprtResult
+    from arena.differences.comparison import SprtResult
     from arena.runs.run import Outcome
     from arena.tournament.tournament import Tournament
 
@@ -134,7 +134,7 @@ def play_comparison(
 
 def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
-    from arena.insight.comparison import describe, describe_differences
+    from arena.differences.comparison import describe, describe_differences
 
     lines = list(describe(comparison))
     if quiet:

@@ -29,7 +29,7 @@ class _Need(NamedTuple):
 
 
 _LOAD_TABLES = """
-import arena.reports.run_report, arena.insight.comparison
+import arena.reports.run_report, arena.differences.comparison
 try:
     import pyarrow.csv, pyarrow.parquet
 except ModuleNotFoundError:

@@ -27,8 +27,8 @@ from arena.errors import InputError, counted, cut, name_some, naming, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
-    from arena.insight.ablation import Ablation
-    from arena.insight.tuned import Tuned
+    from arena.differences.ablation import Ablation
+    from arena.differences.tuned import Tuned
     from arena.runs.restrict_bot import Costs
     from arena.runs.tune_parameters import Progress
     from arena.tournament.config import Config
@@ -105,7 +105,7 @@ def ablate(
 
 def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how: How) -> None:
     """Play the variants, and print how they differ."""
-    from arena.insight.ablation import to_document
+    from arena.differences.ablation import to_document
     from arena.runs.ablate_rules import ablate as play_variants
     from arena.runs.ablate_rules import clear, prepare_variants
 
@@ -133,7 +133,7 @@ def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how:
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
     """Print the table, notes on how to read it, and the folder."""
-    from arena.insight.ablation import find_earlier, format_table
+    from arena.differences.ablation import find_earlier, format_table
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
@@ -211,7 +211,7 @@ def tune(
 
 def _tune(tuning: Tuning, out: Path, how: How) -> None:
     """Search, and print what was found."""
-    from arena.insight.tuned import describe, to_document
+    from arena.differences.tuned import describe, to_document
     from arena.runs.tune_parameters import check_folder, clear, prepare_tuning
     from arena.runs.tune_parameters import tune as search
 
@@ -236,7 +236,7 @@ def _tune(tuning: Tuning, out: Path, how: How) -> None:
 
 def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     """Print the finding, the warnings, and the spec of the best bot."""
-    from arena.insight.tuned import describe_lines
+    from arena.differences.tuned import describe_lines
 
     lines = list(describe_lines(tuned))
     if quiet:

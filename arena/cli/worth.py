@@ -108,8 +108,8 @@ def _measure(
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
     """Return the table and a note; `how` has swaps, seed and venue, None for no experiment."""
+    from arena.differences.effects import ADJUSTED
     from arena.executors.contract import open_executor
-    from arena.insight.effects import ADJUSTED
     from arena.insight.win_tables import make_win_tables
     from arena.runs.intervene import add_effects
 

@@ -1,1 +1,1 @@
-"""Tables from a store: standings, how games were won, differences between runs."""
+"""Tables from a store: standings, how games were won; nothing that is compared with another."""

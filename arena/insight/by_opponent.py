@@ -1,22 +1,50 @@
 """Add up what each bot did against each opponent, by pair: how games ended, and its takes.
 
+How games ended is weighed here, once: a measure of a pair is the sum of the weights of its games.
 A side is a pairing as one of its bots sees it: its number is twice that of the pairing, and one
 more for the second bot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from arena.insight.pair_counts import BOT_PARTS, TURNED
 from arena.insight.run_games import Batch
-from arena.statistics.counts import MISSING
+from arena.insight.table_columns import WIN_TYPES
+from arena.statistics.counts import MISSING, RESULTS
+from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Ints, Moments
-from arena.store.counting import Counts
+from arena.store.counting import HALVES, TURNED, Counts
 from arena.tournament.schedule import Pairing
+
+_WON, _LOST, _DRAWN = range(RESULTS)
+_WIN_TYPE, _RESULT = np.divmod(np.arange(MISSING + 1), RESULTS)
+
+
+def _share(win_type: str, *results: int) -> Floats:
+    """Return the weights of the share of the games that ended so; a pair of two is 1."""
+    return ((ENDINGS.index(win_type) == _WIN_TYPE) & np.isin(_RESULT, results)) / 2
+
+
+SCORE: Final[Floats] = HALVES / 4
+BOT_PARTS: Final[Mapping[str, Floats]] = {
+    "score": SCORE,
+    **{f"won by {name}": _share(how, _WON) for how, name in WIN_TYPES.items()},
+    **{f"lost by {name}": _share(how, _LOST) for how, name in WIN_TYPES.items()},
+    "drawn": _share("draw", _DRAWN),
+}
+"""What is counted of a bot's pairs, and what each ending weighs in it."""
+
+ALL_PARTS: Final[Mapping[str, Floats]] = {
+    **{f"won by {name}": _share(how, _WON, _LOST) for how, name in WIN_TYPES.items()},
+    "drawn": _share("draw", _DRAWN),
+    "score of seat 0": np.stack([SCORE, SCORE[TURNED]]),
+}
+"""What is counted of all pairs, whoever won; weights by seat have a row for each."""
 
 MOST_MET: Final = 200
 """Bots of a run whose takes are kept by opponent: these sums have 17 MB then."""
@@ -46,11 +74,9 @@ def count_endings(pairings: int, counts: Counts) -> Moments:
     """Return how the games of each side ended, by the keys of PARTS; a game has two units."""
     moments = Moments(2 * pairings, len(PARTS), scale=2)
     games = np.broadcast_to((counts.games != MISSING).sum(axis=1), (len(PARTS), len(counts.pairs)))
-    weights = np.stack([*BOT_PARTS.values()])
-    for side, seen in enumerate((weights, weights[:, TURNED])):
-        halves = np.zeros((len(PARTS), MISSING + 1), np.int64)
-        halves[:, :MISSING] = 4 * seen[:, :MISSING]
-        scored = halves[:, counts.games].sum(axis=2)
+    halves = (4 * np.stack([*BOT_PARTS.values()])).astype(np.int64)
+    for side, seen in enumerate((counts.games, TURNED[counts.games])):
+        scored = halves[:, seen].sum(axis=2)
         moments.add(2 * counts.pairing + side, games, scored, counts.pairs)
     return moments
 

@@ -25,7 +25,7 @@ from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.run_files import Tables
+    from arena.insight.run_tables import Tables
     from arena.store.counting import Counts
 
 _MOST_TIMES = 100  # times as many games: larger forecasts are not written

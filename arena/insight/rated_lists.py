@@ -20,7 +20,7 @@ import pandas as pd
 from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.insight.headline import find_headline
-from arena.insight.run_files import Tables, make_tables
+from arena.insight.run_tables import Tables, make_tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.lanes.faults import BY_RULE
 from arena.statistics.counts import MISSING, RESULTS, Faults

@@ -124,6 +124,19 @@ STANDINGS: Final = list_columns("""
         that share none the upper one is the stronger one: in at most 5 of 100 runs is any such \
         order of the table wrong.
     """)
+VERDICTS: Final = list_columns("""
+    verdicts.csv
+    bot | Bot | text | The one of the two bots that is ahead.
+    opponent | Opponent | text | The other one.
+    lead | Lead | elo | The Elo of the first one less that of the other one.
+    lead_low lead_high | Lead | elo | In 95 of 100 runs all these intervals of the run hold at \
+        once, so they also hold for the first bot, which the games have chosen.
+    likely | Stronger | chance | How likely the first one is the stronger one, in an equal round \
+        robin of these bots.
+    verdict | Verdict | text | apart: the first one is surely the stronger one; in at most 5 of \
+        100 runs any such order is wrong. leans: it is likely, with a probability of at least \
+        90 %. open: neither.
+    """)
 HEAD_TO_HEAD: Final = list_columns("""
     head_to_head.csv
     bot | Bot

@@ -12,12 +12,12 @@ import pandas as pd
 from arena.batch.replay import Ints
 from arena.insight.by_opponent import number_sides
 from arena.insight.columns_of import interval, make_frame
-from arena.insight.difference_columns import VERDICTS
 from arena.insight.run_games import CITY_WIN, FORFEIT
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
     STANDINGS,
+    VERDICTS,
     WIN_TYPE_TABLE,
     WIN_TYPES,
 )

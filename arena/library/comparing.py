@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
+from arena.differences.comparison import describe, describe_differences
 from arena.entries.catalogue import expand_ladder
 from arena.executors.contract import open_executor
-from arena.insight.comparison import describe, describe_differences
 from arena.library.request import (
     Bot,
     CompareKeys,
@@ -29,7 +29,7 @@ from arena.tournament.stop import make_sprt
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight import comparison as made
+    from arena.differences import comparison as made
 
 
 class Comparison:

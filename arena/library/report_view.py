@@ -105,8 +105,8 @@ class ReportedRun(NamedTuple):
 
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
+    from arena.differences.run_files import make_files
     from arena.insight.judged_files import read_judged
-    from arena.insight.run_files import make_files
     from arena.reports.run_report import make_report
 
     files = make_files(run.tournament, run.store)
@@ -118,7 +118,7 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
     """Return the report of the differences between the base and each other run."""
-    from arena.insight.changes import RunGames, find_changes
+    from arena.differences.changes import RunGames, find_changes
     from arena.reports.about import RunFacts
     from arena.reports.changes_report import make_changes_report
 

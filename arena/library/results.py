@@ -35,7 +35,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight.run_files import Tables
+    from arena.insight.run_tables import Tables
     from arena.insight.win_tables import WinTables
     from arena.library.report_view import ReportedRun, RunReport
     from arena.runs.analysis import Analysis
@@ -230,7 +230,7 @@ class Results:
 
     @cached_property
     def _tables(self) -> Tables:
-        from arena.insight.run_files import tables_of
+        from arena.differences.run_files import tables_of
 
         return tables_of(self._tournament, self._counts, self._store)
 
@@ -257,7 +257,7 @@ class Results:
         >>> int(table[table["bot"].isna()]["swaps"].sum())
         4
         """
-        from arena.insight.effects import ADJUSTED
+        from arena.differences.effects import ADJUSTED
         from arena.runs.intervene import add_effects
 
         if not intervene:

@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
+from arena.differences.difference_columns import CANDIDATES, LANDSCAPE
+from arena.differences.tuned import Tuned, describe_lines, to_document
 from arena.errors import InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import NORMAL, QUIET
-from arena.insight.difference_columns import CANDIDATES, LANDSCAPE
-from arena.insight.tuned import Tuned, describe_lines, to_document
 from arena.library.comparing import Comparison, panel_of
 from arena.library.request import (
     Bot,

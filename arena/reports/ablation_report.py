@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from arena.insight.ablation import Ablation, shown
-from arena.insight.difference_columns import ABLATION, SIGNIFICANCE
-from arena.insight.difference_headline import find_effects
-from arena.insight.pair_counts import MEASURES, SPREAD, Measure
+from arena.differences.ablation import MEASURES, SPREAD, Ablation, Measure, shown
+from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
+from arena.differences.difference_headline import Shown, find_effects
 from arena.insight.summary import cut_apart
 from arena.insight.table_columns import Column
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
-from arena.reports.differences import Point, difference_chart, name_verdict, point_chart
+from arena.reports.differences import difference_chart, name_verdict, point_chart
 from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML
 from arena.tournament.tournament import Tournament
@@ -105,7 +104,7 @@ def _section(ablation: Ablation, number: int) -> Section:
     blocks: list[Block] = [*_values_chart(labels, values, table)]
     axis = "change, percentage points" if measure.is_share else "change"
     named = f"{measure.name}-changes", "Changes from the base", axis
-    points = [Point(labels[n], changes[n], sure) for n, sure in significant.items()]
+    points = [Shown(labels[n], changes[n], sure) for n, sure in significant.items()]
     blocks += difference_chart(points, table, named, "The variant less the base")
     if not blocks:
         blocks.append(Text(["It is not estimable from these games."]))
@@ -117,7 +116,7 @@ def _values_chart(
 ) -> Iterator[Chart]:
     """Yield a chart of the values of a measure, where there are any."""
     points = [
-        Point(name, value)
+        Shown(name, value)
         for name, value in zip(names, values, strict=True)
         if not math.isnan(value.value)
     ]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from arena.errors import counted, name_some
-from arena.insight.changes import Changes
-from arena.insight.difference_columns import (
+from arena.differences.changes import Changes
+from arena.differences.difference_columns import (
     RATING_CHANGES,
     SCORE_CHANGES,
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
-from arena.insight.difference_headline import find_moved
+from arena.differences.difference_headline import find_moved
+from arena.errors import counted, name_some
 from arena.insight.table_columns import TableColumns
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Text
@@ -21,6 +21,12 @@ from arena.reports.differences import difference_chart, difference_table, find_c
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_COMMON = (
+    "Only pairings that both runs have are counted, and each of them weighs the same. So a new "
+    "opponent changes nothing here."
+)
 
 
 def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes]]) -> Report:
@@ -82,12 +88,9 @@ def _ratings(changes: Changes, ending: str) -> Iterator[Block]:
             (RATING_CHANGES, 1, "ratings"),
         )
     if changes.alone:
-        yield Text(
-            [
-                f"In one run only: {name_some(changes.alone)}. The Elo of a bot can change with "
-                "its opponents; what follows has only the opponents of both runs."
-            ]
-        )
+        names = f"In one run only: {name_some(changes.alone)}."
+        text = "The Elo of a bot can change with its opponents; what follows has only the opponents"
+        yield Text([f"{names} {text} of both runs."])
 
 
 def _describe_scale(changes: Changes) -> str:
@@ -123,12 +126,7 @@ def _describe_many(table: pd.DataFrame, things: str) -> str:
 
 
 def _wins(changes: Changes, ending: str) -> Iterator[Block]:
-    yield Text(
-        [
-            "Only pairings that both runs have are counted, and each of them weighs the same. So "
-            "a new opponent changes nothing here."
-        ]
-    )
+    yield Text([_COMMON])
     yield from _differences(
         changes.totals,
         ("part",),

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from arena.differences.comparison import describe, describe_paired
+from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
+from arena.differences.difference_headline import Shown
+from arena.differences.verdict import Look, name_value, read_path
 from arena.errors import counted
-from arena.insight.comparison import describe, describe_paired
-from arena.insight.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
-from arena.insight.table_columns import WIN_TYPES, Column, TableColumns
-from arena.insight.verdict import Look, name_value, read_path
+from arena.insight.table_columns import WIN_TYPES, TableColumns, list_columns
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
-from arena.reports.differences import Point, difference_chart, difference_table, point_chart
+from arena.reports.differences import difference_chart, difference_table, point_chart
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
 
 if TYPE_CHECKING:
-    from arena.insight.comparison import SprtResult
-    from arena.insight.paired import PairedGames
+    from arena.differences.comparison import SprtResult
+    from arena.differences.paired import PairedGames
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
@@ -31,14 +32,16 @@ _PARTS = {
     "lost_by": "lost by",
 }
 _BY = ("won_by", "lost_by")
-_PATH_COLUMNS = (
-    Column("pairs", "Pairs", "count", "Pairs that had been played when the test was looked at."),
-    Column(
-        "ratio",
-        "Log-likelihood ratio",
-        "number",
-        "How much better the Elo difference under H1 fits the pairs than that under H0 does.",
-    ),
+_PATH = list_columns("""
+    -
+    pairs | Pairs | count | Pairs that had been played when the test was looked at.
+    ratio | Log-likelihood ratio | number | How much better the Elo difference under H1 fits the \
+        pairs than that under H0 does.
+    """)
+_HINTS = (
+    "Each interval holds for itself, and one in twenty misses; what is significant is so when all "
+    "of them are looked at together. Only the first was tested: the others are hints of where to "
+    "look."
 )
 
 
@@ -64,7 +67,7 @@ def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     verdict, lead, *_ = describe(comparison)
     elo, stop = comparison.elo, comparison.stop
     yield Text([as_sentence(verdict), f"{lead}."])
-    points = [Point("Elo difference", elo, elo.excludes_zero)]
+    points = [Shown("Elo difference", elo, elo.excludes_zero)]
     lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
     spec = point_chart(points, "Elo points", "change", zero=False, lines=lines)
     description = (
@@ -120,7 +123,7 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
     spec = chart(rows, height=260, layer=layers)
     yield Chart("ratio-path", "The path of the test", description, spec, "ratio-path")
     cells = [(row["pairs"], row["ratio"]) for row in rows]
-    yield Table("ratio-path", "The test at each look", _PATH_COLUMNS, cells, folded=True)
+    yield Table("ratio-path", "The test at each look", _PATH.columns, cells, folded=True)
 
 
 def _around(path: Sequence[Look], low: float, high: float) -> list[float]:
@@ -138,16 +141,12 @@ def _counts(comparison: SprtResult) -> Table:
     if comparison.paired:
         what = "difference"
         caption = f"Pairs by how much {comparison.new} had more than {comparison.old}"
-    columns = (
-        Column(
-            "value",
-            f"{what.capitalize()} in a pair",
-            "text",
-            f"The {what} in a pair, which has two games.",
-        ),
-        Column("pairs", "Pairs", "count", "Pairs that came to this."),
-        Column("share", "Share", "share", "Of all pairs that count."),
-    )
+    columns = list_columns(f"""
+        -
+        value | {what.capitalize()} in a pair | text | The {what} in a pair, which has two games.
+        pairs | Pairs | count | Pairs that came to this.
+        share | Share | share | Of all pairs that count.
+        """).columns
     total = max(1, evidence.pairs)
     rows = [
         (name_value(value), count, count / total)
@@ -170,20 +169,14 @@ def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]
         f"{_PARTS[part]} {WIN_TYPES.get(name, name) if part in _BY else name}".rstrip()
         for part, name in plain_rows(frame, ["part", "name"])
     ]
-    points = [*map(Point, names, estimates, significant)]
+    points = [*map(Shown, names, estimates, significant)]
     named = "differences", "Differences in total and by part"
     columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, SIGNIFICANCE])
     table = difference_table(named, columns, frame.assign(sure=significant), 100)
     axes = "differences", "Where the versions differ", "New less old, percentage points"
     what = f"The share of {comparison.new} less that of {comparison.old} by deal"
     yield from difference_chart(points, table, axes, what)
-    yield Text(
-        [
-            "Each interval holds for itself, and one in twenty misses; what is significant is so "
-            "when all of them are looked at together. Only the first was tested: the others are "
-            "hints of where to look."
-        ]
-    )
+    yield Text([_HINTS])
     yield table
 
 
@@ -194,13 +187,12 @@ def _decided(
     if table.empty:
         yield Text(["The change decided no game."])
         return
-    yield Text(
-        [
-            f"In {counted(len(table), 'game')} the two versions made the same moves up to a ply, "
-            "then another one, and the result was another one. That ply need not be the one that "
-            "turned the game. Games with a link have their replay on this page."
-        ]
+    text = (
+        f"In {counted(len(table), 'game')} the two versions made the same moves up to a ply, then "
+        "another one, and the result was another one. That ply need not be the one that turned the "
+        "game. Games with a link have their replay on this page."
     )
+    yield Text([text])
     made = frame_table(DECIDED, "Decided games", table)
     numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
     new = tournament.labels[0]

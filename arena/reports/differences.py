@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
+from arena.differences.difference_headline import Shown, read_differences
 from arena.errors import name_some
 from arena.insight.table_columns import Kind, TableColumns
 from arena.reports.blocks import Cell, Chart, Table, write_cell, write_interval
@@ -28,7 +30,6 @@ from arena.reports.charts import (
     tips,
     zero_line,
 )
-from arena.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,14 +45,6 @@ _COLOURS = {SIGNIFICANT: BLUE, NOT_SIGNIFICANT: GREY, NOT_TESTED: GREY}
 _ENDS = {"low": "difference_low", "high": "difference_high"}
 
 
-class Point(NamedTuple):
-    """A difference as it is shown, and whether it is significant: None where it is not tested."""
-
-    name: str
-    estimate: Estimate
-    significant: bool | None = False
-
-
 def name_verdict(significant: bool | None) -> str:
     """Return what is said of a difference.
 
@@ -61,10 +54,11 @@ def name_verdict(significant: bool | None) -> str:
     return NOT_TESTED if significant is None else SIGNIFICANT if significant else NOT_SIGNIFICANT
 
 
-def name_significant(points: Sequence[Point]) -> str:
+def name_significant(points: Sequence[Shown]) -> str:
     """Return which differences are significant, the first ones by their names.
 
-    >>> name_significant([Point("a", Estimate(1, 0.5, 1.5), True), Point("b", Estimate(0, -1, 1))])
+    >>> from arena.statistics.intervals import Estimate
+    >>> name_significant([Shown("a", Estimate(1, 0.5, 1.5), True), Shown("b", Estimate(0, -1, 1))])
     'significant: a'
     """
     names = [point.name for point in points if point.significant]
@@ -72,7 +66,7 @@ def name_significant(points: Sequence[Point]) -> str:
 
 
 def difference_chart(
-    points: Sequence[Point], table: Table, named: tuple[str, str, str], what: str
+    points: Sequence[Shown], table: Table, named: tuple[str, str, str], what: str
 ) -> Iterator[Chart]:
     """Yield the chart of some differences, nothing where there are none.
 
@@ -100,26 +94,17 @@ def difference_table(
     return cut_table(*named, columns, rows, of.file or "the table")
 
 
-def find_clearest(frame: pd.DataFrame, named: Sequence[str], factor: float) -> list[Point]:
+def find_clearest(frame: pd.DataFrame, named: Sequence[str], factor: float) -> list[Shown]:
     """Return the rows whose difference is largest in its own errors, the clearest first.
 
     `named` are the columns of a row's name.
     """
-    known = frame[frame["difference"].notna()]
-    clear = (known["difference"] / (known["high"] - known["low"]).clip(lower=1e-9)).abs()
-    known = known.loc[clear.sort_values(ascending=False, kind="stable").index]
-    fields = [*named, "difference", "low", "high", "sure"]
-    return [
-        Point(" - ".join(names), Estimate(*ends).scaled(factor), sure)
-        for *names, sure, ends in (
-            (*row[:-4], row[-1], row[-4:-1])
-            for row in known[fields].head(MOST_POINTS).itertuples(index=False, name=None)
-        )
-    ]
+    found = sorted(read_differences(frame, named), key=attrgetter("clarity"), reverse=True)
+    return [one._replace(estimate=one.estimate.scaled(factor)) for one in found[:MOST_POINTS]]
 
 
 def point_chart(
-    points: Sequence[Point],
+    points: Sequence[Shown],
     title: str,
     kind: Kind,
     *,
@@ -175,7 +160,7 @@ def _reference(lines: Sequence[tuple[float, str]], x: Spec, shown: Sequence[floa
     return layers
 
 
-def _row(point: Point, kind: Kind) -> dict[str, Any]:
+def _row(point: Shown, kind: Kind) -> dict[str, Any]:
     value, low, high = point.estimate.cells
     row = {"name": point.name, "value": value, "text": write_cell(value, kind)}
     row["verdict"] = name_verdict(point.significant)

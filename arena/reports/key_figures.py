@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from arena.differences.profiles import Profiles
+from arena.differences.run_files import Files
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import choose_opponent
-from arena.insight.profiles import Profiles
-from arena.insight.run_files import Files
 from arena.insight.table_columns import MEAN_END, Column, interval
 from arena.reports.blocks import Cell, Table
 from arena.reports.charts import plain_rows

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import counted
-from arena.insight.difference_columns import VERDICTS
 from arena.insight.findings import Findings
 from arena.insight.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
+    VERDICTS,
     WIN_TYPE_TABLE,
     Column,
 )

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from arena.differences.profiles import Beside, Measure, Profiles
+from arena.differences.run_files import Files
 from arena.errors import counted
 from arena.insight.judged_files import JudgedTables
-from arena.insight.profiles import Beside, Measure, Profiles
-from arena.insight.run_files import Files
 from arena.insight.table_columns import WIN_TYPES
 from arena.reports.blocks import write_cell
 from arena.reports.charts import plain_rows

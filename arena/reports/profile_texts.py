@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Final
 
+from arena.differences.profiles import Group, Measure, Unit
 from arena.errors import counted
-from arena.insight.profiles import Group, Measure, Unit
 from arena.insight.table_columns import WIN_TYPES
 from arena.reports.blocks import write_cell
 from arena.reports.take_section import CARD_NAMES

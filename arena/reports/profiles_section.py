@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from arena.differences.profiles import MOST_BESIDE, make_profiles
+from arena.differences.run_files import Files
 from arena.insight.judged_files import JudgedTables
-from arena.insight.profiles import MOST_BESIDE, make_profiles
-from arena.insight.run_files import Files
 from arena.reports.agreement_blocks import agreement_blocks
 from arena.reports.blocks import Block, Profiles, Section, Text
 from arena.reports.key_figures import key_figures

@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.differences.difference_headline import find_compared
+from arena.differences.run_files import Files
 from arena.errors import InputError, counted
-from arena.insight.difference_headline import find_compared
 from arena.insight.findings import describe_seat
 from arena.insight.headline import describe_run
 from arena.insight.judged_files import JudgedTables
-from arena.insight.run_files import Files
 from arena.records.html_page import GENERATOR
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Report, Section

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arena.insight.findings import describe_seat
-from arena.insight.run_files import how_rated
+from arena.insight.run_tables import how_rated
 from arena.insight.table_columns import SEATS, Column
 from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (

@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from arena.insight.difference_columns import CANDIDATES, CONTOURS, DIFFERENCES, LANDSCAPE
-from arena.insight.difference_headline import find_compared
-from arena.insight.landscape import Map
-from arena.insight.table_columns import Column
-from arena.insight.tuned import (
+from arena.differences.difference_columns import CANDIDATES, CONTOURS, DIFFERENCES, LANDSCAPE
+from arena.differences.difference_headline import find_compared
+from arena.differences.landscape import Map
+from arena.differences.tuned import (
     FAILED,
     KEPT,
     Tuned,
     describe,
     describe_search,
 )
+from arena.insight.table_columns import Column
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Table, Text
 from arena.reports.charts import (

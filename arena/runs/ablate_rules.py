@@ -19,7 +19,7 @@ from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.insight.ablation import Ablation, Contest, VariantResult
+    from arena.differences.ablation import Ablation, Contest, VariantResult
     from arena.statistics.intervals import Ints
 
 Announce: TypeAlias = Callable[[Variant], None]
@@ -42,7 +42,7 @@ def ablate(
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
     results decide which pairs it plays: its variants would not have the same deals.
     """
-    from arena.insight.ablation import Ablation, check_folder, write
+    from arena.differences.ablation import Ablation, check_folder, write
     from arena.reports.ablation_report import make_ablation_report
     from arena.reports.html import write_reports
     from arena.reports.run_report import check_place
@@ -84,16 +84,17 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
 
 def _count(path: Path) -> Ints:
     """Return the counts of a run that has ended."""
-    from arena.insight.pair_counts import count_pairs
+    from arena.differences.ablation import count_pairs
 
     tournament, store = read_run(path)
     with closing(store):
-        return count_pairs(len(tournament.pairings), tournament.pairs, store.results())
+        pairings = map(store.read_pairs, range(len(tournament.pairings)))
+        return count_pairs(tournament.pairs, pairings)
 
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     """Return the pairing whose bots are furthest apart in Elo, the first of those of one gap."""
-    from arena.insight.ablation import Contest
+    from arena.differences.ablation import Contest
 
     rated = outcome.standings.dropna(subset="elo")
     elo: dict[str, float] = dict(zip(rated["bot"], rated["elo"], strict=True))
@@ -123,8 +124,7 @@ def _compare(
     contest: Contest | None,
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
-    from arena.insight.ablation import VariantResult, difference, estimate
-    from arena.insight.pair_counts import MEASURES
+    from arena.differences.ablation import MEASURES, VariantResult, difference, estimate
     from arena.statistics.intervals import Estimate
 
     return VariantResult(
@@ -163,7 +163,7 @@ def prepare_variants(
 
 def clear(path: Path, variants: Sequence[Variant]) -> None:
     """Remove earlier runs of these variants, the table and the reports; raises InputError."""
-    from arena.insight.ablation import FILE, check_folder
+    from arena.differences.ablation import FILE, check_folder
 
     check_folder(path)
     for variant in variants:

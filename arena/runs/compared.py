@@ -9,9 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO, cast
 
+from arena.differences.run_files import Files, make_files
 from arena.errors import ArenaError, not_installed, shorten
 from arena.insight.judged_files import read_judged
-from arena.insight.run_files import Files, make_files
 from arena.reports.html import find_lack
 from arena.reports.run_report import report_writers
 from arena.store.csv_files import parse_timings, read_timings

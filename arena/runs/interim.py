@@ -124,7 +124,7 @@ class Interim:
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
         """Return the cells of these bots' ratings (elo, elo_low, elo_high), by label."""
-        from arena.insight.run_files import how_rated, make_field
+        from arena.insight.run_tables import how_rated, make_field
 
         if len(counts.played.pair_totals) > _MOST_FITTED:
             return {}

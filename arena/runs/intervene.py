@@ -8,13 +8,13 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from arena.differences.effects import Swapped
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import run_log
 from arena.games.match import GameResult
 from arena.games.swap import Swap, draw_swaps
-from arena.insight.effects import Swapped
 from arena.insight.run_games import Row
 from arena.insight.win_tables import count_pairs, share_out
 from arena.runs.judge_games import check_bounds
@@ -75,7 +75,7 @@ def add_effects(
 
     Raises what `intervene` does, and InputError for a number that is out of its bounds.
     """
-    from arena.insight import effects
+    from arena.differences import effects
 
     swaps = SWAPS if swaps is None else swaps
     check_bounds(swaps=(swaps, 1, MOST_SWAPS), seed=(seed, 0, MOST_SEED))

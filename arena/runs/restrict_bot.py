@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
+from arena.differences.difference_columns import DIFFERENCES
+from arena.differences.paired import make_differences, read_games
 from arena.entries.restrictions import RESTRICTIONS
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
-from arena.insight.difference_columns import DIFFERENCES
-from arena.insight.paired import make_differences, read_games
 from arena.insight.summary import plain_rows
 from arena.runs.prepare import prepare
 from arena.runs.run import run

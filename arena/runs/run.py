@@ -32,9 +32,9 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight.comparison import SprtResult
+    from arena.differences.comparison import SprtResult
+    from arena.differences.run_files import Files
     from arena.insight.findings import Findings
-    from arena.insight.run_files import Files
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class _Run:
 
     def write(self, folder: RunFolder | None) -> Files:
         """Return the files of the run, and write them all except the store and the log."""
-        from arena.insight.run_files import make_files, timings_writer
+        from arena.differences.run_files import make_files, timings_writer
 
         files = make_files(self.tournament, self.store, self.growing.finish)
         if folder:

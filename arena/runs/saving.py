@@ -36,7 +36,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight.run_files import Files
+    from arena.differences.run_files import Files
 
 
 def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame) -> None:
@@ -45,7 +45,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
     `timings` is empty if they are unknown. Raises InputError for a folder that holds anything but
     these games, or cannot be written.
     """
-    from arena.insight.run_files import make_files
+    from arena.differences.run_files import make_files
     from arena.store.csv_files import csv_writer
 
     _check(path, store)

@@ -34,7 +34,7 @@ from arena.tournament.tournament import Tournament
 from arena.tournament.tune_plan import Candidate, Tuning
 
 if TYPE_CHECKING:
-    from arena.insight.tuned import Tuned
+    from arena.differences.tuned import Tuned
 
 FILE: Final = "tune.json"
 """The file with the settings of a tuning, which marks its folder."""
@@ -68,7 +68,7 @@ def tune(
     folder of something else, and ArenaError if a round has no result, as all candidates or an
     opponent failed.
     """
-    from arena.insight.tuned import make_tuned, write_tables
+    from arena.differences.tuned import make_tuned, write_tables
     from arena.reports.html import write_reports
     from arena.reports.tuning_report import make_tuning_report
 
@@ -221,7 +221,7 @@ def check_folder(path: Path, tuning: Tuning) -> None:
 
 def clear(path: Path) -> None:
     """Remove an earlier tuning from a folder; raises InputError for a folder of something else."""
-    from arena.insight.tuned import TABLES
+    from arena.differences.tuned import TABLES
 
     if not (path / FILE).is_file():
         return

@@ -23,6 +23,7 @@ from arena.statistics.distributions import Floats, normal_below, student_bound
 from arena.statistics.sprt import elo_of
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 Z95 = 1.959963984540054
 LEVEL = 0.05
@@ -107,9 +108,17 @@ def find_significant(estimates: Sequence[Estimate]) -> list[bool]:
     >>> find_significant([Estimate(3, 1, 5, 1.0), Estimate(2.1, 0.1, 4.1, 1.9), Estimate(9)])
     [True, False, False]
     """
-    corrected = correct(np.array([one.p_value for one in estimates]))
-    both = zip(corrected, estimates, strict=True)
-    return [bool(q < LEVEL) and one.excludes_zero for q, one in both]
+    rows = [(one.p_value, one.low, one.high) for one in estimates]
+    return [bool(one) for one in are_significant(*np.array(rows).reshape(-1, 3).T)]
+
+
+def are_significant(p_values: Floats, low: Floats, high: Floats) -> Bools:
+    """Return `find_significant` of differences with these p-values and ends, as they are shown.
+
+    >>> are_significant(np.array([0.01, np.nan]), np.array([0.2, 1.0]), np.array([3.0, 2.0]))
+    array([ True, False])
+    """
+    return np.asarray((correct(p_values) < LEVEL) & ((low > 0) | (high < 0)))
 
 
 def correct(p_values: Floats) -> Floats:

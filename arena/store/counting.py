@@ -1,14 +1,15 @@
-"""Count the pairs of games by how both games ended: one query, one small table.
+"""Count the pairs of games by how both games ended: one small table, or pair by pair.
 
 Standings, head to head, win types, seats, the interim table and the report's charts are
-computed from this table only.
+computed from this table (`Counts`). Differences between two versions, runs or rules need the pairs
+of a pairing one by one (`PairGames`), so that those on one deal can be set beside each other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -29,9 +30,33 @@ from arena.statistics.counts import (
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _FETCHED = 10_000  # rows
-_KEYS, _SUMS = 6, 6  # columns of a row
-_NOT_PLAYED = 2
-_HALVES = np.array([*[2, 0, 1] * len(WIN_TYPES), 0])  # the score of each ending; a missing game: 0
+_ONE, _BY_SEAT = np.int64, (np.int64, 2)
+_ROW = np.dtype(
+    {
+        "names": [
+            "part",
+            "pairing",
+            "games",
+            "forfeits",
+            "pairs",
+            "margins",
+            "squares",
+            "products",
+        ],
+        "formats": [_ONE, _ONE, _BY_SEAT, _BY_SEAT, _ONE, _BY_SEAT, _BY_SEAT, _ONE],
+    }
+)
+_COLUMNS: Final[Sequence[str]] = _ROW.names or ()
+_KEYS, _WIDTH = 6, _ROW.itemsize // 8  # numbers of a row: those that say which, and all
+NOT_PLAYED: Final = 2
+"""A forfeit of a game that was not played."""
+
+HALVES: Final[Ints] = np.array([*[2, 0, 1] * len(WIN_TYPES), 0])
+"""What each ending scores for the first bot, and no game."""
+
+TURNED: Final[Ints] = np.append(np.arange(MISSING).reshape(-1, RESULTS)[:, [1, 0, 2]], MISSING)
+"""Each ending as the opponent sees it."""
+
 _TYPES = " ".join(f"WHEN '{name}' THEN {RESULTS * n}" for n, name in enumerate(WIN_TYPES))
 
 
@@ -41,6 +66,13 @@ def _of(game: str) -> str:
         ifnull(CASE {game}.win_type {_TYPES} END + ifnull({game}.winner, {RESULTS - 1}), {MISSING}),
         ifnull(({game}.fault <> '') + ({game}.fault = '{BY_RULE}'), 0),
         ifnull({game}.points - {game}.opponent_points, 0)"""
+
+
+GAMES: Final = f"""
+SELECT pair, seat, {_of("games")}, plies, actions FROM games
+WHERE pairing = ?1 AND pair >= ?2 AND pair < ?3
+"""
+"""The games of pairing ?1 from pair ?2 up to ?3."""
 
 
 PAIRS: Final = f"""
@@ -57,6 +89,21 @@ FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
 
 If a pair has only one game, that game is the first here, and `seat` is its seat.
+"""
+
+DIFFERENCES: Final = """
+SELECT difference, count(*) FROM (
+    SELECT sum(
+        CASE pairing WHEN ?1 THEN 1 ELSE -1 END
+        * CASE winner WHEN 0 THEN 1 WHEN 1 THEN -1 ELSE 0 END
+    ) AS difference
+    FROM games WHERE pairing IN (?1, ?2) AND pair >= ?3 AND pair < ?4
+    GROUP BY pair HAVING count(*) = 4
+) GROUP BY difference
+"""
+"""How many pairs that pairings ?1 and ?2 have finished differ by so many halves in their score.
+
+A test asks for them at each look: it takes an eighth of the time of `match` (20,000 pairs: 0.06 s).
 """
 
 FAULTS: Final = """
@@ -119,16 +166,13 @@ class Counts:
         >>> Counts.of(np.array([[0, 0, 3, 4, 0, 0, 7, 21, -14, 90, 40, -50]])).pair_totals
         [PairTotals(pairing=0, pairs=7, total=7.0, squares=7.0, by_score=(0, 0, 7, 0, 0))]
         """
-        parts = np.split(rows, [1, 2, 4, _KEYS, 7, 9, 11], axis=1)
-        part, pairing, games, forfeits, pairs, margins, squares, products = parts
-        ends_alike = part[:, 0], pairing[:, 0], games, forfeits, pairs[:, 0]
-        return cls(*ends_alike, margins, squares, products[:, 0], faults, ends)
+        named = np.ascontiguousarray(rows, np.int64).view(_ROW)[:, 0]
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=faults, ends=ends)
 
     @property
     def rows(self) -> Ints:
-        """The table from which `of` makes these counts."""
-        fields = (self.part, self.pairing, self.games, self.forfeits, self.pairs, self.margins)
-        return np.column_stack([*fields, self.squares, self.products])
+        """The table of which `of` makes these counts."""
+        return np.column_stack([getattr(self, name) for name in _COLUMNS])
 
     @property
     def total(self) -> int:
@@ -143,7 +187,7 @@ class Counts:
 
     def where(self, chosen: Any) -> Counts:
         """Return the counts of the chosen rows; the faults by kind remain those of all rows."""
-        return Counts.of(self.rows[chosen], self.faults, self.ends)
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _COLUMNS})
 
     @property
     def whole(self) -> Counts:
@@ -153,7 +197,7 @@ class Counts:
     @property
     def played(self) -> Counts:
         """The pairs without a forfeit by rule, an unplayed game: only these count for the Elo."""
-        return self.where((self.forfeits < _NOT_PLAYED).all(axis=1))
+        return self.where((self.forfeits < NOT_PLAYED).all(axis=1))
 
     @cached_property
     def tallies(self) -> Tallies:
@@ -180,7 +224,7 @@ class Counts:
         found, place = np.unique(self.pairing, return_inverse=True)
         by_score = np.zeros((len(found), 5), np.int64)
         alone = (self.games == MISSING).any(axis=1)
-        np.add.at(by_score, (place, _HALVES[self.games].sum(axis=1) << alone), self.pairs)
+        np.add.at(by_score, (place, HALVES[self.games].sum(axis=1) << alone), self.pairs)
         columns = (column.tolist() for column in (found, *_sums(by_score), by_score))
         rows = zip(*columns, strict=True)
         return [PairTotals._make((*row, tuple(five))) for *row, five in rows]
@@ -189,7 +233,7 @@ class Counts:
     def seats(self) -> SeatTotals:
         """The scores of seat 0 in the pairs without a forfeit."""
         chosen = (self.games != MISSING).all(axis=1) & (self.forfeits == 0).all(axis=1)
-        as_first, as_second = _HALVES[self.games[chosen]].T
+        as_first, as_second = HALVES[self.games[chosen]].T
         by_score = np.zeros((1, 5), np.int64)
         np.add.at(by_score[0], as_first + 2 - as_second, self.pairs[chosen])
         return SeatTotals._make(column.item() for column in _sums(by_score))
@@ -215,21 +259,71 @@ def count(
 ) -> Counts:
     """Return the counts of rows of the query PAIRS."""
     rest = iter(rows)
-    blocks = [np.zeros((0, _KEYS + _SUMS + 1), np.int64)]
+    blocks = [np.zeros((0, _WIDTH + 1), np.int64)]
     while block := [*islice(rest, _FETCHED)]:
         blocks.append(np.array(block, np.int64))
     table = np.concatenate(blocks)
-    table, alone = table[:, :-1], table[:, -1] == 1
-    table[alone, 2:] = table[alone][:, [3, 2, 5, 4, 6, 8, 7, 10, 9, 11]]
-    return Counts.of(table, faults, ends)
+    counts, alone = Counts.of(table[:, :-1], faults, ends), table[:, -1] == 1
+    for column in (counts.games, counts.forfeits, counts.margins, counts.squares):
+        column[alone] = column[alone, ::-1]
+    return counts
 
 
 def add_up(counts: Iterable[Counts]) -> Counts:
     """Return the sum of counts; the parts and the faults by kind are dropped."""
-    table = np.concatenate([np.zeros((0, _KEYS + _SUMS), np.int64), *(one.rows for one in counts)])
+    table = np.concatenate([np.zeros((0, _WIDTH), np.int64), *(one.rows for one in counts)])
     table[:, 0] = 0
     shape = tuple(table[:, :_KEYS].max(axis=0, initial=0) + 1)
     keys, place = np.unique(np.ravel_multi_index(table[:, :_KEYS].T, shape), return_inverse=True)
-    sums = np.zeros((len(keys), _SUMS), np.int64)
+    sums = np.zeros((len(keys), _WIDTH - _KEYS), np.int64)
     np.add.at(sums, place, table[:, _KEYS:])
     return Counts.of(np.column_stack([*np.unravel_index(keys, shape), sums]))
+
+
+class PairGames(NamedTuple):
+    """The games of one pairing: arrays with a row for each pair, and a column for each game of it.
+
+    The first game is that in which the first bot sat in seat 0. `games` has the ending, `forfeits`
+    and `margins` are as in `Counts`; a game that is not there has the ending MISSING.
+    """
+
+    pair: Ints
+    games: Ints
+    forfeits: Ints
+    margins: Ints
+    plies: Ints
+    actions: npt.NDArray[np.object_]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[Any, ...]]) -> PairGames:
+        """Return the games of the rows of GAMES."""
+        columns = [*zip(*rows, strict=True)] or [()] * 7
+        pair, place = np.unique(np.array(columns[0], np.int64), return_inverse=True)
+        seat = np.array(columns[1], np.int64)
+        made = []
+        for column, nothing in zip(columns[2:], (MISSING, 0, 0, 0, ""), strict=True):
+            both = np.full((len(pair), 2), nothing, object if nothing == "" else np.int64)
+            both[place, seat] = column
+            made.append(both)
+        return cls(pair, *made)
+
+    def where(self, chosen: Any) -> PairGames:
+        """Return some of the pairs."""
+        return PairGames._make(column[chosen] for column in self)
+
+    @property
+    def whole(self) -> PairGames:
+        """The pairs that have both games."""
+        return self.where((self.games != MISSING).all(axis=1))
+
+    @property
+    def turned(self) -> PairGames:
+        """The pairs as the opponent sees them."""
+        turned = PairGames._make((self.pair, *(column[:, ::-1] for column in self[1:])))
+        return turned._replace(games=TURNED[turned.games], margins=-turned.margins)
+
+
+def match(one: PairGames, other: PairGames) -> tuple[PairGames, PairGames]:
+    """Return the pairs of the numbers that both have."""
+    of_both = np.intersect1d(one.pair, other.pair, assume_unique=True, return_indices=True)
+    return one.where(of_both[1]), other.where(of_both[2])

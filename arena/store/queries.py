@@ -22,21 +22,6 @@ SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
 FROM games WHERE pairing = ? ORDER BY pairing, pair, seat LIMIT ?
 """
 
-DIFFERENCES = """
-SELECT difference, count(*) FROM (
-    SELECT sum(
-        CASE pairing WHEN ?1 THEN 1 ELSE -1 END
-        * CASE winner WHEN 0 THEN 1 WHEN 1 THEN -1 ELSE 0 END
-    ) AS difference
-    FROM games WHERE pairing IN (?1, ?2) AND pair >= ?3 AND pair < ?4
-    GROUP BY pair HAVING count(*) = 4
-) GROUP BY difference
-"""
-"""Counts of pairs finished in both pairings ?1 and ?2, by the difference of scores in halves.
-
-It takes two thirds of the time of joining the scores of both.
-"""
-
 _BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
 FAULTS = """
 WHERE (pairing, pair, seat) IN (

@@ -24,12 +24,13 @@ from arena.tournament.strikes import Forfeits
 from engine.state import Seat
 
 if TYPE_CHECKING:
-    from arena.store.counting import Counts
+    from arena.store.counting import Counts, PairGames
 
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = """
 INSERT OR REPLACE INTO evidence VALUES (?1, ?2, ?3, ?4, ?5, ?6, checksum(?1, ?2, ?3, ?4, ?5, ?6))
 """
+_ALL = 1 << 62  # pairs
 _SET_MANIFEST = "INSERT OR REPLACE INTO run VALUES (?1, ?2, checksum(?1, ?2))"
 
 
@@ -205,8 +206,16 @@ class Store:
         It is the score of the first pairing's first bot minus that of the second's: -2 to 2 in
         steps of 1/2.
         """
-        counts = dict(self._rows(queries.DIFFERENCES, new, old, first, end))
-        return tuple(int(counts.get(score, 0)) for score in range(-4, 5))
+        from arena.store import counting
+
+        counts = dict(self._rows(counting.DIFFERENCES, new, old, first, end))
+        return tuple(int(counts.get(halves, 0)) for halves in range(-4, 5))
+
+    def read_pairs(self, pairing: int, first: int = 0, end: int = _ALL) -> PairGames:
+        """Return the games of a pairing's pairs from `first` up to `end`, pair by pair."""
+        from arena.store import counting
+
+        return counting.PairGames.of(self._rows(counting.GAMES, pairing, first, end))
 
     def finished(self, pairing: int, first: int, last: int) -> Iterator[range]:
         """Yield ranges of those pairs of a pairing from `first` up to `last` that are finished."""

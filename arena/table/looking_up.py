@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 
+from arena.differences.run_files import tables_of
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.games.thinking import asked
-from arena.insight.run_files import tables_of
 from arena.insight.summary import plain_rows
 from arena.lanes.faults import BY_RULE, Forfeit
 from arena.records.timeline import write_chosen

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.insight.ablation import difference
-from arena.insight.pair_counts import COLUMNS, MEASURES, count_pairs
+from arena.differences.ablation import COUNTED, MEASURES, difference
+from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.intervals import Ints
 
 SEED = 13
 RUNS = 1000
 SHARED = 0.8
 """How often a game under the changed rules has the luck of the one under the base's."""
+
+COLUMNS: Final = [*product((0, 1), WIN_TYPES, range(RESULTS))]
+"""The counts of games, in order: by seat of the first bot, win type and result."""
 
 _BY_NAME: Final = {measure.name: measure for measure in MEASURES}
 _LEAD = 30  # points at most
@@ -64,7 +68,7 @@ def play(luck: npt.NDArray[np.float64], shares: npt.NDArray[np.float64]) -> Ints
     """
     city = luck[..., 0] < shares[:, None, None]
     lead = np.floor(_LEAD * luck[..., 1]).astype(np.int64) * ~city
-    counts = count_pairs(luck.shape[0], luck.shape[1], [])
+    counts = np.zeros((*luck.shape[:2], COUNTED), np.int64)
     for seat, result in ((0, 0), (1, 1)):
         counts[:, :, COLUMNS.index((seat, "city", result))] = city[:, :, seat]
         counts[:, :, COLUMNS.index((seat, "points", result))] = ~city[:, :, seat]

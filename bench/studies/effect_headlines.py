@@ -9,10 +9,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.insight.ablation import Ablation, VariantResult, difference, estimate
-from arena.insight.difference_headline import Clearest, find_effects
-from arena.insight.pair_counts import COLUMNS, MEASURES, SPREAD, count_pairs
+from arena.differences.ablation import (
+    COUNTED,
+    MEASURES,
+    SPREAD,
+    Ablation,
+    VariantResult,
+    difference,
+    estimate,
+)
+from arena.differences.difference_headline import Clearest, find_effects
 from arena.statistics.intervals import Estimate, Ints
+from bench.studies.ablation import COLUMNS
 from engine import STANDARD
 
 SEED = 33
@@ -114,7 +122,7 @@ def play(luck: npt.NDArray[np.float64], game: Game) -> Ints:
     kind = (luck[..., :1] >= ends).sum(axis=-1)
     is_first = luck[..., 1] < game.first
     lead = (kind == _KINDS.index("points")) * (1 + np.floor(game.lead * luck[..., 2]))
-    counts = count_pairs(luck.shape[0], luck.shape[1], [])
+    counts = np.zeros((*luck.shape[:2], COUNTED), np.int64)
     for number, (seat, how, result) in enumerate(COLUMNS):
         if how in _KINDS:
             own = np.where(how == "draw", 2, is_first[:, :, seat] != (seat == 0))

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.insight.changes import Changes
-from arena.insight.difference_columns import RATING_CHANGES
-from arena.insight.difference_headline import find_moved
+from arena.differences.changes import Changes
+from arena.differences.difference_columns import RATING_CHANGES
+from arena.differences.difference_headline import find_moved
 from arena.statistics.apart import pair_scores
 from arena.statistics.common_scale import CommonScale
 from arena.statistics.counts import PairTotals

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from arena.insight import difference_columns, losses, table_columns
+from arena.differences import difference_columns
+from arena.insight import losses, table_columns
 from arena.insight.table_columns import Column, TableColumns
 
 NAME: Final = "csv-columns.md"

@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 import pytest
 
+from arena.differences.changes import find_changes
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.insight.changes import find_changes
-from arena.insight.run_files import make_files
 from arena.records.html_page import frame as frame_of
 from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
@@ -26,7 +26,7 @@ from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
-from tests.insight.test_changes import BASE, play, tournament
+from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.rogues import FOLDER
 from tests.runs.test_tune import tuning

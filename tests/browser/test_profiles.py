@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from arena.differences.run_files import make_files
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import make_agreement
-from arena.insight.run_files import make_files
 from arena.reports.blocks import Chart
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.insight.tuned import TABLES
+from arena.differences.tuned import TABLES
 from arena.runs.tune_parameters import FILE
 from arena.store.folder import REPORTS
 from tests import ROOT, markdown

@@ -422,14 +422,14 @@ ARENA = [
     ),
     Fault(
         "a rating for a bot that never loads",
-        "arena/insight/run_files.py",
+        "arena/insight/run_tables.py",
         "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
         "return Field(pairings, counts.played.pair_totals, labels, (), anchors, **how)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(
         "games that were not played in the ratings",
-        "arena/insight/run_files.py",
+        "arena/insight/run_tables.py",
         "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
         "return Field(pairings, counts.pair_totals, labels, unrated, anchors, **how)",
         "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
@@ -472,8 +472,8 @@ ARENA = [
     Fault(
         "the score of one game in place of a pair's",
         "arena/store/counting.py",
-        "_HALVES[self.games].sum(axis=1)",
-        "2 * _HALVES[self.games][:, 0]",
+        "HALVES[self.games].sum(axis=1) << alone",
+        "2 * HALVES[self.games][:, 0] << alone",
         "tests/runs/test_compare.py::test_the_numbers_are_those_of_the_games",
     ),
     Fault(
@@ -529,24 +529,24 @@ ARENA = [
     ),
     Fault(
         "games of a pair counted as if they were of two",
-        "arena/insight/effects.py",
+        "arena/differences/effects.py",
         'pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)',
         "pair = np.arange(len(rows))",
-        "tests/insight/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
+        "tests/differences/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
     ),
     Fault(
         "a total of a comparison that is four times too large",
-        "arena/insight/paired.py",
+        "arena/differences/paired.py",
         "total = mean.scaled(0.5)",
         "total = mean.scaled(2)",
         "tests/runs/test_compare.py::test_a_difference_is_that_of_both_versions_games",
     ),
     Fault(
         "totals of changed bots taken for luck",
-        "arena/insight/changes.py",
+        "arena/differences/changes.py",
         "all(its.bots == SAME for its in met)",
         "all(its.bots == SAME for its in [])",
-        "tests/insight/test_changes.py::test_only_what_a_changed_bot_plays_is_tested",
+        "tests/differences/test_changes.py::test_only_what_a_changed_bot_plays_is_tested",
     ),
     Fault(
         "a link in the last cell of a row in Markdown",
@@ -572,10 +572,10 @@ ARENA = [
     ),
     Fault(
         "a test against a little less than 0 taken for one against 0",
-        "arena/insight/verdict.py",
+        "arena/differences/verdict.py",
         "if stop.elo0 >= 0:",
         "if stop.elo0 >= -1:",
-        "tests/insight/test_claim.py::test_half_a_point_from_0_is_not_0",
+        "tests/differences/test_claim.py::test_half_a_point_from_0_is_not_0",
     ),
     Fault(
         "a reader that writes into the run",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 
+from arena.differences.run_files import make_files, timings_writer
 from arena.entries.resolve import resolve
 from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.insight.run_files import make_files, timings_writer
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.store.folder import MANIFEST, TABLES, WINS

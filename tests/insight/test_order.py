@@ -10,9 +10,9 @@ from itertools import product
 import pandas as pd
 import pytest
 
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.games.match import GameResult
-from arena.insight.run_files import make_files
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up

@@ -11,9 +11,10 @@ from typing import get_args
 import pandas as pd
 import pytest
 
+from arena.differences import difference_columns
 from arena.games.match import GameResult
 from arena.games.timing import Timing
-from arena.insight import difference_columns, losses, table_columns, tables
+from arena.insight import losses, table_columns, tables
 from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES, TableColumns
 from arena.lanes.faults import Fault
 from arena.statistics.apart import pair_scores

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import arena
+from arena.differences.effects import ADJUSTED
 from arena.errors import InputError
-from arena.insight.effects import ADJUSTED
 from tests.tiers import few
 
 

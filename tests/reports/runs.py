@@ -8,9 +8,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from arena.differences.run_files import Files, make_files
 from arena.entries.resolve import resolve
 from arena.games.match import Finished, GameResult, result_of
-from arena.insight.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.run_report import make_report, report_writers

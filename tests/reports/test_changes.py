@@ -10,16 +10,17 @@ from urllib.parse import unquote
 
 import pytest
 
+from arena.differences.changes import find_changes
+from arena.differences.difference_headline import Shown
+from arena.differences.run_files import make_files
+from arena.differences.verdict import read_path
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.insight.changes import find_changes
-from arena.insight.run_files import make_files
-from arena.insight.verdict import read_path
 from arena.reports.ablation_report import make_ablation_report
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text
 from arena.reports.changes_report import make_changes_report
-from arena.reports.differences import Point, name_significant, point_chart
+from arena.reports.differences import name_significant, point_chart
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
@@ -30,7 +31,7 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.insight.test_changes import BASE, RunGames, play, tournament
+from tests.differences.test_changes import BASE, RunGames, play, tournament
 from tests.runs.test_verify import HERE
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
@@ -243,15 +244,15 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
 )
 def test_of_many_differences_the_first_ones_are_named(count: int, text: str) -> None:
     """And the others are counted."""
-    points = [Point(name, Estimate(1.0, 0.5, 1.5), True) for name in "abcdefgh"[:count]]
+    points = [Shown(name, Estimate(1.0, 0.5, 1.5), True) for name in "abcdefgh"[:count]]
     assert name_significant(points) == f"significant: {text}"
 
 
 def test_a_chart_of_differences_has_a_line_at_zero() -> None:
     """And shapes that say what is significant; a chart of values has neither."""
     points = [
-        Point("a", Estimate(1.0, 0.5, 1.5), True),
-        Point("b", Estimate(0.1, -0.5, 0.7), False),
+        Shown("a", Estimate(1.0, 0.5, 1.5), True),
+        Shown("b", Estimate(0.1, -0.5, 0.7), False),
     ]
     differences, values = (
         json.dumps(spec)

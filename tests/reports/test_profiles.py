@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from arena.differences.profiles import make_profiles
+from arena.differences.run_files import make_files
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import make_agreement
-from arena.insight.profiles import make_profiles
-from arena.insight.run_files import make_files
 from arena.insight.swings import chances_by_game
 from arena.records.html_page import to_data
 from arena.reports import telling_games

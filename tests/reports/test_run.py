@@ -12,13 +12,13 @@ import altair
 import pandas as pd
 import pytest
 
+from arena.differences.run_files import Files, make_files
 from arena.insight import table_columns
-from arena.insight.difference_columns import VERDICTS
-from arena.insight.run_files import Files, make_files
 from arena.insight.table_columns import (
     LEAGUE,
     LOSS_COLUMNS,
     TIMINGS,
+    VERDICTS,
     WIN_TYPES,
     Column,
     TableColumns,

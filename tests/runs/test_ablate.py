@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.differences.ablation import FILE, MEASURES, Ablation, VariantResult, format_table
+from arena.differences.difference_columns import ABLATION
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.insight.ablation import FILE, Ablation, VariantResult, format_table
-from arena.insight.difference_columns import ABLATION
-from arena.insight.pair_counts import MEASURES
 from arena.reports.ablation_report import make_ablation_report
 from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run

@@ -13,12 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from arena.entries.lane import LANES
-from arena.entries.resolve import resolve
-from arena.errors import InputError
-from arena.executors.local import LocalExecutor
-from arena.executors.log import QUIET
-from arena.insight.comparison import (
+from arena.differences.comparison import (
     SprtResult,
     _estimate,
     comparison_command,
@@ -26,8 +21,13 @@ from arena.insight.comparison import (
     describe_differences,
     judge_compared,
 )
-from arena.insight.difference_columns import VERDICTS
-from arena.insight.paired import PairedGame, PairedGames, _decided
+from arena.differences.paired import PairedGame, PairedGames, _decided
+from arena.entries.lane import LANES
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
+from arena.insight.table_columns import VERDICTS
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.runs.verify import verify

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.differences.tuned import FAILED, TABLES, Tuned
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.insight.tuned import FAILED, TABLES, Tuned
 from arena.runs.run import Interrupted
 from arena.runs.tune_parameters import FILE, PROOF, ROUNDS, read_scores, tune
 from arena.store.folder import REPORTS

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
-from arena.insight.run_files import make_files
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.store import Store

@@ -20,6 +20,7 @@ import click
 import msgspec
 
 import arena
+import arena.differences
 import arena.insight
 import engine
 from arena.cli import cli
@@ -166,8 +167,13 @@ def _columns() -> Iterator[str]:
     """Yield the columns of every CSV file, each with its file."""
     files: dict[str, list[str]] = {"games.csv": GAME_COLUMNS, "rankings.csv": RANKING_COLUMNS}
     files["faults.csv"] = FAULT_COLUMNS
-    for module in pkgutil.iter_modules(arena.insight.__path__):
-        for value in vars(importlib.import_module(f"arena.insight.{module.name}")).values():
+    named = [
+        module.name
+        for room in (arena.insight, arena.differences)
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
+    ]
+    for name in named:
+        for value in vars(importlib.import_module(name)).values():
             if isinstance(value, TableColumns) and value.file:
                 files.setdefault(value.file, value.names)
     for file, names in sorted(files.items()):

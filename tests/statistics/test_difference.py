@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.insight.difference_columns import DIFFERENCES
-from arena.insight.paired import PairedGame, make_differences, separate_games
+from arena.differences.difference_columns import DIFFERENCES
+from arena.differences.paired import PairedGame, make_differences, separate_games
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.statistics.sprt import elo_difference, elo_of, mean_difference, share_of

@@ -1,41 +1,24 @@
-"""Make the tables and files of a run from its store."""
+"""Make the tables of a run from its counted games, and the field of its rated bots."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from arena.games.timing import Timing
 from arena.insight import tables
 from arena.insight.findings import Findings, Misfit, Unbounded
-from arena.insight.win_tables import WinTables, make_win_tables
 from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import describe_cycle, make_rankings
 from arena.statistics.field import Field, find_misfits, make_residuals
 from arena.statistics.intervals import seat_advantage
 from arena.statistics.spread import is_equal
-from arena.store import csv_files as rows
 from arena.store.counting import Counts
-from arena.store.csv_files import csv_writer, make_timings
-from arena.store.folder import GAMES, MANIFEST, WINS, Writer
-from arena.store.manifest import manifest_text
-from arena.store.store import Store
 from arena.tournament.keys import MAX_FAULTS
-from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
-
-if TYPE_CHECKING:
-    from arena.insight.comparison import SprtResult
-
-
-_MOST_PARTS = 25
-_MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for each
 
 
 @dataclass(frozen=True)
@@ -52,78 +35,11 @@ class Tables:
     rankings: pd.DataFrame
     findings: Findings
     judged: Field
-    comparison: SprtResult | None = None
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The tables by the names of their files."""
         return {name: one for name, one in vars(self).items() if isinstance(one, pd.DataFrame)}
-
-
-@dataclass(frozen=True)
-class Files:
-    """The tables of a run, the data behind them, and a writer for each file by its name.
-
-    `wins` makes the tables of how games were won when it is first called.
-    """
-
-    tables: Tables
-    counts: Counts
-    wins: Callable[[], WinTables]
-    writers: Mapping[str, Writer]
-
-
-def make_files(
-    tournament: Tournament,
-    store: Store,
-    grown: Callable[[Counts], WinTables | None] = lambda _: None,
-) -> Files:
-    """Return the files of a run whose games are all in the store.
-
-    `grown` returns the tables of how games were won if they were made during the run, else None.
-    """
-    pairings = tournament.pairings
-    # in parts, to show how the ratings converged
-    counts = store.count(max(1, min(_MOST_PARTS, _MOST_COUNTED // len(pairings))))
-    made = tables_of(tournament, counts, store)
-    command = replay_commands(tournament)
-
-    @cache
-    def wins() -> WinTables:
-        return grown(counts) or make_win_tables(tournament, counts, store.records)
-
-    def write_wins(name: str) -> Writer:
-        return lambda file: csv_writer(getattr(wins(), name))(file)
-
-    writers: dict[str, Writer] = {
-        GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
-        **{f"{name}.csv": csv_writer(table) for name, table in made.frames.items()},
-        "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
-        **{f"{name}.csv": write_wins(name) for name in WINS},
-    }
-    manifest = manifest_text(tournament.manifest())
-    writers[MANIFEST] = lambda file: file.write(manifest)
-    if made.comparison:
-        from arena.insight.comparison import comparison_writers
-
-        writers |= comparison_writers(made.comparison)
-    return Files(made, counts, wins, writers)
-
-
-def tables_of(tournament: Tournament, counts: Counts, store: Store) -> Tables:
-    """Return the tables of a tournament, whose counted games are all in the store."""
-    anchors, faults = tournament.anchored, tournament.max_faults
-    how = how_rated(tournament, counts)
-    made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
-    if not tournament.comparison:
-        return made
-    from arena.insight.comparison import judge_compared, make_comparison
-
-    found = make_comparison(tournament, tournament.comparison, store, counts, made.verdicts)
-    verdicts = judge_compared(made.verdicts, found)
-    groups = tables.group_bots(made.standings["bot"].tolist(), made.judged.labels, verdicts)
-    standings = made.standings.assign(group=groups)
-    return replace(made, verdicts=verdicts, standings=standings, comparison=found)
 
 
 def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
@@ -201,8 +117,3 @@ def _find(field: Field, residuals: pd.DataFrame, counts: Counts, anchors: Anchor
         spread=field.fit.spread,
         spread_counts=not is_equal(field.fit.model),
     )
-
-
-def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:
-    """Return the writer of timings.csv."""
-    return csv_writer(make_timings(timings, labels))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from arena.differences.paired import PairedGames, make_paired_games
+from arena.differences.verdict import count_observations, make_claim, make_sentence, name_value
 from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
-from arena.insight.paired import PairedGames, make_paired_games
 from arena.insight.summary import plain_rows, write_row
-from arena.insight.verdict import count_observations, make_claim, make_sentence, name_value
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean, season_interval

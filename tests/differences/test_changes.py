@@ -8,10 +8,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from arena.differences.changes import Changes, MatchedBot, RunGames, find_changes, match_bots
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.insight.changes import Changes, RunGames, find_changes
-from arena.insight.matched import MatchedBot, match_bots
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament

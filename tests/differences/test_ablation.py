@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any, TypeAlias
 
 import pytest
 
+from arena.differences.ablation import MEASURES, Contest, Measure, count_pairs, difference, estimate
 from arena.games.match import GameResult
-from arena.insight.ablation import Contest, difference, estimate
-from arena.insight.pair_counts import MEASURES, Measure, count_pairs
 from arena.insight.summary import cut_apart
 from arena.statistics.intervals import Ints
+from arena.store.store import Store
+from arena.tournament.plan import Chunk, Played
 from bench.studies.ablation import SETUPS, Setup, hold
 
 Z = 1.959963984540054
@@ -53,7 +55,16 @@ def pair(
 def counted(*pairings: Sequence[Pair]) -> Ints:
     """Return the counts of a run with these pairs, by pairing."""
     games = [game for rows in pairings for row in rows for game in row]
-    return count_pairs(len(pairings), len(pairings[0]), games)
+    return count_games(len(pairings), len(pairings[0]), games)
+
+
+def count_games(pairings: int, pairs: int, games: Pair) -> Ints:
+    """Return the counts of a run with these games, as its store has them."""
+    with closing(Store(None)) as store:
+        for number in range(pairings):
+            own = [game for one, game in games if one == number]
+            store.add(Played(Chunk(number, 0, pairs), own, {}, 1.0))
+        return count_pairs(pairs, map(store.read_pairs, range(pairings)))
 
 
 def of(name: str, *values: int, pairing: int = 0) -> list[Pair]:
@@ -75,7 +86,7 @@ def of(name: str, *values: int, pairing: int = 0) -> list[Pair]:
 )
 def test_a_game_adds_to_its_pair(game: tuple[Any, ...], sums: tuple[int, ...]) -> None:
     """Games, City, tie-break, draw, half points of the first bot and of seat 0, and the rest."""
-    counts = count_pairs(4, 8, [(3, GameResult(*game, None, ""))])
+    counts = count_games(4, 8, [(3, GameResult(*game, None, ""))])
     found = {name: measure.sums(counts)[3, 7].tolist() for name, measure in BY_NAME.items()}
     counted = [found[name][0] for name in ("city", "tiebreaks", "draws", "spread", "seat_0")]
     margin, scored = found["margin"]
@@ -160,7 +171,7 @@ def test_the_spread_is_the_score_of_the_stronger_of_two_bots() -> None:
 def test_forfeited_games_count_in_nothing() -> None:
     """Of four pairs one has a single game left and one has none: 1 of 5 games, 3 / 2.5 pairs."""
     rows = [pair(0), pair(1, games=1, city=1, plies=20), pair(3)]
-    run = count_pairs(1, 4, [game for row in rows for game in row])
+    run = count_games(1, 4, [game for row in rows for game in row])
     assert estimate(run, CITY, None).cells == (0.2, 0.0, 1.0)
     assert estimate(run, PLIES, None).value == pytest.approx((96 + 20 + 96) / 5)
 
@@ -168,7 +179,7 @@ def test_forfeited_games_count_in_nothing() -> None:
 def test_what_cannot_be_said_is_empty() -> None:
     """One pair has no interval, no game has no number, and a pair more has both."""
     one = counted([pair(0, city=1)])
-    none = count_pairs(1, 3, [])
+    none = count_games(1, 3, [])
     for measure in MEASURES:
         contest = Contest(0, first=True)
         assert estimate(one, measure, contest).cells[1:] == (None, None)
@@ -209,7 +220,7 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
             rows = [
                 row for p in range(3) for row in numbered([both[2 * p + side][n] for n in order])
             ]
-            runs.append(count_pairs(3, 40, rng.sample(rows, len(rows))))
+            runs.append(count_games(3, 40, rng.sample(rows, len(rows))))
         seen.add(repr((difference(*runs, measure, contest), estimate(runs[0], measure, contest))))
     assert len(seen) == 1
 

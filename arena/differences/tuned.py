@@ -11,11 +11,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from arena.differences.comparison import SprtResult
+from arena.differences.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
+from arena.differences.landscape import Landscape, Map, Spot
 from arena.entries.spec import write
 from arena.errors import counted
-from arena.insight.comparison import SprtResult
-from arena.insight.difference_columns import CANDIDATES, CONTOURS, LANDSCAPE
-from arena.insight.landscape import Landscape, Map, Spot
 from arena.insight.table_columns import TableColumns
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import write_estimate

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from operator import eq
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from arena.games.match import GameResult
-from arena.insight.difference_columns import DECIDED, DIFFERENCES
+from arena.differences.difference_columns import DECIDED, DIFFERENCES
 from arena.insight.table_columns import WIN_TYPES
-from arena.lanes.faults import BY_RULE
+from arena.statistics.counts import MISSING, RESULTS
+from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means, variance
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import elo_difference
+from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
@@ -103,26 +103,25 @@ def read_games(
         opponent = tournament.pairings[number].opponent
         if opponent in out or tournament.version_of(number) != version:
             continue
-        of_old = store.games_of(tournament.old_pairing(number))
-        olds = {(game.pair, game.seat): game for game in of_old}
-        for new in store.games_of(number):
-            if old := olds.get((new.pair, new.seat)):  # a run under way may lack it
-                scores = new.score, old.score, new.win_type, old.win_type
-                ply, played = _first_difference(new, old), _was_played(new) and _was_played(old)
-                games.append(PairedGame(opponent, new.pair, new.seat, *scores, ply, played))
+        pairings = number, tournament.old_pairing(number)
+        new, old = match(*map(store.read_pairs, pairings))
+        there = (new.games != MISSING) & (old.games != MISSING)  # a run under way may lack one
+        for row, seat in np.argwhere(there).tolist():
+            both = [(one.games[row, seat], one.actions[row, seat]) for one in (new, old)]
+            scores = (HALVES[ending] / 2 for ending, _ in both)
+            types = (ENDINGS[ending // RESULTS] for ending, _ in both)
+            ply = _first_difference(*both)
+            played = max(new.forfeits[row, seat], old.forfeits[row, seat]) < NOT_PLAYED
+            place = opponent, int(new.pair[row]), seat
+            games.append(PairedGame._make((*place, *scores, *types, ply, bool(played))))
     return pd.DataFrame(games, columns=PairedGame._fields)
 
 
-def _was_played(result: GameResult) -> bool:
-    return result.fault is None or result.fault.kind != BY_RULE
-
-
-def _first_difference(new: GameResult, old: GameResult) -> int | None:
-    """Return the first ply at which two games differ, None if they are the same."""
-    ends = ((game.actions, game.winner, game.win_type) for game in (new, old))
-    both = enumerate(zip(new.actions, old.actions, strict=False))
+def _first_difference(new: tuple[int, str], old: tuple[int, str]) -> int | None:
+    """Return the first ply at which two games differ, None if they have one ending and record."""
+    both = enumerate(zip(new[1], old[1], strict=False))
     differ = (ply for ply, (one, other) in both if one != other)
-    return None if eq(*ends) else next(differ, min(len(new.actions), len(old.actions)))
+    return None if new == old else next(differ, min(len(new[1]), len(old[1])))
 
 
 def make_differences(
@@ -139,42 +138,34 @@ def make_differences(
     """
     if games.empty:
         return pd.DataFrame(columns=DIFFERENCES.names)
-    rows = [_row("total", "", games, *_scores(games), given=total, level=level)]
+    rows = [_row("total", "", games, given=total, level=level)]
     for part in ("opponent", "seat"):
         for name, of_one in games.groupby(part, sort=part == "seat"):
-            rows.append(_row(part, str(name), of_one, *_scores(of_one)))
+            rows.append(_row(part, str(name), of_one))
     for part, won in (("won_by", 1.0), ("lost_by", 0.0)):
         for win_type in WIN_TYPES:
-            new, old = (
-                ((games[f"{version}_score"] == won) & (games[f"{version}_type"] == win_type))
-                for version in ("new", "old")
-            )
-            if new.any() or old.any():
-                rows.append(_row(part, win_type, games, new.astype(float), old.astype(float)))
+            ended = {
+                f"{one}_score": (games[f"{one}_score"] == won) & (games[f"{one}_type"] == win_type)
+                for one in ("new", "old")
+            }
+            if any(of_one.any() for of_one in ended.values()):
+                rows.append(_row(part, win_type, games.assign(**ended)))
     table = pd.DataFrame(rows, columns=DIFFERENCES.names).round(_DIGITS)
     table[[*_DIGITS]] += 0.0  # so that -0.0 is 0.0
     return table
 
 
-def _scores(games: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    return games["new_score"], games["old_score"]
-
-
 def _row(
-    part: str,
-    name: str,
-    games: pd.DataFrame,
-    new: pd.Series[float],
-    old: pd.Series[float],
-    given: Estimate | None = None,
-    level: float = 0.05,
+    part: str, name: str, games: pd.DataFrame, given: Estimate | None = None, level: float = 0.05
 ) -> tuple[object, ...]:
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
-    deal = [games["opponent"], games["pair"]]
-    olds, news = (of_one.groupby(deal).mean().to_numpy(float) for of_one in (old, new))
-    deals = len(olds)
+    both = games[["old_score", "new_score"]].astype(float)
+    old, new = both["old_score"], both["new_score"]
+    by_deal = both.groupby([games["opponent"], games["pair"]]).mean()
+    deals = len(by_deal)
     shares = [round(float(of_one.mean()), _DIGITS["new"]) for of_one in (new, old)]
-    lead = given or compare_means([Values(np.asarray(olds), np.asarray(news), deals)]).estimate
+    olds, news = by_deal.to_numpy().T
+    lead = given or compare_means([Values(olds, news, deals)]).estimate
     shown = lead._replace(value=shares[0] - shares[1])
     row = (part, name, deals, *shares, *_bounded(shown))
     if part in ("won_by", "lost_by"):

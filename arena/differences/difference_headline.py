@@ -9,20 +9,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.differences.ablation import MEASURES, SPREAD, Ablation, shown
+from arena.differences.verdict import Claim, make_claim
 from arena.errors import name_some
-from arena.insight.ablation import Ablation, shown
-from arena.insight.pair_counts import MEASURES, SPREAD
-from arena.insight.verdict import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.wording import as_sentence, write_estimate, write_lead
 from arena.tournament.until_rounds import describe_cost
 
 if TYPE_CHECKING:
-    from arena.insight.changes import Changes
-    from arena.insight.comparison import SprtResult
+    import pandas as pd
+
+    from arena.differences.changes import Changes
+    from arena.differences.comparison import SprtResult
 
 
 class Compared(NamedTuple):
@@ -74,11 +76,31 @@ def count_further(elo: Estimate, pairs: int) -> int | None:
 
 
 class Shown(NamedTuple):
-    """A difference with its name, and with how many decimals it is shown."""
+    """A difference as it is shown: with its name, and so many decimals in a sentence.
+
+    It is `significant` among all of its table, None where it is not tested.
+    """
 
     name: str
     estimate: Estimate
+    significant: bool | None = False
     places: int = 0
+
+    @property
+    def clarity(self) -> float:
+        """How large it is in units of its interval."""
+        value, low, high, _ = self.estimate
+        return abs(value) / max(high - low, 1e-9)
+
+
+def read_differences(table: pd.DataFrame, named: Sequence[str]) -> list[Shown]:
+    """Return the rows of a table whose difference is known; `named` are the columns of a name."""
+    fields = [*named, "difference", "low", "high", "sure"]
+    known = table.loc[table["difference"].notna(), fields]
+    return [
+        Shown(" - ".join(row[:-4]), Estimate(*row[-4:-1]), row[-1])
+        for row in known.itertuples(index=False, name=None)
+    ]
 
 
 class Clearest(NamedTuple):
@@ -107,13 +129,7 @@ def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
     if not wide:
         return None
     sure = [one for one in wide if one.estimate.scaled(1, one.places).excludes_zero]
-    return Clearest(max(sure or wide, key=_clarity), sure, len(wide))
-
-
-def _clarity(one: Shown) -> float:
-    """Return a difference in units of its interval."""
-    value, low, high, _ = one.estimate
-    return abs(value) / max(high - low, 1e-9)
+    return Clearest(max(sure or wide, key=attrgetter("clarity")), sure, len(wide))
 
 
 class Effects(NamedTuple):
@@ -162,7 +178,7 @@ def find_effects(ablation: Ablation) -> Effects:
         for place, is_significant in ablation.judge(number).items():
             name = ablation.variants[place].name
             change = shown(ablation.variants[place].differences[number], measure)
-            differences.append(Shown(f"{title}, under {name}", change, places))
+            differences.append(Shown(f"{title}, under {name}", change, places=places))
             judged[name] += 1
             if is_significant is False:
                 unclear.setdefault(name, []).append(title.partition(",")[0])
@@ -217,11 +233,6 @@ class Moved(NamedTuple):
 
 def find_moved(changes: Changes) -> Moved:
     """Return what may be said of the Elo of bots in two runs."""
-    rows = changes.ratings
-    tested = rows[rows["sure"].notna()]
-    columns = ["bot", "difference", "low", "high"]
-    differences = [
-        Shown(bot, Estimate(*change))
-        for bot, *change in tested[columns].itertuples(index=False, name=None)
-    ]
-    return Moved(pick_clearest(differences), bool(rows["difference"].notna().any()), changes.alone)
+    differences = read_differences(changes.ratings, ["bot"])
+    tested = [one for one in differences if one.significant is not None]
+    return Moved(pick_clearest(tested), bool(differences), changes.alone)

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Bools
+from arena.differences.run_files import Files
 from arena.insight.by_opponent import BROUGHT, PARTS, count_endings, number_sides
 from arena.insight.judged_files import JudgedTables
 from arena.insight.losses import losses_against
-from arena.insight.run_files import Files
 from arena.insight.win_tables import count_pairs
 from arena.statistics.common_opponents import (
     Against,
@@ -31,7 +31,7 @@ from arena.statistics.common_opponents import (
     subtract,
 )
 from arena.statistics.distributions import Floats
-from arena.statistics.intervals import LEVEL, Estimates, Ints, Moments, correct
+from arena.statistics.intervals import Estimates, Ints, Moments, are_significant
 from arena.tournament.schedule import Pairing
 from engine import TAKE
 from engine.cards import CHARS
@@ -192,9 +192,8 @@ def _set_beside(measures: Sequence[Measure], found: Compared, shown: Sequence[in
     own, other, p_values = (part[:, shown] for part in (found.own, found.other, found.p_value))
     digits = [one.digits for one in measures]
     difference = Estimates(*(_round(part[:, shown], digits) for part in found.difference))
-    corrected = np.stack([correct(of_two) for of_two in p_values])
-    excludes_zero = (difference.low > 0) | (difference.high < 0)
-    return Beside(found.opponents, own, other, difference, (corrected < LEVEL) & excludes_zero)
+    sure = np.stack([*map(are_significant, p_values, difference.low, difference.high)])
+    return Beside(found.opponents, own, other, difference, sure)
 
 
 def _round(values: Floats, digits: Sequence[int]) -> Floats:

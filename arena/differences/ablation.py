@@ -7,23 +7,99 @@ the seats swapped (`arena.statistics`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from arena.differences.difference_columns import ABLATION
 from arena.errors import InputError
-from arena.insight.difference_columns import ABLATION
-from arena.insight.pair_counts import MEASURES, SPREAD, Measure
 from arena.insight.summary import cut_apart
+from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, find_significant
 from arena.statistics.wording import write_cells
+from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
 from arena.tournament.rule_changes import BASE
 from engine import Rules
 from engine.cards import CITY
+
+_ENDED = np.arange(MISSING) // RESULTS
+_MARGIN, _PLIES = 2 * MISSING, 2 * MISSING + 1
+COUNTED: Final = 2 * MISSING + 2
+"""Counts of a pair: games by seat of the first bot and ending, then the leads, then the plies."""
+
+
+class Measure(NamedTuple):
+    """One weighted sum of counts over another one, which is `scale` in a pair that counts in full.
+
+    Forfeited games count in neither. A share is between 0 and 1.
+    """
+
+    name: str
+    counted: Ints
+    weight: Ints
+    scale: int
+    is_share: bool = True
+
+    @property
+    def whole(self) -> int | None:
+        """The weight of a pair that counts in full, None where this is not a share."""
+        return self.scale if self.is_share else None
+
+    @property
+    def digits(self) -> int:
+        """To how many digits an estimate is rounded."""
+        return 4 if self.is_share else 3
+
+    def sums(self, counts: Ints) -> Ints:
+        """Return count and weight of every pair (pairings x pairs x 2)."""
+        return np.stack([counts @ self.counted, counts @ self.weight], axis=2)
+
+
+def _ended(*win_types: str) -> Ints:
+    """Return 1 for the counts of games of these win types, 0 for others."""
+    of_seat = np.isin(_ENDED, [WIN_TYPES.index(one) for one in win_types])
+    return np.array([*of_seat, *of_seat, 0, 0], np.int64)
+
+
+SPREAD: Final = "spread"
+_SCORED: Final = _ended("points", "tiebreak", "draw")
+_GAMES: Final = _SCORED + _ended("city")
+_OWN: Final = _GAMES * [*HALVES[:MISSING], *HALVES[:MISSING], 0, 0]
+_OF_SEAT_0: Final = _GAMES * [*HALVES[:MISSING], *HALVES[TURNED[:MISSING]], 0, 0]
+_LEADS, _LENGTHS = np.eye(COUNTED, dtype=np.int64)[[_MARGIN, _PLIES]]
+MEASURES: Final = (
+    Measure("city", _ended("city"), _GAMES, 2),
+    Measure("draws", _ended("draw"), _GAMES, 2),
+    Measure("tiebreaks", _ended("tiebreak"), _GAMES, 2),
+    Measure("seat_0", _OF_SEAT_0, 2 * _GAMES, 4),
+    Measure("margin", _LEADS, _SCORED, 2, is_share=False),
+    Measure(SPREAD, _OWN, 2 * _GAMES, 4),
+    Measure("plies", _LENGTHS, _GAMES, 2, is_share=False),
+)
+"""City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
+lead in the games that were scored, the score of the strongest bot against the weakest, length."""
+
+
+def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
+    """Return the counts of pairings that have this many pairs (pairings x pairs x counts).
+
+    A game that is not there has no lead and no plies.
+    """
+    made = []
+    for found in pairings:
+        counts = np.zeros((pairs, COUNTED), np.int64)
+        row, seat = np.nonzero(found.games != MISSING)
+        counts[found.pair[row], MISSING * seat + found.games[row, seat]] = 1
+        counts[found.pair, _MARGIN] = (abs(found.margins) * _SCORED[found.games]).sum(axis=1)
+        counts[found.pair, _PLIES] = (found.plies * _GAMES[found.games]).sum(axis=1)
+        made.append(counts)
+    return np.array(made)
 
 
 class Contest(NamedTuple):

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.insight.by_opponent import PARTS, count_endings, number_sides
+from arena.differences.profiles import MOST_BESIDE, Beside, Profiles, make_profiles
+from arena.differences.run_files import Files, make_files
+from arena.insight.by_opponent import BOT_PARTS, PARTS, count_endings, number_sides
 from arena.insight.judged_files import JudgedTables
-from arena.insight.pair_counts import BOT_PARTS
-from arena.insight.profiles import MOST_BESIDE, Beside, Profiles, make_profiles
-from arena.insight.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.statistics.common_opponents import compare, join, means_against, shares_against
 from arena.statistics.difference import Values, compare_means

@@ -1,7 +1,7 @@
 """Name and describe the columns of the CSV files of comparisons.
 
-These compare two versions of a bot, two runs, a tournament under two sets of rules, the settings
-of a bot, or every two bots of a run.
+These compare two versions of a bot, two runs, a tournament under two sets of rules, or settings
+of a bot.
 """
 
 from __future__ import annotations
@@ -14,19 +14,6 @@ _DEAL_END: Final = (
     "The 95 % interval by deals; that of the first row is adjusted for stopping, and in a season "
     "at the level of the comparison."
 )
-VERDICTS: Final = list_columns("""
-    verdicts.csv
-    bot | Bot | text | The one of the two bots that is ahead.
-    opponent | Opponent | text | The other one.
-    lead | Lead | elo | The Elo of the first one less that of the other one.
-    lead_low lead_high | Lead | elo | In 95 of 100 runs all these intervals of the run hold at \
-        once, so they also hold for the first bot, which the games have chosen.
-    likely | Stronger | chance | How likely the first one is the stronger one, in an equal round \
-        robin of these bots.
-    verdict | Verdict | text | apart: the first one is surely the stronger one; in at most 5 of \
-        100 runs any such order is wrong. leans: it is likely, with a probability of at least \
-        90 %. open: neither.
-    """)
 DIFFERENCES: Final = list_columns(f"""
     differences.csv
     part | Part | text | What the row counts: all games, or those of one sort.

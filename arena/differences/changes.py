@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from arena.insight.difference_columns import (
+from arena.differences.difference_columns import (
     RATING_CHANGES,
     SCORE_CHANGES,
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
-from arena.insight.matched import (
-    SAME,
-    MatchedBot,
-    PairTable,
-    join_pairs,
-    match_bots,
-)
-from arena.insight.pair_counts import ALL_PARTS, BOT_PARTS, SCORE
-from arena.insight.run_files import find_met, how_rated, make_field
+from arena.entries.entry import Entry
+from arena.insight.by_opponent import ALL_PARTS, BOT_PARTS, SCORE
+from arena.insight.run_tables import find_met, how_rated, make_field
 from arena.insight.table_columns import TableColumns
 from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.counts import MISSING
 from arena.statistics.difference import Values, compare_means
+from arena.statistics.distributions import Floats
 from arena.statistics.field import Field
-from arena.statistics.intervals import LEVEL, Estimate, correct
+from arena.statistics.intervals import Estimate, are_significant
+from arena.store.counting import PairGames, match
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tournament.rule_changes import deals_alike
@@ -35,6 +32,53 @@ from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 
 _ESTIMATE = ["base", "other", "difference", "low", "high"]
+
+
+SAME: Final = "same"
+CHANGED: Final = "changed"
+ONLY_BASE: Final = "only in the base"
+ONLY_OTHER: Final = "only in the other run"
+
+
+class MatchedBot(NamedTuple):
+    """A bot's labels in the base and in the other run; one of them is None where it has none.
+
+    It is the `same` where the sha256 of its source and its parameters are equal, whatever its
+    labels are. With one label and another identity it has `changed`.
+    """
+
+    base: str | None
+    other: str | None
+    status: str
+
+    @property
+    def name(self) -> str:
+        """Both labels, or the one that there is."""
+        if self.base is None or self.other is None or self.base == self.other:
+            return self.base or self.other or ""
+        return f"{self.base} / {self.other}"
+
+
+def match_bots(base: Sequence[Entry], other: Sequence[Entry]) -> list[MatchedBot]:
+    """Return the bots of both runs, those of the base first.
+
+    A bot goes with the one of its label; where there is none, with the first that is the same.
+    """
+    theirs = {entry.label: entry for entry in other}
+    named = {entry.label for entry in base}
+    free = {entry.identity: entry.label for entry in reversed(other) if entry.label not in named}
+    matched = []
+    for entry in base:
+        if named_so := theirs.get(entry.label):
+            status = SAME if entry.identity == named_so.identity else CHANGED
+            matched.append(MatchedBot(entry.label, entry.label, status))
+        elif label := free.pop(entry.identity, None):
+            matched.append(MatchedBot(entry.label, label, SAME))
+        else:
+            matched.append(MatchedBot(entry.label, None, ONLY_BASE))
+    found = {one.other for one in matched}
+    labels = [entry.label for entry in other if entry.label not in found]
+    return [*matched, *(MatchedBot(None, label, ONLY_OTHER) for label in labels)]
 
 
 class RunGames(NamedTuple):
@@ -99,12 +143,41 @@ def find_changes(base: RunGames, other: RunGames) -> Changes:
     )
 
 
+_Two: TypeAlias = tuple[MatchedBot, MatchedBot]
+
+
 class _Met(NamedTuple):
-    """A pairing that both runs have, and its pairs as the first bot sees them."""
+    """A pairing that both runs have, and its finished pairs there as the first bot sees them.
+
+    The first `shared` of both are pairs on the same deals; of their games so many are the same
+    move by move.
+    """
 
     bot: MatchedBot
     opponent: MatchedBot
-    table: PairTable
+    base: PairGames
+    other: PairGames
+    shared: int
+    same_games: int
+
+    @classmethod
+    def of(cls, bots: _Two, base: PairGames, other: PairGames, *, same_deals: bool) -> _Met:
+        """Return what two runs have finished of a pairing, the pairs of both first."""
+        base, other = base.whole, other.whole
+        one, two = match(base, other) if same_deals else (base.where([]), other.where([]))
+        same = (one.games == two.games) & (one.actions == two.actions)
+        first, second = (
+            run.where(np.argsort(~np.isin(run.pair, one.pair), kind="stable"))
+            for run in (base, other)
+        )
+        return cls(*bots, first, second, len(one.pair), int(same.sum()))
+
+    def values(self, weights: Floats, *, turned: bool = False) -> Values:
+        """Return a measure of every pair by the weights of endings; `turned`, of the opponent."""
+        both = (games.turned if turned else games for games in (self.base, self.other))
+        by_seat = np.broadcast_to(weights, (2, MISSING + 1))
+        base, other = (by_seat[[0, 1], one.games].sum(axis=1) for one in both)
+        return Values(base, other, self.shared)
 
     @property
     def bots(self) -> str:
@@ -137,13 +210,13 @@ class _Finder:
             if (named := Pairing(bot.other, opponent.other)) not in theirs:
                 continue
             place, turned = theirs[named]
-            table = join_pairs(
-                (self.base.store, number, False),
-                (self.other.store, place, turned),
-                same_deals=self._has_same_deals(pairing, self.other.tournament.pairings[place]),
+            own, other = self.base.store.read_pairs(number), self.other.store.read_pairs(place)
+            same_deals = self._has_same_deals(pairing, self.other.tournament.pairings[place])
+            met = _Met.of(
+                (bot, opponent), own, other.turned if turned else other, same_deals=same_deals
             )
-            if len(table.base) and len(table.other):
-                yield _Met(bot, opponent, table)
+            if len(met.base.pair) and len(met.other.pair):
+                yield met
 
     def _has_same_deals(self, pairing: Pairing, theirs: Pairing) -> bool:
         """Return whether pairs of one number are played on one deal with the same luck."""
@@ -162,13 +235,13 @@ class _Finder:
 
     def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
-        for bot, opponent, table in self.met:
-            one = _places(base, bot.base, opponent.base)
-            two = _places(other, bot.other, opponent.other)
-            if table.shared and one and two:
-                in_base, in_other, shared = table.values(2 * SCORE)
-                x, y = in_base[:shared], in_other[:shared]
-                yield Shared(one, two, shared, float(x.sum()), float(y.sum()), float(x @ y))
+        for met in self.met:
+            one = _places(base, met.bot.base, met.opponent.base)
+            two = _places(other, met.bot.other, met.opponent.other)
+            if met.shared and one and two:
+                x, y = (scores[: met.shared] for scores in met.values(2 * SCORE)[:2])
+                sums = float(x.sum()), float(y.sum()), float(x @ y)
+                yield Shared(one, two, met.shared, *sums)
 
     def ratings(self, scale: CommonScale) -> pd.DataFrame:
         """Return a row for each bot that the scale reaches in one of the runs."""
@@ -187,9 +260,8 @@ class _Finder:
         """Return a row for each pairing that both runs have: the score of its first bot."""
         rows = []
         for met in self.met:
-            table = met.table
-            pairs = (len(table.base), len(table.other), table.shared, table.same_games)
-            cells = self._compare([met], [table.values(SCORE)])
+            pairs = len(met.base.pair), len(met.other.pair), met.shared, met.same_games
+            cells = self._compare([met], [met.values(SCORE)])
             rows.append((met.bot.name, met.opponent.name, met.bots, *pairs, *cells))
         return _finish(rows, SCORE_CHANGES, digits=4)
 
@@ -199,7 +271,7 @@ class _Finder:
         for one in self.bots:
             met = [met for met in self.met if one in (met.bot, met.opponent)]
             for part, weights in BOT_PARTS.items():
-                strata = [its.table.values(weights, turned=one is its.opponent) for its in met]
+                strata = [its.values(weights, turned=one is its.opponent) for its in met]
                 if _occurs(strata):
                     cells = self._compare(met, strata)
                     rows.append((one.name, one.status, part, len(met), *cells))
@@ -209,7 +281,7 @@ class _Finder:
         """Return rows for all games of the pairings that both runs have."""
         rows = []
         for part, weights in ALL_PARTS.items():
-            strata = [met.table.values(weights) for met in self.met]
+            strata = [met.values(weights) for met in self.met]
             if _occurs(strata):
                 rows.append((part, len(strata), *self._compare(self.met, strata)))
         return _finish(rows, TOTAL_CHANGES, digits=4)
@@ -280,11 +352,9 @@ def _describe_rules(tournament: Tournament) -> str:
 def _finish(rows: Sequence[tuple[object, ...]], of: TableColumns, digits: int) -> pd.DataFrame:
     """Return a table whose last column, the p-value, has become a verdict for the whole table."""
     table = pd.DataFrame(rows, columns=of.names)
-    corrected = correct(table["sure"].to_numpy(float))
+    p_values = table["sure"].to_numpy(float)
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0
-    ends = zip(table["low"], table["high"], strict=True)
-    table["sure"] = [
-        None if np.isnan(q) else bool(q < LEVEL) and Estimate(0.0, *two).excludes_zero
-        for q, two in zip(corrected, ends, strict=True)
-    ]
+    sure = are_significant(p_values, *(table[end].to_numpy(float) for end in ("low", "high")))
+    tested = zip(np.isnan(p_values), sure.tolist(), strict=True)
+    table["sure"] = [None if unknown else one for unknown, one in tested]
     return table

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.insight.ablation import Ablation, VariantResult
-from arena.insight.changes import Changes
-from arena.insight.comparison import SprtResult
-from arena.insight.difference_columns import RATING_CHANGES
-from arena.insight.difference_headline import (
+from arena.differences.ablation import MEASURES, Ablation, VariantResult
+from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
+from arena.differences.comparison import SprtResult
+from arena.differences.difference_columns import RATING_CHANGES
+from arena.differences.difference_headline import (
     Shown,
     count_further,
     find_compared,
@@ -23,8 +23,6 @@ from arena.insight.difference_headline import (
     find_moved,
     pick_clearest,
 )
-from arena.insight.matched import ONLY_OTHER, MatchedBot
-from arena.insight.pair_counts import MEASURES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
 from arena.tournament.sprt_rounds import Evidence, Verdict
@@ -97,7 +95,10 @@ def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
 
 def test_what_is_shown_as_zero_is_not_the_clearest() -> None:
     """A difference that is tiny and exact comes after one that is seen to be one."""
-    tiny, plain = Shown("a", Estimate(0.04, 0.03, 0.05), 1), Shown("b", Estimate(9.0, 4.0, 14.0), 1)
+    tiny, plain = (
+        Shown("a", Estimate(0.04, 0.03, 0.05), places=1),
+        Shown("b", Estimate(9.0, 4.0, 14.0), places=1),
+    )
     found = pick_clearest([tiny, plain])
     assert found
     assert (found.best.name, [one.name for one in found.sure]) == ("b", ["b"])

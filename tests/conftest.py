@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from arena.cli import main
 from tests.waiting import PATIENCE
@@ -36,6 +37,26 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()  # what a test leaves is still collected
         gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the hooks below hold in every folder, and not only in this one."""
+    config.pluginmanager.register(_Examples())
+
+
+class _Examples:
+    """Looks for examples only where one is: pytest would import every file, and search it."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        found = yield
+        return [
+            one
+            for one in found
+            if not isinstance(one, DoctestModule) or b">>>" in file_path.read_bytes()
+        ]
 
 
 @pytest.fixture

@@ -70,7 +70,9 @@ def cup() -> Tournament:
 
 def files(folder: Path, *unlike: str) -> dict[str, bytes]:
     unlike += ("timings",)
-    return {path.name: path.read_bytes() for path in folder.glob("*.csv") if path.stem not in unlike}
+    return {
+        path.name: path.read_bytes() for path in folder.glob("*.csv") if path.stem not in unlike
+    }
 
 
 @dataclass(frozen=True)

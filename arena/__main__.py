@@ -4,6 +4,7 @@ import os
 import sys
 
 _LEAST = 64 << 20  # bytes: Python and the arena take 30 MB; with little more anything may fail
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 def main() -> None:
@@ -14,6 +15,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
+        if not has_little and (library := _find_missing(error)):
+            line = f"error: no library {library}: run `pip install -e .` in {_FOLDER!a}"
+            print(line, file=sys.stderr)
+            sys.exit(2)
         if not (has_little or isinstance(error, MemoryError)):
             raise
         sys.exit(f"error: too little memory to begin: {error!r}")
@@ -36,6 +41,13 @@ def _has_little_memory() -> bool:
     return limit != RLIM_INFINITY and limit < _LEAST
 
 
+def _find_missing(error: Exception) -> str | None:
+    """Return the library whose absence is the error, as in a checkout that was never installed."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    root = name.partition(".")[0] if name else None
+    return None if root in {"arena", "bots", "engine", *sys.stdlib_module_names} else root
+
+
 def _leave_working_folder() -> None:
     """Import nothing from the working folder, which `python -m` searches first.
 
@@ -46,8 +58,7 @@ def _leave_working_folder() -> None:
         working_folder = os.getcwd()
     except OSError:  # it was removed
         return
-    own = os.path.dirname(os.path.dirname(__file__))
-    if not sys.flags.safe_path and sys.path[0] == working_folder != own:
+    if not sys.flags.safe_path and sys.path[0] == working_folder != _FOLDER:
         del sys.path[0]
 
 

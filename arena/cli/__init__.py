@@ -72,12 +72,27 @@ def _summary(command: click.Command) -> str:
     return (command.help or "").partition("\n")[0].removesuffix(".")
 
 
+def _print_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from arena.tournament.versions import version_here
+
+        click.echo(f"arena, version {version_here()}")
+        context.exit()
+
+
 @click.group(
     cls=Sections,
     invoke_without_command=True,
     context_settings={"help_option_names": [*HELP]},
 )
-@click.version_option(package_name="district-noir-arena")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Tournaments between bots that play District Noir.

@@ -61,12 +61,12 @@ class Versions(msgspec.Struct, frozen=True):
 def versions_here() -> Versions:
     """Return the versions of this process."""
     major, minor, _ = platform.python_version_tuple()
-    return Versions(engine_sha256(), _hash(f"{ROOT}/arena"), f"{major}.{minor}", version_here())
+    return Versions(engine_sha256(), arena_sha256(), f"{major}.{minor}", version_here())
 
 
-def _hash(package: str) -> str:
-    """Return the hash of the names and texts of a package's modules."""
-    folder = Path(package)
+def arena_sha256() -> str:
+    """Return the hash of the names and texts of the arena's modules."""
+    folder = Path(ROOT) / "arena"
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()

@@ -22,10 +22,18 @@ _MOST_FORMAT: Final = 1_000
 
 
 def version_here() -> str:
-    """Return the version of the arena that is installed."""
+    """Return the version of the arena that is installed.
+
+    Raises InputError for a checkout without an installation: it has no version.
+    """
     from importlib import metadata  # 16 ms, for which no worker waits
 
-    return metadata.version(DISTRIBUTION)
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        folder = Path(engine.__path__[0]).parent
+        message = f"the arena is not installed: run `pip install -e .` in {str(folder)!a}"
+        raise InputError(message) from None
 
 
 def versions() -> dict[str, str]:

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def limited(folder: Path, megabytes: int, words: str) -> Done:
     """Run a command that may have so much memory."""
     return subprocess.run(
-        ["sh", "-c", f"ulimit -v {megabytes << 10}; exec {sys.executable} -m arena {words}"],
+        ["sh", "-c", f'ulimit -v {megabytes << 10}; exec "$0" -m arena {words}', sys.executable],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

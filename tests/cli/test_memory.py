@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,16 +12,15 @@ from pathlib import Path
 import pytest
 
 from arena.cli.ulimit import is_shortage
-from tests.conftest import Done, run_here
+from tests.conftest import Done
 from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, duel: Path) -> Path:
     """Return a folder with a finished run."""
     folder = tmp_path_factory.mktemp("memory")
-    words = "play greedy uniform --pairs 1 --out run"
-    assert run_here(folder, *words.split()).returncode == 0
+    shutil.copytree(duel, folder / "run")
     return folder
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine import Record
-from tests.conftest import Arena, run_here
+from tests.conftest import Arena, Once, run_here
 from tests.rogues import write
 from tests.stores import forge
 from tests.tiers import few
@@ -19,9 +19,13 @@ LABEL = "a/b (c), d"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of four bots; one raises an exception, one does not load."""
-    path = tmp_path_factory.mktemp("runs")
+def folder(once: Once) -> Path:
+    """Return a folder with a run of four bots, which tests only read."""
+    return once("recorded", play)
+
+
+def play(path: Path) -> None:
+    """Play a run of four bots; one raises an exception, one does not load."""
     body = (
         "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
     )
@@ -31,7 +35,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
     done = run_here(path, "run", "cup.yaml", "--quiet")
     assert done.returncode == 0, done.stderr
-    return path
 
 
 def show(folder: Path, *words: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -15,7 +16,7 @@ import msgspec
 import pytest
 
 from arena.records.html_page import is_replay
-from tests.conftest import Done, run_here
+from tests.conftest import Done, Once, run_here
 from tests.records.games import random_record
 from tests.rogues import write
 
@@ -23,9 +24,14 @@ EVIL = "<b>\"'\u05e9\uff57"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of three bots, one of which raises, and with a file of games."""
+def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run and with a file of games, in which pages are written."""
     path = tmp_path_factory.mktemp("views")
+    return shutil.copytree(once("viewed", play), path, dirs_exist_ok=True)
+
+
+def play(path: Path) -> None:
+    """Play a run of three bots, one of which raises, and write a file of games."""
     write(path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
     bots = f"greedy, {{bot: uniform, label: '{EVIL.replace(chr(39), chr(39) * 2)}'}}, raises.py"
     (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
@@ -34,7 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [random_record(Random(number), plies=7 * number).to_json() for number in range(3)]
     bad = json.loads(lines[2]) | {"actions": "TT"}
     (path / "games.jsonl").write_text("\n".join([*lines, "no JSON", json.dumps(bad), ""]))
-    return path
 
 
 def view(folder: Path, *words: str) -> Done:

@@ -478,7 +478,7 @@ def test_a_person_plays_under_other_rules(
     assert [record["win_type"] == "forfeit" for record in found] == [False, True, False]
     for bot, changes, why in (
         ("greedy", '{"set_bonus": "x"}', "--rules: set_bonus must be a whole number"),
-        (program, '{"set_bonus": 4}', "bot '"),
+        (program, '{"set_bonus": 4}', "bot "),
     ):
         done = arena("human", bot, "--rules", changes)
         assert (done.returncode, done.stdout) == (2, "")

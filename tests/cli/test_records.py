@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ LABEL = "a/b (c), d"
 
 
 @pytest.fixture(scope="module")
-def folder(once: Once) -> Path:
-    """Return a folder with a run of four bots, which tests only read."""
-    return once("recorded", play)
+def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of four bots."""
+    path = tmp_path_factory.mktemp("runs")
+    return shutil.copytree(once("recorded", play), path, dirs_exist_ok=True)
 
 
 def play(path: Path) -> None:

@@ -37,9 +37,10 @@ class Faulty:
 
 
 @pytest.fixture(scope="module")
-def folder(once: Once) -> Path:
+def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run with forfeits, draws left out, and a bot with a label that is HTML."""
-    return once("results", play) / "friday"
+    path = tmp_path_factory.mktemp("results") / "friday"
+    return shutil.copytree(once("results", play) / "friday", path)
 
 
 def play(folder: Path) -> None:

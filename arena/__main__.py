@@ -15,10 +15,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        if not has_little and (library := _find_missing(error)):
-            line = f"error: no library {library}: run `pip install -e .` in {_FOLDER!a}"
-            print(line, file=sys.stderr)
-            sys.exit(2)
+        if not has_little and (name := _find_missing(error)):
+            sys.exit(f"error: no library {name}: run `pip install -e .` in {_FOLDER!a}")
         if not (has_little or isinstance(error, MemoryError)):
             raise
         sys.exit(f"error: too little memory to begin: {error!r}")
@@ -43,9 +41,8 @@ def _has_little_memory() -> bool:
 
 def _find_missing(error: Exception) -> str | None:
     """Return the library whose absence is the error, as in a checkout that was never installed."""
-    name = error.name if isinstance(error, ModuleNotFoundError) else None
-    root = name.partition(".")[0] if name else None
-    return None if root in {"arena", "bots", "engine", *sys.stdlib_module_names} else root
+    name = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else None
+    return None if name in {"arena", "bots", "engine", *sys.stdlib_module_names} else name
 
 
 def _leave_working_folder() -> None:

@@ -72,12 +72,13 @@ def _summary(command: click.Command) -> str:
     return (command.help or "").partition("\n")[0].removesuffix(".")
 
 
-def _print_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
-    if asked and not context.resilient_parsing:
+class _Version(str):
+    """The version of the arena, which is looked up when it is printed."""
+
+    def __str__(self) -> str:
         from arena.tournament.versions import version_here
 
-        click.echo(f"arena, version {version_here()}")
-        context.exit()
+        return version_here()
 
 
 @click.group(
@@ -85,14 +86,7 @@ def _print_version(context: click.Context, _option: click.Parameter, asked: bool
     invoke_without_command=True,
     context_settings={"help_option_names": [*HELP]},
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_print_version,
-    help="Show the version and exit.",
-)
+@click.version_option(_Version())
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Tournaments between bots that play District Noir.

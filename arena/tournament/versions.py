@@ -31,9 +31,9 @@ def version_here() -> str:
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        folder = Path(engine.__path__[0]).parent
-        message = f"the arena is not installed: run `pip install -e .` in {str(folder)!a}"
-        raise InputError(message) from None
+        folder = ascii(str(Path(engine.__path__[0]).parent))
+        what = f"the arena is not installed: run `pip install -e .` in {folder}"
+        raise InputError(what) from None
 
 
 def versions() -> dict[str, str]:

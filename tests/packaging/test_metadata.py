@@ -92,4 +92,4 @@ def test_a_python_without_its_libraries_says_so(tmp_path: Path) -> None:
         check=False,
     )
     said = f"error: no library click: run `pip install -e .` in {str(ROOT)!a}\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)

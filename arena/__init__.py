@@ -51,9 +51,9 @@ else:
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used: the command starts without them."""
         if name == "__version__":
-            from importlib.metadata import version
+            from arena.tournament.versions import version_here
 
-            return version("district-noir-arena")
+            return version_here()
         if name not in _HOMES:
             raise AttributeError(f"module 'arena' has no attribute {name!r}")
         from importlib import import_module

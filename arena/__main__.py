@@ -4,6 +4,7 @@ import os
 import sys
 
 _LEAST = 64 << 20  # bytes: Python and the arena take 30 MB; with little more anything may fail
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 def main() -> None:
@@ -14,6 +15,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
+        if not has_little and (name := _find_missing(error)):
+            sys.exit(f"error: no library {name}: run `pip install -e .` in {_FOLDER!a}")
         if not (has_little or isinstance(error, MemoryError)):
             raise
         sys.exit(f"error: too little memory to begin: {error!r}")
@@ -36,6 +39,12 @@ def _has_little_memory() -> bool:
     return limit != RLIM_INFINITY and limit < _LEAST
 
 
+def _find_missing(error: Exception) -> str | None:
+    """Return the library whose absence is the error, as in a checkout that was never installed."""
+    name = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else None
+    return None if name in {"arena", "bots", "engine", *sys.stdlib_module_names} else name
+
+
 def _leave_working_folder() -> None:
     """Import nothing from the working folder, which `python -m` searches first.
 
@@ -46,8 +55,7 @@ def _leave_working_folder() -> None:
         working_folder = os.getcwd()
     except OSError:  # it was removed
         return
-    own = os.path.dirname(os.path.dirname(__file__))
-    if not sys.flags.safe_path and sys.path[0] == working_folder != own:
+    if not sys.flags.safe_path and sys.path[0] == working_folder != _FOLDER:
         del sys.path[0]
 
 

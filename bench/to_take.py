@@ -11,7 +11,7 @@ from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from arena.entries.resolve import resolve
 from bench.values import Floats
@@ -61,7 +61,9 @@ def fitted(table: Floats, results: Floats, weights: Floats) -> tuple[Floats, flo
         total = float(weights @ each + RIDGE / 2 * values @ values)
         return total, table.T @ (weights * error) + RIDGE * values
 
-    found: Floats = minimize(loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B").x
+    found: Floats = scipy.optimize.minimize(
+        loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B"
+    ).x
     logits = table @ found
     return found, float(np.average(np.logaddexp(0, logits) - results * logits, weights=weights))
 

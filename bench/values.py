@@ -16,8 +16,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from arena.entries.resolve import resolve
 from bots.champion import Cities, Role, Weights
@@ -132,7 +132,7 @@ def _fit(table: Floats, results: Floats, weights: Floats) -> Floats:
         return total, table.T @ (weights * error) + RIDGE * values
 
     start = np.zeros(table.shape[1])
-    found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    found: Floats = scipy.optimize.minimize(loss, start, jac=True, method="L-BFGS-B").x
     return found
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from arena.cli import main
 from tests.waiting import PATIENCE
@@ -25,6 +28,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]
+Once = Callable[[str, Callable[[Path], object]], Path]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,6 +40,26 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()  # what a test leaves is still collected
         gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the hooks below hold in every folder, and not only in this one."""
+    config.pluginmanager.register(_Examples())
+
+
+class _Examples:
+    """Looks for examples only where one is: pytest would import every file, and search it."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        found = yield
+        return [
+            one
+            for one in found
+            if not isinstance(one, DoctestModule) or b">>>" in file_path.read_bytes()
+        ]
 
 
 @pytest.fixture
@@ -50,6 +74,41 @@ def arena(tmp_path: Path) -> Arena:
         return run_here(tmp_path, *words, **environment)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
+    """Return a function that returns a folder of a name, built once for all processes.
+
+    The first process that asks for it builds it. It is for reading: who changes it takes a copy.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def build_once(name: str, build: Callable[[Path], object]) -> Path:
+        folder, ready = shared / name, shared / f"{name}.ready"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not ready.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a process that has failed
+                folder.mkdir()
+                build(folder)
+                ready.touch()
+        return folder
+
+    return build_once
+
+
+@pytest.fixture(scope="session")
+def duel(once: Once) -> Path:
+    """Return the folder of a finished run of one pair of `greedy` and `uniform`."""
+    return once("duel", _play_duel) / "run"
+
+
+def _play_duel(folder: Path) -> None:
+    words = ("play", "greedy", "uniform", "--pairs", "1", "--seed", "7", "--out", "run", "-q")
+    done = run_here(folder, *words)
+    assert done.returncode == 0, done.stderr
 
 
 def run_command(folder: Path, *words: str, **environment: str) -> Done:

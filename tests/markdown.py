@@ -12,9 +12,8 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-
-from markdown_it import MarkdownIt
 
 from tests.conftest import Done, run_here
 from tests.waiting import PATIENCE
@@ -81,11 +80,23 @@ class Block:
         return [line for line in lines if not line.startswith(tuple(ELSEWHERE))]
 
 
-def fences(text: str) -> Iterator[Block]:
-    """Yield the blocks of code of a page in order.
+def languages(text: str) -> set[str]:
+    """Return the languages of a page's blocks, without parsing it: pytest asks for all pages."""
+    return {*re.findall(r"^ *`{3,}(\w+)$", text, re.MULTILINE)}
+
+
+@cache
+def fences(text: str) -> tuple[Block, ...]:
+    """Return the blocks of code of a page in order.
 
     A comment right before a block, `<!-- not run: REASON -->`, says that no test runs it.
     """
+    return tuple(_find_fences(text))
+
+
+def _find_fences(text: str) -> Iterator[Block]:
+    from markdown_it import MarkdownIt
+
     before = not_run = ""
     for token in MarkdownIt().parse(text):
         if token.type == "inline":

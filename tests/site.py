@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 
 from tests import ROOT
+from tests.conftest import Once
 
 
 def build(folder: Path, *options: str) -> str:
@@ -24,17 +24,13 @@ def build(folder: Path, *options: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """Return the folder of the whole site; the first process that asks for it builds it."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base if worker_id == "master" else base.parent
-    folder, said = shared / "site", shared / "site.txt"
-    with (shared / "site.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not said.exists():
-            said.write_text(build(folder))
-    assert said.read_text() == f"0 wrote {folder}/index.html\n"
-    return folder
+def site(once: Once) -> Path:
+    """Return the folder of the whole site."""
+
+    def build_whole(folder: Path) -> None:
+        assert build(folder / "site") == f"0 wrote {folder}/site/index.html\n"
+
+    return once("site", build_whole) / "site"
 
 
 @dataclass

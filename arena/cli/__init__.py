@@ -72,12 +72,21 @@ def _summary(command: click.Command) -> str:
     return (command.help or "").partition("\n")[0].removesuffix(".")
 
 
+class _Version(str):
+    """The version of the arena, which is looked up when it is printed."""
+
+    def __str__(self) -> str:
+        from arena.tournament.versions import version_here
+
+        return version_here()
+
+
 @click.group(
     cls=Sections,
     invoke_without_command=True,
     context_settings={"help_option_names": [*HELP]},
 )
-@click.version_option(package_name="district-noir-arena")
+@click.version_option(_Version())
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Tournaments between bots that play District Noir.

@@ -21,7 +21,7 @@ from importlib import metadata
 from arena.cli.examined import Finding, write_line
 from arena.cli.machine import INTERPRETERS, find_libraries
 from arena.errors import escape
-from arena.tournament.versions import DISTRIBUTION, versions_here
+from arena.tournament.versions import DISTRIBUTION, arena_sha256, engine_sha256
 
 _SHOWN = 12  # digits of a hash
 _HIDDEN = "(hidden)"
@@ -48,8 +48,7 @@ def write_report(findings: Iterable[Finding]) -> str:
 
 def _head() -> Iterator[str]:
     """Yield the versions of the arena and Python, the system and its limits."""
-    here = versions_here()
-    digests = f"engine {here.engine[:_SHOWN]}, arena {here.arena[:_SHOWN]}"
+    digests = f"engine {engine_sha256()[:_SHOWN]}, arena {arena_sha256()[:_SHOWN]}"
     yield f"arena     {_version_of(DISTRIBUTION)}{_origin()}; {digests}"
     place = "in" if sys.prefix != sys.base_prefix else "not in"
     python = f"{platform.python_implementation()} {_number(platform.python_version())}"

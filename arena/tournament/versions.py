@@ -26,10 +26,18 @@ _SHOWN: Final = 12  # characters of a hash
 
 
 def version_here() -> str:
-    """Return the installed version of the arena."""
+    """Return the installed version of the arena.
+
+    Raises InputError for a checkout without an installation: it has no version.
+    """
     from importlib import metadata  # takes 16 ms, which workers do not need
 
-    return metadata.version(DISTRIBUTION)
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        folder = ascii(str(Path(engine.__path__[0]).parent))
+        what = f"the arena is not installed: run `pip install -e .` in {folder}"
+        raise InputError(what) from None
 
 
 def versions() -> dict[str, str]:
@@ -83,14 +91,12 @@ class Versions(msgspec.Struct, frozen=True):
 def versions_here() -> Versions:
     """Return the versions of this process."""
     major, minor, _ = platform.python_version_tuple()
-    return Versions(
-        engine_sha256(), _hash_source(f"{ROOT}/arena"), f"{major}.{minor}", version_here()
-    )
+    return Versions(engine_sha256(), arena_sha256(), f"{major}.{minor}", version_here())
 
 
-def _hash_source(package: str) -> str:
-    """Return the hash of the names and contents of a package's modules."""
-    folder = Path(package)
+def arena_sha256() -> str:
+    """Return the hash of the names and contents of the arena's modules."""
+    folder = Path(ROOT) / "arena"
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.stats import qmc
+import scipy
 
 from arena.statistics.distributions import Floats
 from bench.studies.branching import (
@@ -100,7 +100,7 @@ class Family(NamedTuple):
 
     def _record_space(self) -> Recorded:
         rng = np.random.default_rng(SEED)
-        tried = qmc.Sobol(len(self.parameters), rng=rng).random_base2(_TRIED)
+        tried = scipy.stats.qmc.Sobol(len(self.parameters), rng=rng).random_base2(_TRIED)
         places, old = tried[: self.settings // 2], 0
         found = self._play_stage(0, places, old, rng)
         for stage in range(1, _STAGES):

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from arena.insight.tables import group_bots, make_verdicts
 from arena.statistics.counts import PairTotals
@@ -75,7 +75,11 @@ def play(case: Case, *seed: int) -> Run:
     bots = len(case.elos)
     every = [*combinations(range(bots), 2)]
     shares = [
-        float(expit((case.elos[one] - case.elos[two] + rng.normal(0, case.spread)) / ELO))
+        float(
+            scipy.special.expit(
+                (case.elos[one] - case.elos[two] + rng.normal(0, case.spread)) / ELO
+            )
+        )
         for one, two in every
     ]
     counts = [rng.multinomial(case.pairs, score_shares(share)).tolist() for share in shares]

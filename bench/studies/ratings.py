@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import expit
+import scipy
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field, make_residuals
@@ -67,12 +66,12 @@ def pair_shares(gap: float) -> Floats:
     weights /= weights.sum()
 
     def wins(base: float) -> tuple[Floats, Floats]:
-        return expit(base + LUCK * luck), expit(base - LUCK * luck)
+        return scipy.special.expit(base + LUCK * luck), scipy.special.expit(base - LUCK * luck)
 
     def excess(base: float) -> float:
         return float(weights @ (sum(wins(base)))) / 2 - 1 / (1 + 10 ** (-gap / 400))
 
-    one, other = wins(brentq(excess, -40.0, 40.0))
+    one, other = wins(scipy.optimize.brentq(excess, -40.0, 40.0))
     both, none = weights @ (one * other), weights @ ((1 - one) * (1 - other))
     return np.array([none, 1 - both - none, both])
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
+import scipy
 
 from arena.statistics.distributions import Floats
 
@@ -38,31 +37,35 @@ def smooth(places: Floats, means: Floats) -> Smooth:
     dims = places.shape[1]
     start = np.log(np.array([0.3] * dims + [0.1]))
     bounds = [tuple(np.log(_BOUNDS["length"]))] * dims + [tuple(np.log(_BOUNDS["noise"]))]
-    found = minimize(_unlikely, start, (places, means), "L-BFGS-B", bounds=bounds)
+    found = scipy.optimize.minimize(_unlikely, start, (places, means), "L-BFGS-B", bounds=bounds)
     logs = np.asarray(found.x)
     lengths, ratio = np.exp(logs[:-1]), float(np.exp(logs[-1]))
     kernel = _kernel(places, places, lengths)
-    factor = cho_factor(kernel + ratio**2 * np.eye(len(places)), lower=True)
+    factor = scipy.linalg.cho_factor(kernel + ratio**2 * np.eye(len(places)), lower=True)
     level, scale = _level_and_scale(factor, means)
-    inner = np.einsum("ij,ji->i", kernel, cho_solve(factor, kernel))
+    inner = np.einsum("ij,ji->i", kernel, scipy.linalg.cho_solve(factor, kernel))
     error = scale * float(np.sqrt(np.maximum(0, 1 - inner).mean()))
-    return Smooth(places, lengths, level, cho_solve(factor, means - level), ratio * scale, error)
+    return Smooth(
+        places, lengths, level, scipy.linalg.cho_solve(factor, means - level), ratio * scale, error
+    )
 
 
 def _unlikely(logs: Floats, places: Floats, means: Floats) -> float:
     """Return the negative logarithm of the likelihood; level and scale are the best ones."""
     kernel = _kernel(places, places, np.exp(logs[:-1]))
-    factor = cho_factor(kernel + np.exp(2 * logs[-1]) * np.eye(len(places)), lower=True)
+    factor = scipy.linalg.cho_factor(
+        kernel + np.exp(2 * logs[-1]) * np.eye(len(places)), lower=True
+    )
     scale = _level_and_scale(factor, means)[1]
     return float(len(means) * np.log(scale) + np.log(np.diag(factor[0])).sum())
 
 
 def _level_and_scale(factor: tuple[Floats, bool], means: Floats) -> tuple[float, float]:
     ones = np.ones(len(means))
-    solved = cho_solve(factor, ones)
+    solved = scipy.linalg.cho_solve(factor, ones)
     level = float(solved @ means / (solved @ ones))
     rest = means - level
-    return level, float(np.sqrt(rest @ cho_solve(factor, rest) / len(means)))
+    return level, float(np.sqrt(rest @ scipy.linalg.cho_solve(factor, rest) / len(means)))
 
 
 def _kernel(first: Floats, second: Floats, lengths: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
+import scipy
 
 from arena.entries.resolve import resolve
 from arena.statistics.sprt import (
@@ -96,7 +96,7 @@ def tilted(shares: npt.ArrayLike, values: npt.ArrayLike, mean: float) -> Array:
     def excess(tilt: float) -> float:
         return float((weights(tilt) * np.asarray(values)).sum()) - mean
 
-    return weights(brentq(excess, -20.0, 20.0))
+    return weights(scipy.optimize.brentq(excess, -20.0, 20.0))
 
 
 def play_tests(setup: Setup, runs: int = RUNS) -> list[Finished]:
@@ -134,7 +134,7 @@ def _both_scores(setup: Setup, share: float) -> Array:
     def excess(tilt: float) -> float:
         return float(changed(tilt).sum(axis=1) @ values) - 2 * share_of(elo_of(share) + setup.elo)
 
-    return changed(brentq(excess, -20.0, 20.0))
+    return changed(scipy.optimize.brentq(excess, -20.0, 20.0))
 
 
 def _play_difference(setup: Setup, truths: Sequence[Array], rng: np.random.Generator) -> Finished:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import ndtri
+import scipy
 
 from arena.statistics.distributions import Floats
 from arena.statistics.sprt import elo_of
@@ -76,7 +75,7 @@ class Surface:
         first = root @ rng.standard_normal((len(distinct), deals))
         second = root @ rng.standard_normal((len(distinct), deals))
         second = self.luck.pair * first + np.sqrt(1 - self.luck.pair**2) * second
-        limit = ndtri(self.shares(distinct))[:, None]
+        limit = scipy.special.ndtri(self.shares(distinct))[:, None]
         scores = ((first < limit) + 1.0 * (second < limit)) / 2
         return np.asarray(scores[back.ravel()])
 
@@ -88,7 +87,10 @@ class Surface:
         tried = np.random.default_rng(SEED).random((_TRIED, self.dims))
         starts = tried[np.argsort(-self.mean.at(tried))[:20]]
         box = [(0.0, 1.0)] * self.dims
-        ends = [minimize(self._below, start, method="L-BFGS-B", bounds=box) for start in starts]
+        ends = [
+            scipy.optimize.minimize(self._below, start, method="L-BFGS-B", bounds=box)
+            for start in starts
+        ]
         return np.asarray(min(ends, key=lambda end: float(end.fun)).x)
 
     def _below(self, place: Floats) -> float:
@@ -125,4 +127,6 @@ def _fit_luck(found: Recorded, mean: Smooth) -> Luck:
     dims = found.places.shape[1]
     start = np.append(np.log(np.full(dims, 0.3)), 0.3)
     bounds = [(np.log(0.02), np.log(20.0))] * dims + [(0.0, 0.9)]
-    return luck(np.asarray(minimize(misfit, start, method="L-BFGS-B", bounds=bounds).x))
+    return luck(
+        np.asarray(scipy.optimize.minimize(misfit, start, method="L-BFGS-B", bounds=bounds).x)
+    )

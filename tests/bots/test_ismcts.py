@@ -9,7 +9,7 @@ from random import Random
 from time import perf_counter
 
 import pytest
-from scipy.stats import chisquare
+import scipy
 
 from arena.entries.resolve import resolve
 from bots.ismcts import Ismcts, Node, Playout
@@ -79,7 +79,7 @@ def test_the_opponents_hands_are_drawn_in_proportion_to_their_deals(playout: Pla
     assert set(frequencies) == set(expected)
     total = sum(expected.values())
     shares = [8000 * ways / total for ways in expected.values()]
-    assert chisquare([frequencies[hand] for hand in expected], shares).pvalue > LEAST_P
+    assert scipy.stats.chisquare([frequencies[hand] for hand in expected], shares).pvalue > LEAST_P
 
 
 def nodes(node: Node) -> Iterator[Node]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import Once
 from tests.waiting import PATIENCE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -32,17 +33,20 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
-class Pages(dict[str, Path]):
-    """Pages by their names, each of which is made when it is first looked at."""
+class Pages:
+    """Pages by their names, each of which is made once for all processes, when it is wanted."""
 
-    def __init__(self, folder: Path, makers: Mapping[str, Callable[[Path], Path]]) -> None:
-        super().__init__()
-        self.folder = folder
+    def __init__(self, once: Once, kind: str, makers: Mapping[str, Callable[[Path], Path]]) -> None:
+        self.once = once
+        self.kind = kind
         self.makers = makers
 
-    def __missing__(self, name: str) -> Path:
-        self[name] = self.makers[name](self.folder)
-        return self[name]
+    def __getitem__(self, name: str) -> Path:
+        folder = self.once(f"{self.kind}-{name}", lambda folder: self._make(folder, name))
+        return Path((folder / "place").read_text())
+
+    def _make(self, folder: Path, name: str) -> None:
+        (folder / "place").write_text(str(self.makers[name](folder)))
 
 
 class Watched:

@@ -18,6 +18,7 @@ from arena.runs.what_if import draw_players, what_if
 from arena.store.finished import Branch, branch_timeline, line_timeline
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
+from tests.conftest import Once
 from tests.records.games import random_record
 from tests.runs.test_what_if import other_action
 
@@ -57,14 +58,14 @@ def make_what_if(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+def pages(once: Once) -> Pages:
     """Return the pages, made when they are looked at."""
     makers: dict[str, Callable[[Path], Path]] = {
         "judged": make_judged,
         "seat": lambda folder: make_judged(folder, 0),
         "what-if": make_what_if,
     }
-    return Pages(tmp_path_factory.mktemp("boards"), makers)
+    return Pages(once, "analysis_board", makers)
 
 
 @pytest.fixture

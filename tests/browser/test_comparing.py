@@ -26,6 +26,7 @@ from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
+from tests.conftest import Once
 from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.rogues import FOLDER
@@ -87,7 +88,7 @@ def written(path: Path, text: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+def pages(once: Once) -> Pages:
     """Return a page of each kind."""
     makers = {
         "runs": runs_page,
@@ -95,7 +96,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
         "rules": rules_page,
         "settings": settings_page,
     }
-    return Pages(tmp_path_factory.mktemp("pages"), makers)
+    return Pages(once, "comparing", makers)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from arena.reports.blocks import Chart
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
+from tests.conftest import Once
 from tests.reports.runs import HOSTILE, cup, make_store
 
 Open = Callable[..., Any]
@@ -28,8 +29,13 @@ LOOKS = [
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a page of a run with hostile names, whose bots were asked what they would do.
+def written(once: Once) -> Path:
+    """Return the page that tests share."""
+    return once("profiles", write_page) / "report.html"
+
+
+def write_page(folder: Path) -> None:
+    """Write a page of a run with hostile names, whose bots were asked what they would do.
 
     It has no charts, which take most of the time of a page.
     """
@@ -45,9 +51,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if one.name in ("standings", "profiles", "games")
     ]
     report = replace(report, sections=sections)
-    path = tmp_path_factory.mktemp("profiles") / "report.html"
-    path.write_text(to_html(report), encoding="utf-8")
-    return path
+    (folder / "report.html").write_text(to_html(report), encoding="utf-8")
 
 
 @pytest.mark.parametrize(("viewport", "scheme"), LOOKS)

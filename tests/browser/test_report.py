@@ -14,6 +14,7 @@ import pytest
 from arena.lanes.faults import Fault
 from arena.store.csv_files import guard
 from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
+from tests.conftest import Once
 from tests.reports.runs import HOSTILE, cup, make_store, page_of
 
 Open = Callable[..., Any]
@@ -45,10 +46,10 @@ def written(path: Path, text: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+def pages(once: Once) -> Pages:
     """Return the page of each run."""
     makers = {"small": small_page, "hostile": hostile_page, "many": many_page}
-    return Pages(tmp_path_factory.mktemp("pages"), makers)
+    return Pages(once, "report", makers)
 
 
 LOOKS: dict[str, dict[str, Any]] = {

@@ -9,7 +9,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from arena.entries.resolve import resolve
 from arena.records.card_layout import card_names
@@ -176,6 +175,8 @@ def test_buttons_the_slider_the_curve_and_the_list_lead_to_a_ply(referee: Any) -
 @pytest.mark.slow
 def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
     """The fragment is read, followed and written; nonsense in it is the deal."""
+    from playwright.sync_api import expect
+
     address = (pages / "referee.html").as_uri()
     page = open_page(f"{address}#ply=17")
     assert ply(page) == 17

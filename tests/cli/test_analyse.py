@@ -21,7 +21,7 @@ from arena.executors.local import LocalExecutor
 from arena.records.html_page import render_replay
 from arena.records.timeline import make_timeline
 from engine import Record
-from tests.conftest import Arena, run_here, start_command
+from tests.conftest import Arena, Once, run_here, start_command
 from tests.kills import count_judged
 from tests.waiting import until
 
@@ -34,23 +34,20 @@ NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(
 FAILS = NO_SCORES.replace("])", "], scores=lambda games: 1 / 0)")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a gauntlet, and one under other rules."""
-    folder = tmp_path_factory.mktemp("analyse")
+def play(folder: Path) -> None:
+    """Play a gauntlet, and a run under other rules."""
     words = ("play", "uniform", "timing", "--against", "greedy", "--pairs", "6", "-q")
     assert run_here(folder, *words, "--out", "run").returncode == 0
     words = ("play", "uniform", "greedy", "--pairs", "1", "--rules", '{"set_bonus": 4}', "-q")
     assert run_here(folder, *words, "--out", "other").returncode == 0
     (folder / "no_scores.py").write_text(NO_SCORES)
     (folder / "fails.py").write_text(FAILS)
-    return folder
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
+def folder(once: Once, tmp_path: Path) -> Path:
     """Return the folder of the test, with the runs."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(once("analysed", play), tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

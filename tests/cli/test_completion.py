@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_a_real_bash_completes(folder: Path) -> None:
     """Switched on as the document says; COMPREPLY is what bash would offer."""
     script = folder / "bin" / "arena"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m arena "$@"\n')
     script.chmod(0o755)
     code = """
         eval "$(_ARENA_COMPLETE=bash_source arena)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,23 +12,22 @@ from pathlib import Path
 import pytest
 
 from arena.cli.ulimit import is_shortage
-from tests.conftest import Done, run_here
+from tests.conftest import Done
 from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, duel: Path) -> Path:
     """Return a folder with a finished run."""
     folder = tmp_path_factory.mktemp("memory")
-    words = "play greedy uniform --pairs 1 --out run"
-    assert run_here(folder, *words.split()).returncode == 0
+    shutil.copytree(duel, folder / "run")
     return folder
 
 
 def limited(folder: Path, megabytes: int, words: str) -> Done:
     """Run a command that may have so much memory."""
     return subprocess.run(
-        ["sh", "-c", f"ulimit -v {megabytes << 10}; exec {sys.executable} -m arena {words}"],
+        ["sh", "-c", f'ulimit -v {megabytes << 10}; exec "$0" -m arena {words}', sys.executable],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -155,11 +155,10 @@ CUP = "name: cup\npairs: 1\nbots: [uniform, greedy]\n"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory: pytest.TempPathFactory, duel: Path) -> Path:
     """Return a folder with a run in friday/, bots and a config."""
     folder = tmp_path_factory.mktemp("run")
-    done = run_here(folder, "play", "greedy", "uniform", "--pairs", "1", "--out", "friday", "-q")
-    assert done.returncode == 0, done.stderr
+    shutil.copytree(duel, folder / "friday")
     (folder / "my_bot.py").write_text("from bots.uniform import bot\n")
     (folder / "mine").mkdir()
     (folder / "mine" / "bot.py").write_text("from bots.uniform import bot\n")

@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 import arena as library
-from tests.conftest import Arena, run_here
+from tests.conftest import Arena, Once, run_here
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two runs of one seed in it, and the records of one."""
-    folder = tmp_path_factory.mktemp("runs")
+def play(folder: Path) -> None:
+    """Play two runs of one seed, and export the records of one."""
     for name, pairs, bots in (
         ("one", "4", "greedy uniform majority"),
         ("two", "6", "greedy uniform"),
@@ -25,13 +23,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
     assert run_here(folder, "export", "one", "-o", "one.jsonl").returncode == 0
     (folder / "mine.csv").write_text("bot,opponent,winner\ngreedy,new,new\nnew,greedy,draw\n")
-    return folder
 
 
 @pytest.fixture
-def runs(made: Path, tmp_path: Path) -> Path:
+def runs(once: Once, tmp_path: Path) -> Path:
     """Return the folder of the test, with a copy of the runs."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(once("rated", play), tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

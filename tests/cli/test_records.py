@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine import Record
-from tests.conftest import Arena, run_here
+from tests.conftest import Arena, Once, run_here
 from tests.rogues import write
 from tests.stores import forge
 from tests.tiers import few
@@ -19,9 +20,14 @@ LABEL = "a/b (c), d"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of four bots; one raises an exception, one does not load."""
+def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a run of four bots."""
     path = tmp_path_factory.mktemp("runs")
+    return shutil.copytree(once("recorded", play), path, dirs_exist_ok=True)
+
+
+def play(path: Path) -> None:
+    """Play a run of four bots; one raises an exception, one does not load."""
     body = (
         "    def choose(self, view, /):\n        print('hello')\n        raise ValueError('boom')"
     )
@@ -31,7 +37,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
     done = run_here(path, "run", "cup.yaml", "--quiet")
     assert done.returncode == 0, done.stderr
-    return path
 
 
 def show(folder: Path, *words: str) -> list[str]:

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Arena, run_here
+from tests.conftest import Arena, Once, run_here
 from tests.stores import forge
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with three runs in it."""
-    folder = tmp_path_factory.mktemp("runs")
+def play(folder: Path) -> None:
+    """Play three runs."""
     for name, words in {
         "one": ("greedy", "uniform", "mine=greedy(patience=2.5)"),
         "two": ("greedy", "uniform", "mine=greedy(patience=1)"),
@@ -22,13 +20,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         done = run_here(folder, "play", *words, "--pairs", "4", "--seed", "3", "--out", name, "-q")
         assert done.returncode == 0, done.stderr
-    return folder
 
 
 @pytest.fixture
-def runs(made: Path, tmp_path: Path) -> Path:
+def runs(once: Once, tmp_path: Path) -> Path:
     """Return the folder of the test, with a copy of the runs."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(once("reported", play), tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

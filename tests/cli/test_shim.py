@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ program="${{0##*/}}"
 export ROOT="{hidden}"
 exec "{hidden}/launcher" exec "$program" "$@"
 """
-LAUNCHER = '#!/bin/sh\nshift 2\nexec {python} "$@"\n'
+LAUNCHER = '#!/bin/sh\nshift 2\nexec "{python}" "$@"\n'
 """It starts one program, whatever name it is called by."""
 
 
@@ -54,7 +55,7 @@ def test_a_shim_is_named_with_what_to_write_instead(shims: Path) -> None:
         "command",
         False,
         f"{shims}/python3 is a script that starts {launcher}, which a jail does not show",
-        f"write cmd:{sys.executable} 'my bot.py' -v",
+        f"write cmd:{shlex.join([sys.executable, 'my bot.py', '-v'])}",
     )
 
 
@@ -75,7 +76,9 @@ def test_another_python_needs_its_own_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("shims")
-@pytest.mark.parametrize("command", ["sh bot.sh", f"{sys.executable} 'my bot.py'", "greedy"])
+@pytest.mark.parametrize(
+    "command", ["sh bot.sh", shlex.join([sys.executable, "my bot.py"]), "greedy"]
+)
 def test_what_a_jail_shows_has_no_finding(command: str) -> None:
     """A program that is no script, or a script of one that is there; and no command at all."""
     spec = command if command == "greedy" else f"cmd:{command}"

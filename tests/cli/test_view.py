@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -15,22 +16,18 @@ import msgspec
 import pytest
 
 from arena.records.html_page import is_replay
-from tests.conftest import Done, run_here
+from tests.cli.test_records import LABEL, play
+from tests.conftest import Done, Once, run_here
 from tests.records.games import random_record
-from tests.rogues import write
 
 EVIL = "<b>\"'\u05e9\uff57"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a run of three bots, one of which raises, and with a file of games."""
+def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the run of `test_records` and a file of games."""
     path = tmp_path_factory.mktemp("views")
-    write(path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
-    bots = f"greedy, {{bot: uniform, label: '{EVIL.replace(chr(39), chr(39) * 2)}'}}, raises.py"
-    (path / "cup.yaml").write_text(f"pairs: 8\nseed: 3\nbots: [{bots}]\n")
-    done = run_here(path, "run", "cup.yaml", "--quiet")
-    assert done.returncode == 0, done.stderr
+    shutil.copytree(once("recorded", play), path, dirs_exist_ok=True)
     lines = [random_record(Random(number), plies=7 * number).to_json() for number in range(3)]
     bad = json.loads(lines[2]) | {"actions": "TT"}
     (path / "games.jsonl").write_text("\n".join([*lines, "no JSON", json.dumps(bad), ""]))
@@ -78,9 +75,12 @@ def test_a_seats_page_has_its_own_name_and_no_message(folder: Path) -> None:
     assert 'id="names">"german"<' in text
 
 
-def test_a_label_may_be_anything(folder: Path) -> None:
+def test_a_label_may_be_anything(tmp_path: Path) -> None:
     """The file's name is plain, and the label is text."""
-    path, timeline = page_of(view(folder, "results/cup", f"greedy/{EVIL}/0/0"), folder)
+    bots = ["greedy", {"bot": "uniform", "label": EVIL}]
+    (tmp_path / "cup.yaml").write_text(json.dumps({"pairs": 1, "bots": bots}))
+    assert run_here(tmp_path, "run", "cup.yaml", "--quiet").returncode == 0
+    path, timeline = page_of(view(tmp_path, "results/cup", f"greedy/{EVIL}/0/0"), tmp_path)
     assert path.name == "greedy-b-0-0.html"
     assert timeline["players"] == ["greedy", EVIL]
 
@@ -129,7 +129,7 @@ def test_several_games_are_listed(folder: Path) -> None:
 
 def test_the_bots_of_a_run_can_be_asked_what_they_thought(folder: Path) -> None:
     """`greedy` and `uniform` do not think; a record has its own thoughts."""
-    done = view(folder, "results/cup", f"greedy/{EVIL}/0/0", "--thoughts", "--out", "deep.html")
+    done = view(folder, "results/cup", f"greedy/{LABEL}/0/0", "--thoughts", "--out", "deep.html")
     assert not any(one["thoughts"] for one in page_of(done, folder)[1]["frames"])
     assert view(folder, "games.jsonl", "--thoughts").stderr == (
         "error: --thoughts: a record has them already, or has none\n"
@@ -144,7 +144,7 @@ def judged_in(timeline: dict[str, Any]) -> dict[int, dict[str, Any]]:
 @pytest.mark.slow
 def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
     """The same bytes whether they are judged here or were kept, and for a seat its own."""
-    words = ("results/cup", f"greedy/{EVIL}/3/1", "--judge", "--worlds", "4")
+    words = ("results/cup", f"greedy/{LABEL}/3/1", "--judge", "--worlds", "4")
     path, timeline = page_of(view(folder, *words), folder)
     assert timeline["judge"] == "apprentice, 4 worlds"
     page = path.read_bytes()
@@ -168,7 +168,7 @@ def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
 @pytest.mark.slow
 def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
     """A number that only the file of the analysis has comes to the page."""
-    game = f"greedy/{EVIL}/5/0"
+    game = f"greedy/{LABEL}/5/0"
     analysed = run_here(folder, "analyse", "results/cup", game, "--worlds", "4", "--workers", "1")
     assert analysed.returncode == 0, analysed.stderr
     with closing(sqlite3.connect(folder / "results/cup/analysis.sqlite")) as file:
@@ -191,7 +191,7 @@ def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
 @pytest.mark.slow
 def test_another_action_is_played_and_the_bots_go_on(folder: Path) -> None:
     """A run's own bots with the game's luck, or the bot that is named, in a file of its own."""
-    game = f"greedy/{EVIL}/2/0"
+    game = f"greedy/{LABEL}/2/0"
     _, played = page_of(view(folder, "results/cup", game), folder)
     frame = played["frames"][6]
     own = [

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import arena as library
-from tests.conftest import Arena, run_here
+from tests.conftest import Arena, Once, run_here
 
 BOT = """
 class Plays:
@@ -22,20 +22,17 @@ bot = Plays
 """
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run of a bot that has a file."""
-    folder = tmp_path_factory.mktemp("worth")
+def play(folder: Path) -> None:
+    """Play a run of a bot that has a file."""
     (folder / "mine.py").write_text(BOT.format("view.legal[0]"))
     words = ("play", "mine=./mine.py", "greedy", "--pairs", "12", "--seed", "3", "--out", "run")
     assert run_here(folder, *words, "-q").returncode == 0
-    return folder
 
 
 @pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
+def run(once: Once, tmp_path: Path) -> Path:
     """Return the run in the folder of the test."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(once("worth", play), tmp_path, dirs_exist_ok=True)
     return tmp_path / "run"
 
 

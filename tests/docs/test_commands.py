@@ -62,7 +62,7 @@ def pages(*languages: str, quick: tuple[str, ...]) -> list[object]:
     for page, text in PAGES.items():
         if page in FAILING:
             continue
-        if any(block.language in languages for block in markdown.fences(text)):
+        if {*languages} & markdown.languages(text):
             slow = [] if page in quick else [pytest.mark.slow]
             params.append(pytest.param(page, marks=[*slow, *NEEDS.get(page, [])], id=page))
     return params
@@ -134,6 +134,9 @@ def test_commands_are_in_blocks_that_are_run() -> None:
     """There is one language for commands and one for programs, and text has neither."""
     begins = ("arena ", "python ", *markdown.ELSEWHERE)
     for page, text in PAGES.items():
+        assert markdown.languages(text) == {block.language for block in markdown.fences(text)} - {
+            ""
+        }
         for block in markdown.fences(text):
             assert block.language not in ("sh", "bash", "shell", "py", "python3"), page
             if block.language in ("", "text"):

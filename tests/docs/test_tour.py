@@ -6,9 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests import ROOT
 from tests.waiting import PATIENCE
@@ -16,8 +14,17 @@ from tests.waiting import PATIENCE
 TOUR = ROOT / "docs" / "tour.ipynb"
 
 
+def read_tour() -> Any:
+    """Return the notebook; its libraries are loaded only here."""
+    import nbformat
+
+    return nbformat.read(TOUR, 4)
+
+
 def run_notebook(notebook: Any, folder: Path) -> list[Any]:
     """Run a notebook in a folder, and return its cells of code with their outputs."""
+    from nbclient import NotebookClient
+
     client = NotebookClient(
         notebook, timeout=PATIENCE, resources={"metadata": {"path": str(folder)}}
     )
@@ -28,7 +35,7 @@ def run_notebook(notebook: Any, folder: Path) -> list[Any]:
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """The tour's cells of code, after they have run."""
-    return run_notebook(nbformat.read(TOUR, 4), tmp_path_factory.mktemp("tour"))
+    return run_notebook(read_tour(), tmp_path_factory.mktemp("tour"))
 
 
 def outputs_of(cell: Any) -> str:
@@ -64,5 +71,4 @@ def test_progress_is_shown_in_the_form_of_notebooks(cells: list[Any]) -> None:
 
 def test_the_tour_is_kept_without_outputs() -> None:
     """So a change of it is a change of its text."""
-    notebook = nbformat.read(TOUR, 4)
-    assert not any(cell.get("outputs") for cell in notebook.cells)
+    assert not any(cell.get("outputs") for cell in read_tour().cells)

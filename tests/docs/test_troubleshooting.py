@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -67,7 +68,7 @@ def make_old_python(folder: Path, patch: pytest.MonkeyPatch) -> None:
     python = folder / "python3.10"
     python.write_text(
         "#!/bin/sh\n[ $1 = -c ] || exit 9\n"
-        f'exec {sys.executable} -c "import sys; sys.version_info = (3, 10, 13); $2"\n'
+        f'exec {shlex.quote(sys.executable)} -c "import sys; sys.version_info = (3, 10, 13); $2"\n'
     )
     python.chmod(0o755)
     patch.setenv("PATH", f"{folder}:/usr/bin:/bin")

@@ -7,7 +7,7 @@ from math import comb
 from random import Random
 
 import pytest
-from scipy.stats import chisquare
+import scipy
 
 from engine import STANDARD, TAKE, Rules, State
 from engine.cards import CITY, KINDS, UNIT, cards_of, count, counts, pack_of
@@ -104,7 +104,7 @@ def p_value(seen: list[tuple[int, ...]], cards: int, unseen: tuple[int, ...]) ->
                 observed.append(tally[number])
                 expected.append(share)
     scale = sum(observed) / sum(expected)
-    return float(chisquare(observed, [share * scale for share in expected]).pvalue)
+    return float(scipy.stats.chisquare(observed, [share * scale for share in expected]).pvalue)
 
 
 def test_hand_deck_and_removed_are_uniform() -> None:
@@ -143,7 +143,7 @@ def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
             break
     tally = Counter(sample(seen, rng).hands[seen.opponent] for _ in range(DRAWS))
     assert set(tally) == {UNIT[kind] for kind in cards_of(seen.unseen)}
-    assert chisquare(list(tally.values())).pvalue > LEAST_P
+    assert scipy.stats.chisquare(list(tally.values())).pvalue > LEAST_P
 
 
 def test_any_unseen_card_may_be_in_a_worlds_hand() -> None:

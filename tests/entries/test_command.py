@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -172,7 +173,7 @@ def test_a_file_of_another_folder_stays_where_it_is(bot: Path) -> None:
 def test_what_runs_a_program_is_no_part_of_it(bot: Path) -> None:
     """It stays where it is, and its version is kept; a word is a path only if it is there."""
     (bot / "bot.py").touch()
-    entry = resolve(f"cmd:{sys.executable} bot/bot.py bot none")
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} bot/bot.py bot none")
     python, *words = entry.at("/copy").command
     assert (python, words) == (sys.executable, ["/copy/bot.py", "/copy/", "none"])
     assert entry.program.endswith(f": Python {sys.version.split()[0]}")
@@ -199,7 +200,7 @@ def test_a_program_that_is_no_interpreter_is_not_asked(
 
 def test_a_command_travels_with_its_files(bot: Path) -> None:
     """On another machine the program has to be there, in the same version."""
-    entry = resolve(f"cmd:{sys.executable} bot/run.sh")
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} bot/run.sh")
     shutil.rmtree(bot)
     assert find_here(entry, "").command == entry.command
     with pytest.raises(InputError, match="its program: there python"):

@@ -14,16 +14,11 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip(
-    "distributed", reason="Dask is not installed: pip install 'district-noir-arena[dask]'"
-)
-
-from dask import config
 
 import arena
 from arena.cli.cluster import examine_sites, to_finding
@@ -51,6 +46,10 @@ from tests.kills import count_games
 from tests.rogues import rogue
 from tests.waiting import until
 
+pytestmark = pytest.mark.skipif(
+    find_spec("distributed") is None,
+    reason="Dask is not installed: pip install 'district-noir-arena[dask]'",
+)
 PATIENCE = 20.0  # seconds in which a site hears of its client, or ends
 UNLIKE = {LOG, TIMINGS, STORE, f"{STORE}-wal", f"{STORE}-shm"}
 """The files of a run that need not be the same."""
@@ -233,6 +232,8 @@ def test_where_no_scheduler_answers_it_says_so(monkeypatch: pytest.MonkeyPatch) 
 
 def test_where_no_scheduler_is_named_it_says_what_names_one() -> None:
     """The two options, and the variable."""
+    from dask import config
+
     with (
         config.set({"scheduler-address": None}),
         pytest.raises(InputError, match=r"--scheduler-file FILE or .*DASK_SCHEDULER_ADDRESS"),

@@ -140,7 +140,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[set[int]], list[int]]:
 
 BOTS = {
     "python": lambda: resolve(f"bot={FIRST}", lane="process"),
-    "program": lambda: resolve(f"bot=cmd:{shlex.quote(sys.executable)} {PROGRAM}"),
+    "program": lambda: resolve(f"bot=cmd:{shlex.join([sys.executable, str(PROGRAM)])}"),
 }
 
 

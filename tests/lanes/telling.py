@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -71,8 +72,8 @@ def measure(how: str, rounds: int) -> Known:
 @contextmanager
 def jail(how: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Yield the process of a program in a jail, when it is ready, and the file that it uses."""
-    way = "fresh" if how == WARMED else how
-    entry = resolve(f"cmd:{sys.executable} {rogues.FOLDER / 'tells.py'} {way}", lane="jail")
+    words = [sys.executable, str(rogues.FOLDER / "tells.py"), "fresh" if how == WARMED else how]
+    entry = resolve(f"cmd:{shlex.join(words)}", lane="jail")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         process = stack.enter_context(closing(plan_launch(entry, Limits(), folder))).popen()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -213,7 +214,7 @@ def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: P
     )
     script = tmp_path / "pools.py"
     script.write_text(code)
-    entry = resolve(f"cmd:{sys.executable} -u {script}", lane="jail")
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} -u {script}", lane="jail")
     process = plan_launch(entry, Limits(), tmp_path).popen()
     out, errors = process.communicate()
     assert (out, errors) == (
@@ -251,7 +252,7 @@ def test_what_a_jail_bounds(tmp_path: Path) -> None:
     """
     script = tmp_path / "bounds.py"
     script.write_text(BOUNDS)
-    entry = resolve(f"cmd:{sys.executable} {script}", lane="jail")
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} {script}", lane="jail")
     process = plan_launch(entry, Limits(), tmp_path).popen()
     out, errors = process.communicate()
     assert errors == b""

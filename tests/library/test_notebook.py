@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 
 import arena
 from tests import ROOT
 from tests.waiting import PATIENCE, until
+
+if TYPE_CHECKING:
+    from jupyter_client.blocking.client import BlockingKernelClient
 
 CELL = """
 from __future__ import annotations
@@ -47,6 +48,8 @@ PLAYING = [
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[tuple[Any, BlockingKernelClient]]:
     """A kernel and its client; the working folder is the test's."""
+    from jupyter_client.manager import start_new_kernel
+
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     manager, client = start_new_kernel(
         startup_timeout=PATIENCE, kernel_name="python3", cwd=str(tmp_path), env=environment

@@ -6,7 +6,6 @@ import re
 from html import unescape
 from pathlib import Path
 
-import altair
 import pytest
 
 import arena
@@ -66,6 +65,8 @@ def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_
 @pytest.mark.slow
 def test_every_chart_is_one_of_altair(results: arena.Results) -> None:
     """By its name, and it is a valid specification with a title."""
+    import altair
+
     charts = results.report().charts
     assert {"ratings", "heat-map"} <= {*charts}
     for name, chart in charts.items():

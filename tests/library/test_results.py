@@ -18,6 +18,7 @@ import arena
 from arena.store.folder import WINS
 from arena.store.store import Store
 from tests import ROOT
+from tests.conftest import Once
 from tests.stores import forge
 from tests.waiting import PATIENCE
 
@@ -36,12 +37,16 @@ class Faulty:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(once: Once, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run with forfeits, draws left out, and a bot with a label that is HTML."""
-    path: Path = tmp_path_factory.mktemp("results") / "friday"
+    path = tmp_path_factory.mktemp("results") / "friday"
+    return shutil.copytree(once("results", play) / "friday", path)
+
+
+def play(folder: Path) -> None:
     bots: list[Any] = ["uniform", (HOSTILE, "greedy"), Faulty]
-    arena.run(bots, pairs=4, seed=7, name="friday", max_faults=3, out=path, progress=False)
-    return path
+    how: dict[str, Any] = {"pairs": 4, "seed": 7, "name": "friday", "max_faults": 3}
+    arena.run(bots, out=folder / "friday", progress=False, **how)
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -97,7 +98,7 @@ def try_pages(bin_folder: Path, folder: Path) -> None:
 def try_examples(bin_folder: Path, folder: Path, examples: Path) -> None:
     """Play the bots of docs/examples, in Python and other languages that are here."""
     shutil.copytree(examples, folder, dirs_exist_ok=True)
-    bots = [*_EXAMPLES, f"cmd:{bin_folder / 'python'} plain.py"]
+    bots = [*_EXAMPLES, f"cmd:{shlex.quote(str(bin_folder / 'python'))} plain.py"]
     for program, build, spec in _IN_OTHER_LANGUAGES:
         if shutil.which(program):
             run(["sh", "-c", build], folder)

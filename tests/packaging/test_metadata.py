@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests import ROOT
+from tests.conftest import Arena
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
@@ -54,3 +58,38 @@ def test_the_command_works_where_the_working_folder_was_removed(tmp_path: Path) 
     line = f'rmdir "{gone}"; exec "{sys.executable}" -m arena --version'
     done = subprocess.run(["sh", "-c", line], cwd=gone, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_checkout_without_an_installation_says_how_to_install_it(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, by whatever writes a version to a file; help and the doctor's report need none."""
+    found = metadata.Distribution.from_name
+
+    def find(name: str) -> metadata.Distribution:
+        if name == "district-noir-arena":
+            raise metadata.PackageNotFoundError(name)
+        return found(name)
+
+    monkeypatch.setattr(metadata.Distribution, "from_name", find)
+    said = f"error: the arena is not installed: run `pip install -e .` in {str(ROOT)!a}\n"
+    for words in (("--version",), ("play", "greedy", "uniform", "--pairs", "1", "--out", "run")):
+        done = arena(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    assert arena("--help").returncode == 0
+    assert "missing, not installed" in arena("doctor", "--report").stdout
+
+
+def test_a_python_without_its_libraries_says_so(tmp_path: Path) -> None:
+    """As a new clone with the system's Python; `-S` leaves out what is installed."""
+    words = [sys.executable, "-S", "-m", "arena", "--help"]
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = f"error: no library click: run `pip install -e .` in {str(ROOT)!a}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import vl_convert
 
 from arena.records.html_page import content_policy, render, static, to_data
 from arena.reports import html as bundle
@@ -86,6 +85,8 @@ def test_the_chart_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_report_names_who_wrote_its_charts_library() -> None:
     """What vl-convert brings stands in its binary; only a page with charts has the script."""
+    import vl_convert
+
     text = static("arena.reports/notices.txt")
     (binary,) = Path(vl_convert.__file__).parent.glob("*.so")
     names = set(re.findall(rb"npm/([\w.-]+)@\d", binary.read_bytes()))

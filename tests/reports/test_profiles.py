@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import altair
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,6 +157,8 @@ def test_the_markdown_has_the_key_figures_and_who_chooses_alike(report: Report) 
 
 def test_the_map_has_every_two_bots(report: Report) -> None:
     """From both sides; it is valid Vega-Lite. Without the file there is none."""
+    import altair
+
     (chart,) = (block for block in section_of(report).blocks if isinstance(block, Chart))
     altair.Chart.from_dict(chart.spec).to_dict()
     rows = chart.spec["data"]["values"]

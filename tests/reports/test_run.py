@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-import altair
 import pandas as pd
 import pytest
 
@@ -107,6 +106,8 @@ def test_a_run_under_changed_rules_says_so_below_its_headline(report: Report) ->
 @pytest.mark.slow
 def test_every_chart_is_valid_vega_lite(report: Report) -> None:
     """Altair takes each of them alone, and each says what it shows, and where else it stands."""
+    import altair
+
     names = {table.name for table in report.tables()}
     for chart in report.charts():
         made = altair.Chart.from_dict(chart.spec).to_dict()
@@ -440,6 +441,8 @@ QUICK = ("forfeits only", "comparison")
 )
 def test_every_form_of_run_has_a_report(form: str) -> None:
     """With valid charts, and a page."""
+    import altair
+
     tournament = FORMS[form]
     made, files = report_of(tournament, games_of(form, tournament))
     for chart in made.charts():

@@ -17,6 +17,7 @@ from arena.store.finished import Game
 from engine import Rules, State
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
+from tests.conftest import Once
 from tests.tiers import few
 
 UPSET = """
@@ -35,11 +36,14 @@ RULES = {"rounds": 3, "removed": 13}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(once: Once) -> Path:
     """A run of three bots under other rules."""
-    out = tmp_path_factory.mktemp("run") / "run"
-    arena.run(["greedy", "uniform", "majority"], pairs=4, rules=RULES, out=out, progress=False)
-    return out
+    return once("dataset", play) / "run"
+
+
+def play(folder: Path) -> None:
+    bots = ["greedy", "uniform", "majority"]
+    arena.run(bots, pairs=4, rules=RULES, out=folder / "run", progress=False)
 
 
 def expected(folder: Path) -> list[tuple[bytes, bytes, int, int, int, str, int]]:

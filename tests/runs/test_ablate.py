@@ -30,7 +30,7 @@ from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT, markdown
-from tests.conftest import Arena, run_command
+from tests.conftest import Arena, Once, run_command
 from tests.rogues import write
 from tests.runs.test_verify import HERE
 
@@ -59,11 +59,9 @@ CUP_BOTS = tournament("uniform", "greedy", "majority")
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(once: Once) -> Path:
     """Return the folder of an ablation that has ended."""
-    folder = tmp_path_factory.mktemp("ablate") / "out"
-    play(folder, CUP_BOTS)
-    return folder
+    return once("ablation", lambda folder: play(folder / "out", CUP_BOTS)) / "out"
 
 
 def rows(folder: Path) -> list[dict[str, str]]:

@@ -29,7 +29,7 @@ from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
-from tests.conftest import Arena, Done, run_here
+from tests.conftest import Arena, Done, Once, run_here
 from tests.executors.scripted import won
 from tests.runs import test_resume
 from tests.runs.test_resume import games_in, has_kept_more, started
@@ -89,12 +89,14 @@ def cup(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def at_once(once: Once) -> Path:
     """Return the folder of a run of all bots at once."""
-    folder = tmp_path_factory.mktemp("extension")
+    return once("extension", play) / "once"
+
+
+def play(folder: Path) -> None:
     write_config(folder, BOTS)
     assert run_here(folder, "run", "cup.yaml", "--out", "once").returncode == 0
-    return folder / "once"
 
 
 def orders() -> Iterator[list[Any]]:

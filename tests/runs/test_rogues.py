@@ -28,6 +28,7 @@ from arena.lanes.cgroup import has_groups
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.store.folder import RunFolder
+from arena.tournament.schedule import Meeting
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
@@ -185,18 +186,23 @@ QUICK = {
         *("allocates", "breaks_log", "reads_run_folder", "leaves_hidden_process"),
     },
 }
-"""Rogues of every kind of fault, and those that are most dangerous; the others are slow."""
+"""Rogues of every kind of fault, and those that are most dangerous.
+
+They play in one tournament for each lane; each rogue by itself is slow.
+"""
+BY_ITSELF = {("kills_parent", "inproc"), ("says_nothing", "process"), ("sleeps", "jail")}
+"""Quick cases in which nothing is heard of a rogue until a limit, which must be short."""
 
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a case: the study has those that differ little from others."""
-    if name in QUICK[lane]:
+    if (name, lane) in BY_ITSELF:
         return [needs_jail][lane != "jail" :]
     is_like_others = (
         (name in LIKE_OTHERS and lane != "inproc")
         or (name in SAID and lane == "jail")
         or (name in ALIKE_IN_JAIL and lane == "process" and not NO_JAIL)
-    )
+    ) and name not in QUICK[lane]
     mark = pytest.mark.study if is_like_others else pytest.mark.slow
     return [*[needs_jail][lane != "jail" :], mark]
 
@@ -220,17 +226,27 @@ def played(
     folder: Path, entries: Sequence[Entry], limits: Limits, pairs: int = 1, seed: int = 7
 ) -> Path:
     """Run a small tournament as the command does, and return its folder."""
-    tournament = Tournament("rogues", seed, pairs, entries, STANDARD, limits)
+    return play(folder, Tournament("rogues", seed, pairs, entries, STANDARD, limits))
+
+
+def met(folder: Path, others: Sequence[Entry]) -> Path:
+    """Let `uniform` meet each of some bots, as if they were alone, and return the folder."""
+    bots = [resolve("uniform"), *others]
+    meetings = [Meeting("uniform", other.label, 0, 1) for other in others]
+    return play(folder, Tournament("rogues", 7, 1, bots, STANDARD, LONG, meetings=meetings))
+
+
+def play(folder: Path, tournament: Tournament) -> Path:
     run(tournament, LocalExecutor(1), RunFolder(folder), QUIET)
     return folder
 
 
 @cache
-def games_of_first(label: str) -> list[Row]:
-    """Return the games of an honest bot with this label that plays the first legal action."""
+def games_of_first(*labels: str) -> list[Row]:
+    """Return the games of honest bots with these labels that play the first legal action."""
     with tempfile.TemporaryDirectory() as folder:
-        bots = [resolve("uniform"), rogues.first(label, "inproc")]
-        return rows(played(Path(folder), bots, LONG) / "games.csv")
+        bots = [rogues.first(label, "inproc") for label in labels]
+        return rows(met(Path(folder), bots) / "games.csv")
 
 
 def our_processes(mark: str) -> list[psutil.Process]:
@@ -297,9 +313,8 @@ def check_evidence(row: Row) -> None:
     assert 'arena/executors/worker.py"' not in row["traceback"]
 
 
-def check_guilty(folder: Path, name: str, kind: str) -> None:
+def check_guilty(games: list[Row], faults: list[Row], name: str, kind: str) -> None:
     """Check that a rogue has lost both games with this kind of fault, at the right ply."""
-    games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
     # on a busy machine the limit of memory can be seen before the process ends by it
     known = {kind, "memory"} if name == "hoards" else {kind}
     assert len(faults) == 2
@@ -474,6 +489,26 @@ def test_every_kind_of_fault_has_a_quick_rogue_in_every_lane() -> None:
         assert quick >= {kinds[name] for name in EXPECTED if kinds[name]} | {""}
 
 
+@pytest.mark.parametrize("lane", [*LANES[:2], pytest.param("jail", marks=needs_jail)])
+def test_rogues_have_their_faults_in_one_tournament(empty: Path, lane: str) -> None:
+    """As each of them by itself has; the command of faults.csv shows a fault again."""
+    kinds = {name: EXPECTED[name][LANES.index(lane)] for name in EXPECTED}
+    kinds |= {name: SAID[name][lane == "jail"] for name in SAID if lane != "inproc"}
+    names = sorted(name for name in QUICK[lane] if (name, lane) not in BY_ITSELF)
+    marked = {name: {"mark": str(empty)} for name in names if name.startswith("leaves_")}
+    bots = [rogues.rogue(name, lane, **marked.get(name, {})) for name in names]
+    folder = met(empty / "out", bots)
+    games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
+    for name in filter(kinds.__getitem__, names):
+        own = [row for row in faults if name in row["game"].split("/")]
+        check_guilty([row for row in games if row["opponent"] == name], own, name, kinds[name])
+        if lane == "process":
+            check_command(own[0], empty / "here")
+    honest = [name for name in names if not kinds[name]]
+    assert [row for row in games if row["opponent"] in honest] == games_of_first(*honest)
+    assert {row["bot"] for row in faults} == {*names} - {*honest}
+
+
 @pytest.mark.parametrize(
     ("name", "lane", "kind"),
     [*in_lanes(EXPECTED, LANES), *in_lanes(SAID, LANES[1:])],
@@ -498,13 +533,14 @@ def test_a_rogue_has_its_fault_and_leaves_nothing(
         limits = NO_START if name in NEVER_READY else LONG
     bots = [resolve("uniform"), rogues.rogue(name, lane, **params)]
     folder = played(empty / "out", bots, limits)
+    games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
     if kind:
-        check_guilty(folder, name, kind)
-        if lane == "process" or name not in QUICK[lane]:
-            check_command(rows(folder / "faults.csv")[0], empty / "here")
+        check_guilty(games, faults, name, kind)
+        if (name, lane) not in BY_ITSELF or lane == "process":
+            check_command(faults[0], empty / "here")
     else:
-        assert rows(folder / "faults.csv") == []
-        assert rows(folder / "games.csv") == games_of_first(name)
+        assert faults == []
+        assert games == games_of_first(name)
     if name == "connects":
         assert was_reached(listener) == (lane != "jail")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import (
@@ -141,7 +141,7 @@ def test_alpha_rank_keeps_its_balance() -> None:
     """What flows into each player flows out of it, also where rates are tiny."""
     rng = np.random.default_rng(4)
     leads = rng.normal(size=(6, 6)) / 3
-    kept = alpha_rank(expit(leads - leads.T))
+    kept = alpha_rank(scipy.special.expit(leads - leads.T))
     assert kept.sum() == pytest.approx(1)
     assert (kept >= 0).all()
     strong = alpha_rank(np.array([[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]]))
@@ -158,7 +158,7 @@ def test_both_agree_with_openspiel() -> None:
     for players in (3, 4, 6, 10):
         payoffs = rng.normal(size=(players, players))
         payoffs -= payoffs.T
-        shares = expit(payoffs)
+        shares = scipy.special.expit(payoffs)
         for intensity in (1.0, INTENSITY):
             how = {"m": POPULATION, "alpha": intensity, "use_local_selection_model": False}
             kept = theirs.compute([shares], **how)[2]

@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import special
-from scipy.optimize import brentq, linprog
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from arena.statistics.cycles import nash_average, number_cycles, shortest_cycle
 from arena.statistics.distributions import expit, find_root, logit, normal_below, student_bound
@@ -19,9 +17,9 @@ from arena.statistics.model import find_groups
 def test_log_odds_and_chances_are_those_of_scipy() -> None:
     """Also where a chance is too small for a float, without a warning."""
     odds = np.concatenate([np.linspace(-40, 40, 1001), [-1e9, -800, 800, 1e9]])
-    assert expit(odds) == pytest.approx(special.expit(odds), rel=1e-14, abs=1e-300)
+    assert expit(odds) == pytest.approx(scipy.special.expit(odds), rel=1e-14, abs=1e-300)
     chances = np.linspace(0.001, 0.999, 999)
-    assert logit(chances) == pytest.approx(special.logit(chances), rel=1e-12, abs=1e-14)
+    assert logit(chances) == pytest.approx(scipy.special.logit(chances), rel=1e-12, abs=1e-14)
     assert expit(logit(chances)) == pytest.approx(chances)
     assert np.isnan(expit(math.nan))
 
@@ -29,7 +27,7 @@ def test_log_odds_and_chances_are_those_of_scipy() -> None:
 def test_the_normal_distribution_is_that_of_scipy() -> None:
     """In both tails, for any shape, and for what is no number."""
     values = np.linspace(-37, 37, 1002).reshape(2, 3, 167)
-    assert normal_below(values) == pytest.approx(special.ndtr(values), rel=1e-12)
+    assert normal_below(values) == pytest.approx(scipy.special.ndtr(values), rel=1e-12)
     assert normal_below(-math.inf) == 0
     assert normal_below(math.inf) == 1
     assert np.isnan(normal_below(math.nan))
@@ -39,10 +37,10 @@ def test_the_normal_distribution_is_that_of_scipy() -> None:
 def test_the_bound_of_student_is_that_of_scipy() -> None:
     """From two pairs to ten million, whatever repeats, and in any shape."""
     freedom = np.array([[1, 2, 3, 4, 5], [9, 30, 30, 101, 1], [1000, 12345, 10**5, 10**6, 10**7]])
-    assert student_bound(freedom) == pytest.approx(special.stdtrit(freedom, 0.975), rel=2e-8)
+    assert student_bound(freedom) == pytest.approx(scipy.special.stdtrit(freedom, 0.975), rel=2e-8)
     few = np.arange(1, 500)
-    assert student_bound(few) == pytest.approx(special.stdtrit(few, 0.975), rel=1e-11)
-    assert student_bound(few, 0.9) == pytest.approx(special.stdtrit(few, 0.9), rel=1e-11)
+    assert student_bound(few) == pytest.approx(scipy.special.stdtrit(few, 0.975), rel=1e-11)
+    assert student_bound(few, 0.9) == pytest.approx(scipy.special.stdtrit(few, 0.9), rel=1e-11)
     assert student_bound(7).shape == ()
 
 
@@ -70,7 +68,9 @@ def test_a_root_is_that_of_scipy(
         calls += 1
         return function(place)
 
-    expected, report = brentq(function, low, high, xtol=1e-10, maxiter=999, full_output=True)
+    expected, report = scipy.optimize.brentq(
+        function, low, high, xtol=1e-10, maxiter=999, full_output=True
+    )
     assert find_root(counted, low, high, 1e-10) == pytest.approx(expected, abs=3e-10)
     assert calls <= report.function_calls + 5
 
@@ -83,12 +83,12 @@ def test_groups_and_cycles_are_those_of_scipy() -> None:
         graph = np.zeros((bots, bots), dtype=bool)
         graph[first, second] = first != second
         groups = find_groups(bots, first, second)
-        same = connected_components(graph, directed=False)[1]
+        same = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
         assert np.array_equal(groups[:, None] == groups, same[:, None] == same)
         firsts = [groups.tolist().index(group) for group in range(groups.max() + 1)]
         assert firsts == sorted(firsts)
 
-        parts = connected_components(graph, connection="strong")[1]
+        parts = scipy.sparse.csgraph.connected_components(graph, connection="strong")[1]
         cyclic = np.bincount(parts)[parts] > 1
         cycles = number_cycles(graph)
         assert np.array_equal(cycles > 0, cyclic)
@@ -122,7 +122,7 @@ def test_no_equilibrium_is_more_even_than_the_nash_average(kind: str) -> None:
         assert (average >= 0).all()
         assert (payoffs @ average).max() < 1e-6
         for goal in (*np.eye(players)[:3], rng.normal(size=players)):
-            found = linprog(
+            found = scipy.optimize.linprog(
                 goal, payoffs, np.zeros(players), np.ones((1, players)), [1.0], method="highs"
             )
             assert entropy(average) > entropy(found.x) - 1e-5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 
-import choix
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -28,6 +27,8 @@ def wins_of(bots: int, scores: list[PairScores]) -> npt.NDArray[np.float64]:
 
 def test_the_fit_agrees_with_an_independent_library() -> None:
     """choix fits the same strengths to the same games, the credit included."""
+    import choix
+
     scores = [
         PairScores(0, 1, 50, 70.0, 120.0),
         PairScores(0, 2, 50, 80.0, 140.0),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.optimize import minimize
+import scipy
 
 from arena.statistics.sprt import (
     DIFFERENCES,
@@ -63,7 +63,7 @@ def by_slsqp(counts: Sequence[int], values: Sequence[float], mean: float) -> flo
     def slopes(logs: Floats) -> Floats:
         return np.array([np.exp(logs), np.exp(logs) * support])
 
-    found = minimize(
+    found = scipy.optimize.minimize(
         lambda logs: -(weights @ logs) / total,
         np.full(len(values), -math.log(len(values))),
         jac=lambda _: -weights / total,

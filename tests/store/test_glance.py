@@ -22,18 +22,10 @@ ENDLESS = (
 )
 
 
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run that has ended."""
-    folder = tmp_path_factory.mktemp("glance") / "cup"
-    arena.run(["uniform", "greedy"], pairs=1, seed=7, out=folder, progress=False)
-    return folder
-
-
 @pytest.fixture
-def cup(ended: Path, tmp_path: Path) -> Path:
-    """Return a copy of that folder, which a test may change."""
-    return shutil.copytree(ended, tmp_path / "cup")
+def cup(duel: Path, tmp_path: Path) -> Path:
+    """Return a copy of the folder of a run that has ended, which a test may change."""
+    return shutil.copytree(duel, tmp_path / "cup")
 
 
 def test_a_run_has_ended_when_its_manifest_is_that_of_its_store(cup: Path) -> None:

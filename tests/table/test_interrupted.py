@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -266,7 +267,7 @@ def test_a_game_under_other_rules_goes_on_under_them(tmp_path: Path) -> None:
     bot.write_text(STRICT)
     rules = Rules(set_bonus=4)
     actions = play_out(make_session("greedy", 0, rules=rules))
-    spec = f"greedy=cmd:{sys.executable} {bot}"
+    spec = f"greedy=cmd:{shlex.quote(sys.executable)} {bot}"
     leave_journal(tmp_path / "human", spec, 0, 1, actions, rules=rules)
     with running(tmp_path) as client:
         assert "does not start" in go_on(client, 400)["error"]

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -466,7 +467,7 @@ def test_a_person_plays_under_other_rules(
     """With either command; a bot that knows the published ones only is refused, or forfeits."""
     strict = str(write(tmp_path, "strict", ANY, "assert setup.rules.set_bonus == 5, 'unknown'"))
     (tmp_path / "program.py").write_text(STRICT)
-    program = f"program=cmd:{sys.executable} program.py"
+    program = f"program=cmd:{shlex.quote(sys.executable)} program.py"
     rules = ("--rules", '{"set_bonus": 4}')
     for words in (("human", "greedy"), ("human", strict), ("play", "human", "greedy")):
         monkeypatch.setattr(sys, "stdin", io.StringIO(ALL_ANSWERS))
@@ -477,7 +478,7 @@ def test_a_person_plays_under_other_rules(
     assert [record["win_type"] == "forfeit" for record in found] == [False, True, False]
     for bot, changes, why in (
         ("greedy", '{"set_bonus": "x"}', "--rules: set_bonus must be a whole number"),
-        (program, '{"set_bonus": 4}', "bot '"),
+        (program, '{"set_bonus": 4}', "bot "),
     ):
         done = arena("human", bot, "--rules", changes)
         assert (done.returncode, done.stdout) == (2, "")

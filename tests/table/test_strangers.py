@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import socket
 import sys
 import tempfile
@@ -66,7 +67,7 @@ def test_nobody_finds_the_address_while_it_is_opened(place: Path, user: str) -> 
     stranger = start_stranger(outside, temporary)
     assert stranger.stdout is not None
     assert stranger.stdout.readline() == "looking\n"
-    browser = f"{sys.executable} {BROWSER} {outside / 'seen'} {kept} %s"
+    browser = f"{shlex.join([sys.executable, str(BROWSER), str(outside / 'seen'), str(kept)])} %s"
     environment = {"BROWSER": browser, "TMPDIR": str(temporary)}
     server = start_python(user, home, "-m", "arena", "table", **environment)
     try:

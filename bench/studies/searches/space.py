@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import qmc
+import scipy
 
 from arena.statistics.distributions import Floats
 from bench.studies.landscapes import Landscape
@@ -19,7 +19,7 @@ def nearest(landscape: Landscape, settings: Floats) -> Floats:
 def spread(landscape: Landscape, number: int, rng: np.random.Generator) -> Floats:
     """Return about so many settings that fill the space evenly, all of them different."""
     power = int(np.ceil(np.log2(number)))
-    places = qmc.Sobol(landscape.dims, rng=rng).random_base2(power)[:number]
+    places = scipy.stats.qmc.Sobol(landscape.dims, rng=rng).random_base2(power)[:number]
     return np.unique(nearest(landscape, np.asarray(places)), axis=0)
 
 

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from subprocess import Popen
 
 from tests.conftest import start_command
 from tests.waiting import until
@@ -23,7 +24,11 @@ def kill_often(folder: Path, words: list[str], out: str, kills: int, rng: Random
     while len(stored) < kills:
         before = count_games(folder / out)
         run = start_command(folder, *command)
-        until(lambda run=run, few=before: run.poll() is not None or count_games(folder / out) > few)
+
+        def has_more(run: Popen[str] = run, few: int = before) -> bool:
+            return run.poll() is not None or count_games(folder / out) > few
+
+        until(has_more)
         time.sleep(rng.uniform(0, 0.1))
         run.kill()
         run.communicate()

@@ -36,9 +36,8 @@ def cup(labels: Sequence[str], pairs: int, **more: Any) -> Tournament:
     """Return a tournament of bots with these labels."""
     uniform = resolve("uniform")
     entries = [replace(uniform, label=label) for label in labels]
-    return Tournament(
-        **{"name": "cup", "seed": 7, "pairs": pairs, "entries": entries, "rules": STANDARD} | more
-    )
+    given: dict[str, Any] = {"name": "cup", "seed": 7, "pairs": pairs, "rules": STANDARD}
+    return Tournament(entries=entries, **given | more)
 
 
 def result(tournament: Tournament, place: tuple[int, int, int], fault: Fault | None) -> GameResult:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -207,7 +207,7 @@ def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     return [*[needs_jail][lane != "jail" :], mark]
 
 
-def in_lanes(expected: dict[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
+def in_lanes(expected: Mapping[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
     """Return a case for each rogue and lane."""
     return [
         pytest.param(name, lane, kind, id=f"{name}-{lane}", marks=marks(name, lane))

@@ -11,16 +11,16 @@ TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searc
 if TYPE_CHECKING:
     __version__: str
 
+    from arena.addons.league.standing import League, league
+    from arena.addons.learn.probing import probe
+    from arena.addons.studies.tuning import Tuning, tune
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
     from arena.library.planning import Plan, plan
-    from arena.library.probing import probe
     from arena.library.rating import Ratings, rate
     from arena.library.results import Results
     from arena.library.running import Interrupted, play, run
     from arena.library.running import open_run as open
-    from arena.library.standing import League, league
-    from arena.library.tuning import Tuning, tune
     from arena.store.finished import Game
 else:
     _HOMES = {
@@ -30,22 +30,22 @@ else:
         "Game": "arena.store.finished:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
-        "League": "arena.library.standing:League",
+        "League": "arena.addons.league.standing:League",
         "NoSites": "arena.errors:NoSites",
         "Plan": "arena.library.planning:Plan",
         "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
-        "Tuning": "arena.library.tuning:Tuning",
+        "Tuning": "arena.addons.studies.tuning:Tuning",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
-        "league": "arena.library.standing:league",
+        "league": "arena.addons.league.standing:league",
         "open": "arena.library.running:open_run",
         "plan": "arena.library.planning:plan",
         "play": "arena.library.running:play",
-        "probe": "arena.library.probing:probe",
+        "probe": "arena.addons.learn.probing:probe",
         "rate": "arena.library.rating:rate",
         "run": "arena.library.running:run",
-        "tune": "arena.library.tuning:tune",
+        "tune": "arena.addons.studies.tuning:tune",
     }
 
     def __getattr__(name: str) -> object:

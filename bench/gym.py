@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from arena.batch.encoding import Bits
-from arena.rl import Encoding
+from arena.addons.rl import Encoding
+from arena.batch.lockstep import Bits
 from bench import bare
 from bench.engine import BARE_ASKED, Row, positions
 from bench.timing import each, paired
@@ -64,7 +64,7 @@ def stepping(count: int, options: dict[str, Any]) -> Callable[[], Any]:
     """
     import gymnasium
 
-    games = gymnasium.make_vec("arena.rl.env:DistrictNoir-v0", num_envs=count, **options)
+    games = gymnasium.make_vec("arena.addons.rl.env:DistrictNoir-v0", num_envs=count, **options)
     luck = np.random.default_rng(1)
     _, infos = games.reset(seed=1)
 

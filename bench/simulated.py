@@ -21,15 +21,15 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from arena.executors import calls, fleet, roster, wire
-from arena.executors.calls import Event
-from arena.executors.fleet import Fleet
+from arena.addons.cluster import calls, fleet, roster, wire
+from arena.addons.cluster.calls import Event
+from arena.addons.cluster.fleet import Fleet
+from arena.addons.cluster.roster import Place
 from arena.executors.log import RunLog
-from arena.executors.roster import Place
-from arena.games.match import GameResult
-from arena.games.timing import Timing
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played, join_chunks
 from arena.tournament.schedule import Pairing
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
+from arena.addons.cluster.dask import DaskExecutor, connect
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.contract import Executor
-from arena.executors.dask import DaskExecutor, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.tournament import config

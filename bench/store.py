@@ -10,10 +10,10 @@ from pathlib import Path
 from unittest import mock
 from zlib import crc32
 
-from arena.games.match import GameResult
 from arena.store import damage, store
 from arena.store.damage import enable
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from bench.engine import Row
 from bench.timing import Work, paired

@@ -17,9 +17,9 @@ from time import perf_counter, process_time
 
 from arena.differences.run_files import make_files
 from arena.entries.entry import Entry
-from arena.games.match import GameResult
 from arena.store.folder import RunFolder
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row

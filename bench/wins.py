@@ -13,14 +13,14 @@ from time import process_time
 import numpy as np
 
 from arena.entries.resolve import resolve
-from arena.games.match import Finished, GameResult, result_of
-from arena.insight.cards import MOST_PAIRS, Cards
-from arena.insight.replayed_games import Leads, Sides, Sources, Takes
-from arena.insight.run_games import Batch, Row, read_batches
-from arena.insight.swings import Decisive
-from arena.insight.tables import make_seats
-from arena.insight.win_tables import WinTables, make_win_tables
 from arena.store.store import Store
+from arena.tables.cards import MOST_PAIRS, Cards
+from arena.tables.counted import make_seats
+from arena.tables.replayed_games import Leads, Sides, Sources, Takes
+from arena.tables.run_games import Batch, Row, read_batches
+from arena.tables.swings import Decisive
+from arena.tables.win_tables import WinTables, make_win_tables
+from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row as Line

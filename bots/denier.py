@@ -45,7 +45,7 @@ class Denier:
         """Return the worth of each action in many games (game, action)."""
         import numpy as np
 
-        from arena.batch.seats import Seats
+        from arena.batch.beliefs import Seats
 
         seats, gains = Seats(games), self.promise.gains
         _, other_taken = seats.taken

@@ -56,7 +56,7 @@ class Greedy:
         """
         import numpy as np
 
-        from arena.batch.seats import Seats
+        from arena.batch.beliefs import Seats
 
         seats = Seats(games)
         taken, other_taken = seats.taken

@@ -127,7 +127,7 @@ class Majority:
         """Return the worth of each action in many games (game, action)."""
         import numpy as np
 
-        from arena.batch.seats import Seats
+        from arena.batch.beliefs import Seats
 
         seats = Seats(games)
         _, other_taken = seats.taken

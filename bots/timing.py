@@ -66,7 +66,7 @@ class Timing:
         """Return the worth of each action in many games (game, action)."""
         import numpy as np
 
-        from arena.batch.seats import Seats
+        from arena.batch.beliefs import Seats
 
         seats, gains = Seats(games), self.promise.gains
         taken, other_taken = seats.taken

@@ -1,4 +1,4 @@
-"""Encoding: views of a seat as bits, for learning bots and `arena.rl`."""
+"""Encoding: views of a seat as bits, for learning bots and `arena.addons.rl`."""
 
 from __future__ import annotations
 

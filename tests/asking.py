@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.games.players import RemotePlayer
-from arena.games.timing import Timing
 from arena.lanes.messages import Message
+from arena.tournament.players import RemotePlayer
+from arena.tournament.timing import Timing
 from engine.strategy import UNLIMITED
 from engine.view import view
 from tests.positions import at, dealt

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from arena.rl.vector import DistrictNoirVectorEnv
+from arena.addons.rl.vector import DistrictNoirVectorEnv
 from bench import bare
 from bench.gym import VECTORS, stepping
 from bench.summary import measure

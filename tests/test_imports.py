@@ -167,12 +167,14 @@ def test_the_room_of_many_games_imports_the_engine_and_numpy() -> None:
 
 def test_a_bot_that_imports_rl_imports_no_room() -> None:
     """What reads runs comes when it is asked for."""
-    code = "import arena.rl, sys; print(*sys.modules)"
+    code = "import arena.addons.rl, sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     of_arena = {name for name in done.stdout.split() if name.startswith("arena.")}
-    core = {"arena.rl", "arena.batch", "arena.errors"} | {f"arena.batch.{name}" for name in BATCH}
+    core = {"arena.addons.rl", "arena.batch", "arena.errors"} | {
+        f"arena.batch.{name}" for name in BATCH
+    }
     assert of_arena <= core
 
 
@@ -238,12 +240,12 @@ def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
 
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
     """So the first board appears at once."""
-    assert not loaded_by("import arena.table.terminal_session") & HEAVY
+    assert not loaded_by("import arena.addons.table.terminal_session") & HEAVY
 
 
 def test_rl_loads_no_library_of_learners() -> None:
     """Its arrays need only numpy; gymnasium is loaded by the environments."""
-    extra = loaded_by("import arena.rl") & HEAVY
+    extra = loaded_by("import arena.addons.rl") & HEAVY
     assert extra == {"numpy"}
 
 

@@ -18,14 +18,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.batch.beliefs import packs_of
-from arena.batch.last_plies import OPEN, solve_open
+from arena.batch.beliefs import Seats, packs_of
 from arena.batch.lockstep import Lockstep
-from arena.batch.piles import Cards, Indices
-from arena.batch.positions import hands_by_keys
+from arena.batch.positions import Cards, Indices, hands_by_keys
 from arena.batch.replay import NOTHING, Bools, Ints
-from arena.batch.rollouts import WHOLE, Policy, Values, own_chances, pick, play_on
-from arena.batch.seats import Seats
+from arena.batch.rollouts import OPEN, WHOLE, Policy, Values, own_chances, pick, play_on, solve_open
 from engine import KINDS
 from engine.cards import BITS
 from engine.encoding import ACTIONS

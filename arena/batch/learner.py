@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.batch.lockstep import Lockstep
-from arena.batch.piles import Cards
+from arena.batch.positions import Cards
 from arena.batch.replay import NOTHING, Bools
 from arena.batch.worths import find_worths
 from engine.encoding import VERSION, WORTHS

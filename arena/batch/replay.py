@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.batch.piles import Cards, Indices, Piles
+from arena.batch.positions import Cards, Indices, Piles
 from engine import KINDS, TAKE, Rules
 
 Ints: TypeAlias = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from arena.batch.beliefs import packs_of
 from arena.batch.lockstep import Lockstep
-from arena.batch.piles import Indices
+from arena.batch.positions import Indices
 from arena.batch.rollouts import Policy, Values, own_chances, pick, play_on
 from engine import Seat
 from engine.encoding import ACTIONS

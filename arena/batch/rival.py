@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from arena.batch.beliefs import Seats
 from arena.batch.learner import probabilities
 from arena.batch.lockstep import Lockstep
-from arena.batch.piles import Cards, Indices
-from arena.batch.positions import hands_by_keys
+from arena.batch.positions import Cards, Indices, hands_by_keys
 from arena.batch.rollouts import Policy, Values, best_legal, own_chances, play_on
-from arena.batch.seats import Seats
 from engine import TAKE, Seat
 
 _TOGETHER = 64  # games whose worlds fit in the cache

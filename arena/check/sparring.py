@@ -18,14 +18,14 @@ from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.executors.log import Reporter
 from arena.executors.worker import Worker
-from arena.games.match import GameResult
-from arena.games.timing import Timing
 from arena.lanes.faults import Fault, Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 

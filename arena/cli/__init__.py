@@ -168,26 +168,27 @@ def _interruption(error: click.Abort) -> str:
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 
-from arena.cli import (  # noqa: E402
-    analyse,
-    cluster,
-    compare,
-    leagues,
-    look,
-    person,
-    plan_games,
-    play,
-    probe_commands,
-    records,
-    vary,
-    view,
-    worth,
-    writing,
-)
+from arena.addons.cluster import cluster_commands
+from arena.addons.league import league_commands
+from arena.addons.learn import probe_commands
+from arena.addons.studies import analyse_commands, vary_commands, worth_commands
+from arena.addons.table import person
+from arena.cli import compare, look, play, records, view, writing
+from arena.cli import play as plan_games
 
 for _module in (
-    *(analyse, cluster, compare, leagues, look),
-    *(person, plan_games, play, probe_commands, records, vary, view, worth, writing),
+    *(analyse_commands, cluster_commands, compare, league_commands, look),
+    *(
+        person,
+        plan_games,
+        play,
+        probe_commands,
+        records,
+        vary_commands,
+        view,
+        worth_commands,
+        writing,
+    ),
 ):
     for _command in _module.COMMANDS:
         cli.add_command(_command)

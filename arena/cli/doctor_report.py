@@ -33,7 +33,7 @@ _VARIABLES = (
 """Variables that change how Python or the arena works; the report says only which are set."""
 
 _OF_PERSONS = ("HOME", "HOSTNAME", "LOGNAME", "USER", "USERNAME")
-_PATH = r"[\w.~$-]*[/\\]"
+_TEXT_PATH = r"[\w.~$-]*[/\\]"
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _SPOKEN = ("temporary folder", "bubblewrap", *INTERPRETERS)
 """Findings whose details can hold output of other programs, or paths."""
@@ -145,7 +145,7 @@ def _hide(text: str) -> str:
     A path may have spaces, so its end cannot be recognised.
     """
     words = "|".join(map(re.escape, _private()))
-    match = re.search(rf"(?<!\w)(?:{words})(?!\w)|{_PATH}", text, re.IGNORECASE)
+    match = re.search(rf"(?<!\w)(?:{words})(?!\w)|{_TEXT_PATH}", text, re.IGNORECASE)
     if match:
         text = text[: match.start()] + _HIDDEN
     return escape(text)

@@ -278,7 +278,7 @@ EXTRAS = {
     "parquet": "games.parquet",
     "dask": "executor dask",
     "mpi": "executor mpi",
-    "rl": "arena.rl for learners",
+    "rl": "arena.addons.rl for learners",
     "openspiel": "the game in OpenSpiel",
 }
 """The package's extras for users, and the purpose of each."""

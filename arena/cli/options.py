@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from arena.cli.completion import complete_bots
 from arena.entries.lane import LANES
 from arena.errors import InputError, escape_lines
-from arena.records.naming import NAMINGS
+from arena.store.naming import NAMINGS
 from arena.tournament import keys
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ def open_records(path: Path) -> Iterator[BinaryIO]:
 
 def read_record(path: Path, line: int) -> bytes:
     """Return a line of a file of records, counted from 1; raises InputError if it has fewer."""
-    from arena.records.judge import read_lines
+    from arena.store.judge import read_lines
 
     with open_records(path) as records:
         text = next(islice(read_lines(records), line - 1, None), None)

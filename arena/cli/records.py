@@ -46,8 +46,8 @@ from arena.errors import InputError
 
 if TYPE_CHECKING:
     from arena.entries.lane import Lane
-    from arena.records.naming import Naming
     from arena.store.finished import Game
+    from arena.store.naming import Naming
     from arena.tournament.config import BotEntry
 
 _T = TypeVar("_T")
@@ -68,7 +68,7 @@ def replay(file: Path, as_json: bool) -> None:
       echo '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}' |
         arena replay --json -
     """
-    from arena.records.judge import judge, read_lines, to_json, to_text
+    from arena.store.judge import judge, read_lines, to_json, to_text
 
     format_judgement = to_json if as_json else to_text
     bad = False
@@ -122,9 +122,8 @@ def show(
 
 def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
     """Print a game of a file of records."""
-    from arena.records.decisive import describe_decisive
-    from arena.records.judge import parse_players, parse_record
-    from arena.records.show import format_game
+    from arena.store.curve import describe_decisive
+    from arena.store.judge import format_game, parse_players, parse_record
     from engine import EngineError
 
     text = read_record(path, line)
@@ -148,7 +147,7 @@ def _show_run(
 
 def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
     """Print a game ply by ply, with the evidence of a forfeit, and its decisive ply."""
-    from arena.records.decisive import describe_decisive
+    from arena.store.curve import describe_decisive
     from engine import EngineError
 
     decisive = describe_decisive(game.record, game.seats, by)

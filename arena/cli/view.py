@@ -19,8 +19,8 @@ from arena.tournament import keys
 if TYPE_CHECKING:
     from arena.entries.entry import Entry
     from arena.lanes.limits import Limits
-    from arena.records.naming import Naming
-    from arena.runs.what_if import Player
+    from arena.runs.review import Player
+    from arena.store.naming import Naming
     from engine import Record
 
 _LONGEST_NAME = 80  # characters of a file's name
@@ -91,7 +91,7 @@ def view(
       arena play greedy uniform --pairs 10 --out results/view &&
         arena view results/view greedy/uniform/3/1 --judge -o view.html
     """
-    from arena.records.html_page import render_replay
+    from arena.store.html_page import render_replay
 
     what = _read_options(by, **options)
     if is_run(target, line=line, chosen=bool(bots)):
@@ -159,8 +159,8 @@ def _timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
 
 def _timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
     """Return the timeline of a line of a file of records."""
-    from arena.records.judge import parse_record
     from arena.store.finished import line_timeline, name_of_line, players_of_line
+    from arena.store.judge import parse_record
     from engine import EngineError
 
     text = read_record(path, line)
@@ -195,7 +195,7 @@ def _other_timeline(
 ) -> dict[str, Any]:
     """Return the timeline of the alternative game."""
     from arena.entries.resolve import resolve
-    from arena.runs.what_if import draw_players, what_if
+    from arena.runs.review import draw_players, what_if
     from arena.store.curve import BOT
     from arena.store.finished import Branch, branch_timeline
 
@@ -219,7 +219,7 @@ def _file_name(game: str, what: _What) -> str:
 
 def _write_page(path: Path, page: str) -> None:
     """Write a page; an earlier page of a replay is overwritten, any other file is not."""
-    from arena.records.html_page import is_replay
+    from arena.store.html_page import is_replay
 
     if is_replay(path):
         path.unlink()

@@ -15,10 +15,7 @@ from arena.differences.difference_columns import (
     WIN_CHANGES,
 )
 from arena.entries.entry import Entry
-from arena.insight.by_opponent import ALL_PARTS, BOT_PARTS, SCORE
-from arena.insight.run_tables import find_met, how_rated, make_field
-from arena.insight.table_columns import TableColumns
-from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.common import CommonScale, Shared
 from arena.statistics.counts import MISSING
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.distributions import Floats
@@ -27,6 +24,9 @@ from arena.statistics.intervals import Estimate, are_significant
 from arena.store.counting import PairGames, match
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
+from arena.tables.by_opponent import ALL_PARTS, BOT_PARTS, SCORE
+from arena.tables.run_tables import find_met, how_rated, make_field
+from arena.tables.table_columns import TableColumns
 from arena.tournament.rule_changes import deals_alike
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament

@@ -15,7 +15,6 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
-from arena.insight.summary import plain_rows, write_row
 from arena.lanes.faults import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean, season_interval
@@ -25,6 +24,7 @@ from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
+from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
 from arena.tournament.replay_command import common_options
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh

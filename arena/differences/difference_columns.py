@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from arena.insight.table_columns import MEAN_END, Column, list_columns
+from arena.tables.table_columns import MEAN_END, Column, list_columns
 
 _DEAL_END: Final = (
     "The 95 % interval by deals; that of the first row is adjusted for stopping, and in a season "

@@ -1,6 +1,6 @@
 """Say in a few sentences what a comparison, an ablation of rules, or several runs have found.
 
-As in `arena.insight.headline` the sentences are data first. The interval of a difference allows for
+As in `arena.tables.headline` the sentences are data first. The interval of a difference allows for
 its choice from all that were looked at, and "surely" means that it leaves out 0, as it is shown.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.differences.ablation import MEASURES, SPREAD, Ablation, shown
+from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, shown
 from arena.differences.verdict import Claim, make_claim
 from arena.errors import name_some
 from arena.statistics.intervals import Estimate

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from arena.differences.difference_columns import DECIDED, DIFFERENCES
-from arena.insight.table_columns import WIN_TYPES
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means, variance
@@ -18,6 +17,7 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store
+from arena.tables.table_columns import WIN_TYPES
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 

@@ -17,11 +17,7 @@ import pandas as pd
 
 from arena.batch.replay import Bools
 from arena.differences.run_files import Files
-from arena.insight.by_opponent import BROUGHT, PARTS, count_endings, number_sides
-from arena.insight.judged_files import JudgedTables
-from arena.insight.losses import losses_against
-from arena.insight.win_tables import count_pairs
-from arena.statistics.common_opponents import (
+from arena.statistics.common import (
     Against,
     Compared,
     compare,
@@ -32,6 +28,9 @@ from arena.statistics.common_opponents import (
 )
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates, Ints, Moments, are_significant
+from arena.tables.by_opponent import BROUGHT, PARTS, count_endings, number_sides
+from arena.tables.losses import JudgedTables, losses_against
+from arena.tables.win_tables import count_pairs
 from arena.tournament.schedule import Pairing
 from engine import TAKE
 from engine.cards import CHARS

@@ -12,17 +12,17 @@ from arena.differences.comparison import (
     judge_compared,
     make_comparison,
 )
-from arena.games.timing import Timing
-from arena.insight.run_tables import Tables, how_rated, make_tables
-from arena.insight.tables import group_bots
-from arena.insight.win_tables import WinTables, make_win_tables
 from arena.store import csv_files as rows
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import GAMES, MANIFEST, WINS, Writer
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
+from arena.tables.counted import group_bots
+from arena.tables.run_tables import Tables, how_rated, make_tables
+from arena.tables.win_tables import WinTables, make_win_tables
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 
 _MOST_PARTS = 25

@@ -19,9 +19,9 @@ from arena.entries.archive import (
     name_of_first,
     read_archive,
 )
+from arena.entries.identity import COPY, MOST_COPIED
 from arena.entries.layout import Layout, own_folder, shared
 from arena.entries.needs import locate
-from arena.entries.program import COPY, MOST_COPIED
 from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError

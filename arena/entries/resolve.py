@@ -25,12 +25,19 @@ from arena.entries.file import (
     read_file,
     read_files,
 )
-from arena.entries.identity import hash_command, hash_files, hash_package, hash_source
+from arena.entries.identity import (
+    copy_command,
+    find_version,
+    hash_command,
+    hash_files,
+    hash_package,
+    hash_source,
+    read_parts,
+)
 from arena.entries.lane import LANES, Lane
 from arena.entries.lookup import Location, command_of, find_module, why_no_program
 from arena.entries.needs import check_needs, locate
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
-from arena.entries.program import copy_command, find_version, read_parts
 from arena.entries.spec import (
     COMMAND,
     OBJECT,

@@ -1,30 +1,104 @@
-"""Serialise the results of workers and sites, and check received ones for plausibility.
-
-A bot may run in the process that sends them. So nothing is unpickled, and impossible data raises
-Garbled.
-"""
+"""Frame messages between processes, serialise results, and check those that arrive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import struct
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from arena.errors import escape_lines
+from arena.errors import ArenaError, escape_lines
 from arena.executors.deaths import Asking
-from arena.executors.frames import Garbled, pack
 from arena.executors.log import Line
-from arena.games import judged
-from arena.games.judged import JudgedGame
-from arena.games.match import GameResult
-from arena.games.timing import Timing, TimingData
 from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import KINDS, Fault, one_line
+from arena.tournament import judged
+from arena.tournament.judged import JudgedGame
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
+from arena.tournament.timing import Timing, TimingData
 from engine import STANDARD
 from engine.cards import CHARS
 from engine.scoring import WinType
+
+MOST = 1 << 30
+"""Bytes of the longest frame, between processes of the arena."""
+
+_HEAD = struct.Struct("<QB")
+_READ = 1 << 20
+
+
+class Garbled(ArenaError):
+    """A process has sent invalid or unexpected data."""
+
+
+class Frames:
+    """Collects bytes as they arrive, and returns complete frames of at most `most` bytes.
+
+    >>> frames = Frames(most=10)
+    >>> frames.add(pack(1, b"whole") + pack(2, b"half")[:-1])
+    >>> [*frames.take()]
+    [(1, b'whole')]
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._data = bytearray()
+
+    def add(self, data: bytes) -> None:
+        """Add bytes that have arrived."""
+        self._data += data
+
+    def take(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the kind and the data of each complete frame; raises Garbled for one too long."""
+        while len(self._data) >= _HEAD.size:
+            size, kind = _HEAD.unpack_from(self._data)
+            if size > self.most:
+                raise Garbled(f"it sent a message of {size:,} bytes; {self.most:,} are allowed")
+            end = _HEAD.size + size
+            if len(self._data) < end:
+                return
+            data = bytes(self._data[_HEAD.size : end])
+            del self._data[:end]
+            yield kind, data
+
+
+def pack(kind: int, data: bytes = b"") -> bytes:
+    """Return a frame.
+
+    >>> pack(1, b"ab").hex(" ")
+    '02 00 00 00 00 00 00 00 01 61 62'
+    """
+    return _HEAD.pack(len(data), kind) + data
+
+
+def send(descriptor: int, kind: int, data: bytes = b"") -> None:
+    """Write a frame; raises OSError if the other end is closed."""
+    rest = memoryview(pack(kind, data))
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def receive(descriptor: int) -> tuple[int, bytes]:
+    """Wait for a frame, and return its kind and its data; raises EOFError at the end."""
+    size, kind = _HEAD.unpack(_read(descriptor, _HEAD.size))
+    if size > MOST:
+        raise EOFError
+    return kind, _read(descriptor, size)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    parts = []
+    while size:
+        part = os.read(descriptor, min(size, _READ))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
 
 PLAYED, ASKING, WORDS, FAILED, LOGGED = 1, 2, 3, 4, 5
 """Kinds of frames from a worker.

@@ -54,22 +54,22 @@ def open_executor(venue: Venue) -> Iterator[Executor]:
     if isinstance(at, Executor):
         yield at
     elif isinstance(at, futures.Executor):
-        from arena.executors.pool import PoolExecutor
+        from arena.addons.cluster.pool import PoolExecutor
 
         yield PoolExecutor(at, told)
     elif not isinstance(at, ExecutorChoice):
-        from arena.executors.dask import DaskExecutor, import_distributed
+        from arena.addons.cluster.dask import DaskExecutor, import_distributed
 
         if not isinstance(at, import_distributed().Client):
             known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
             raise InputError(f"executor: {show(at)} is neither {known}")
         yield DaskExecutor(at, told)
     elif at.kind == "mpi":
-        from arena.executors.pool import mpi_executor
+        from arena.addons.cluster.pool import mpi_executor
 
         yield mpi_executor(told, at.patience)
     elif at.kind == "dask":
-        from arena.executors.dask import DaskExecutor, connect
+        from arena.addons.cluster.dask import DaskExecutor, connect
 
         with connect(at.scheduler, at.scheduler_file) as client:
             yield DaskExecutor(client, told, at.patience)

@@ -20,8 +20,8 @@ from arena.batch.rollouts import WHOLE, Policy, Values
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.log import Reporter
-from arena.games.judged import ILLEGAL, PARTS, Judged, JudgedGame, Recorded
 from arena.lanes.faults import one_line
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, JudgedGame, Recorded
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup

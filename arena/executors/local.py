@@ -13,8 +13,8 @@ from math import inf
 from pathlib import Path
 
 from arena.errors import WorkerDied, counted
+from arena.executors.answers import Garbled
 from arena.executors.deaths import Deaths
-from arena.executors.frames import Garbled
 from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member

@@ -20,7 +20,7 @@ import msgspec
 from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import escape
-from arena.games.match import GameResult
+from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from engine.state import Seat
 

@@ -18,9 +18,17 @@ from typing import Final
 import psutil
 
 from arena.executors import worker_process as process
-from arena.executors.answers import LOGGED, Failed, LastWords, most_bytes, read_answer
+from arena.executors.answers import (
+    LOGGED,
+    Failed,
+    Frames,
+    Garbled,
+    LastWords,
+    most_bytes,
+    pack,
+    read_answer,
+)
 from arena.executors.deaths import Asking, Progress
-from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
 from arena.lanes.evidence import write_all

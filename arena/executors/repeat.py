@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final, Protocol
 
-from arena.games.match import Finished
 from arena.lanes.faults import KINDS, one_line
+from arena.tournament.match import Finished
 from arena.tournament.schedule import Fixture
 from engine import Action, Seat, State
 

@@ -12,7 +12,12 @@ from pathlib import Path
 from arena.entries.layout import renew_all
 from arena.executors.log import Reporter, log_fault
 from arena.executors.repeat import Repeats
-from arena.games.match import (
+from arena.lanes.cleanup import adopt_orphans
+from arena.lanes.evidence import Output
+from arena.lanes.faults import Forfeit
+from arena.lanes.process import BotProcess, bot_process
+from arena.tournament.keys import Venue
+from arena.tournament.match import (
     Asking,
     Finished,
     GameResult,
@@ -25,16 +30,11 @@ from arena.games.match import (
     play_untimed,
     result_of,
 )
-from arena.games.players import InprocPlayer, RemotePlayer
-from arena.games.swap import begin
-from arena.games.timing import Pace, Timing
-from arena.lanes.cleanup import adopt_orphans
-from arena.lanes.evidence import Output
-from arena.lanes.faults import Forfeit
-from arena.lanes.process import BotProcess, bot_process
-from arena.tournament.keys import Venue
 from arena.tournament.plan import Chunk, Played
+from arena.tournament.players import InprocPlayer, RemotePlayer
 from arena.tournament.schedule import Fixture
+from arena.tournament.swap import begin
+from arena.tournament.timing import Pace, Timing
 from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup
 from engine.state import Seat, State

@@ -19,6 +19,7 @@ from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
 from arena.lanes import confine
 from arena.lanes.bubblewrap import (
+    IS_ROOT,
     NAMESPACES,
     RIGHTS,
     bound,
@@ -40,7 +41,6 @@ from arena.lanes.libraries import (
 )
 from arena.lanes.meter import READS_CLOCKS
 from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
-from arena.lanes.users import IS_ROOT
 
 HOME = "/tmp"
 """The private folder as the bot sees it: the only one that it can write to."""

@@ -23,9 +23,12 @@ from arena.entries.layout import Layout
 from arena.errors import InputError
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
+    IS_ROOT,
     OWN_PROCESSES,
+    User,
     find_bubblewrap,
     find_pid_namespaces,
+    free_user,
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
@@ -34,7 +37,6 @@ from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import hiding
-from arena.lanes.users import IS_ROOT, User, free_user
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Variables that limit numpy's libraries to one thread: the arena plays a game on each core."""

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import ArenaError, require_posix
+from arena.lanes.bubblewrap import IS_ROOT
 from arena.lanes.cgroup import RUN, groups_of_run
 from arena.lanes.cleanup import remove_folder, remove_tree, signals_held
-from arena.lanes.users import IS_ROOT
 
 
 def lock_file(path: Path) -> int:

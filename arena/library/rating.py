@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.errors import InputError
-from arena.insight.summary import format_standings
 from arena.library.request import Location, folder_path
 from arena.reports.run_report import check_place
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
+from arena.tables.summary import format_standings
 from arena.tournament.tournament import Anchored
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight.rated_lists import RatedLists
     from arena.library.report_view import RunReport
     from arena.store.listed_games import GameList
+    from arena.tables.rated_lists import RatedLists
 
 
 class Ratings:
@@ -72,7 +72,7 @@ class Ratings:
     def report(self) -> RunReport:
         """Return the report; a notebook shows it, and it can be saved."""
         from arena.library.report_view import RunReport
-        from arena.reports.ratings_report import make_ratings_report
+        from arena.reports.run_report import make_ratings_report
 
         return RunReport(make_ratings_report(self._lists, self._rated))
 
@@ -129,8 +129,8 @@ def rate(
     >>> float(ratings.standings["elo"].iloc[-1])
     1200.0
     """
-    from arena.insight.rated_lists import rate_lists
     from arena.store.listed_games import list_games, read_games
+    from arena.tables.rated_lists import rate_lists
 
     lists: list[GameList] = []
     places: dict[Path, Path] = {}

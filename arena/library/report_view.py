@@ -81,7 +81,7 @@ class RunReport:
 
     def _repr_html_(self) -> str:
         """Return a frame with the beginning of the report, at most 100 kB, without scripts."""
-        from arena.reports.brief import to_frame
+        from arena.reports.html import to_frame
 
         return to_frame(self._document)
 
@@ -106,8 +106,8 @@ class ReportedRun(NamedTuple):
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
     from arena.differences.run_files import make_files
-    from arena.insight.judged_files import read_judged
     from arena.reports.run_report import make_report
+    from arena.tables.losses import read_judged
 
     files = make_files(run.tournament, run.store)
     judged = read_judged(run.folder, run.tournament, run.store)

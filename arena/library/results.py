@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.errors import InputError, naming
 from arena.executors.contract import open_executor
-from arena.insight.summary import format_standings
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
@@ -26,6 +25,7 @@ from arena.store.csv_files import (
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
+from arena.tables.summary import format_standings
 from arena.tournament import keys
 from arena.tournament.keys import LocalKeys, VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -35,11 +35,11 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.insight.run_tables import Tables
-    from arena.insight.win_tables import WinTables
+    from arena.addons.studies.analysis import Analysis
     from arena.library.report_view import ReportedRun, RunReport
-    from arena.runs.analysis import Analysis
     from arena.statistics.intervals import SeatAdvantage
+    from arena.tables.run_tables import Tables
+    from arena.tables.win_tables import WinTables
 
 _MOST_ROWS = 50  # that a notebook shows
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
@@ -216,7 +216,7 @@ class Results:
 
     @cached_property
     def _wins(self) -> WinTables:
-        from arena.insight.win_tables import make_win_tables
+        from arena.tables.win_tables import make_win_tables
 
         return make_win_tables(self._tournament, self._counts, self._store.records)
 
@@ -257,8 +257,8 @@ class Results:
         >>> int(table[table["bot"].isna()]["swaps"].sum())
         4
         """
-        from arena.differences.effects import ADJUSTED
-        from arena.runs.intervene import add_effects
+        from arena.addons.studies.effects import ADJUSTED
+        from arena.addons.studies.intervene import add_effects
 
         if not intervene:
             return self.cards[[*ADJUSTED]]
@@ -298,7 +298,7 @@ class Results:
         >>> analysis.losses[["bot", "opponent", "games"]][:1].values.tolist()
         [['greedy', 'uniform', 4]]
         """
-        from arena.runs.analysis import Asked, analyse_run
+        from arena.addons.studies.analysis import Asked, analyse_run
 
         venue = find_venue(**where)
         folder = self._folder if self._folder and self._folder.is_dir() else None

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.insight.table_columns import Column
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
+from arena.tables.table_columns import Column
 from arena.tournament.tournament import Tournament
 
 BOT_COLUMNS = (

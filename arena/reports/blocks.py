@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from arena.insight.table_columns import Column, Kind
 from arena.statistics.wording import join_ends, write_chance
+from arena.tables.table_columns import Column, Kind
 
 Cell: TypeAlias = "str | int | float | None"
 
@@ -77,7 +77,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Replay:
-    """A game with its replay: `data` is what `arena.records.timeline` makes of it."""
+    """A game with its replay: `data` is what `arena.store.timeline` makes of it."""
 
     id: str
     title: str

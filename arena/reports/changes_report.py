@@ -14,10 +14,10 @@ from arena.differences.difference_columns import (
 )
 from arena.differences.difference_headline import find_moved
 from arena.errors import counted, name_some
-from arena.insight.table_columns import TableColumns
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Text
-from arena.reports.differences import difference_chart, difference_table, find_clearest
+from arena.reports.difference_section import difference_chart, difference_table, find_clearest
+from arena.tables.table_columns import TableColumns
 
 if TYPE_CHECKING:
     import pandas as pd

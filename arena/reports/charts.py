@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from arena.errors import name_some
-from arena.insight.table_columns import Column, TableColumns
 from arena.reports.blocks import Cell, Table
+from arena.tables.table_columns import Column, TableColumns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,13 +10,13 @@ from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICA
 from arena.differences.difference_headline import Shown
 from arena.differences.verdict import Look, name_value, read_path
 from arena.errors import counted
-from arena.insight.table_columns import WIN_TYPES, TableColumns, list_columns
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
-from arena.reports.differences import difference_chart, difference_table, point_chart
+from arena.reports.difference_section import difference_chart, difference_table, point_chart
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
+from arena.tables.table_columns import WIN_TYPES, TableColumns, list_columns
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult

@@ -1,22 +1,23 @@
-"""Make the sections on single games: interesting games with their replays, and faults."""
+"""Make the sections of a report on single games: those worth a look, with their replays."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arena.errors import counted
-from arena.insight.swings import chances_by_game
-from arena.insight.table_columns import FAULT_KINDS, FAULTS, TIMINGS
-from arena.records.timeline import make_timeline
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
+from arena.reports.profile_data import Games
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
 from arena.store.finished import Game
 from arena.store.store import Store
+from arena.store.timeline import make_timeline
+from arena.tables.swings import chances_by_game
+from arena.tables.table_columns import FAULT_KINDS, FAULTS, TIMINGS
 from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import count_ended
@@ -265,3 +266,43 @@ def _slowest(timings: pd.DataFrame | None) -> Iterator[Block]:
         return
     table = timings.sort_values(["cpu_max", "bot"], ascending=[False, True])
     yield frame_table(TIMINGS, "The slowest decisions", table)
+
+
+MOST_SHOWN: Final = 8
+"""How many bots, the first of the standings, get replays for their profiles: 22 kB each."""
+
+_MOST = 4  # games of a bot
+
+
+class Telling(NamedTuple):
+    """Picks of a report, picks only for profiles, and the games with all bots' largest turns."""
+
+    found: Sequence[Pick]
+    picks: Sequence[Pick]
+    turns: pd.DataFrame
+    pairings: Sequence[Pairing]
+
+    def games(self, ids: Collection[str]) -> Mapping[str, Games]:
+        """Return the games of each bot; `ids` are those of the replays in the page."""
+        shown: dict[str, list[str]] = {}
+        for place in dict.fromkeys(pick.place for pick in (*self.found, *self.picks)):
+            if (name := replay_id(place)) in ids:
+                for bot in self.pairings[place.pairing]:
+                    shown.setdefault(bot, []).append(name)
+        games = {bot: Games(names[:_MOST]) for bot, names in shown.items()}
+        named: dict[str, list[str]] = {}
+        for bot, result, _, number, pair, seat, ply in self.turns.itertuples(index=False):
+            game = Fixture(self.pairings[number], pair, seat).name
+            text = f"{result.capitalize()}: {game}, with the greatest turn at ply {ply}."
+            named.setdefault(bot, []).append(f"{text} arena view RUN {game} shows it.")
+        return {bot: Games(named=texts) for bot, texts in named.items()} | games
+
+
+def find_telling(
+    picks: Sequence[Pick], turns: pd.DataFrame, tournament: Tournament, labels: Sequence[str]
+) -> Telling:
+    """Return the games that profiles link to; `labels` are the bots', the strongest first."""
+    pairings = tournament.pairings
+    covered = {bot for pick in picks for bot in pairings[pick.place.pairing]}
+    bots = {*labels[:MOST_SHOWN]} - covered
+    return Telling(picks, [*pick_telling(turns, bots)], turns, pairings)

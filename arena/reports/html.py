@@ -1,20 +1,126 @@
-"""Write a report as one HTML page that works offline, with the charts' scripts in it."""
+"""Write a report as one HTML page that works offline, or its beginning for a notebook."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import starmap
 from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup, escape
 
 from arena.errors import InputError, not_installed
-from arena.records.html_page import SCRIPTS, STYLES, render, static
-from arena.reports.blocks import Chart, Report
+from arena.reports.blocks import Cell, Chart, Report, Table, write_cell
+from arena.reports.charts import STEP, Spec
 from arena.reports.markdown import to_markdown
-from arena.reports.table_rows import find_rest, write_rows
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
+from arena.store.html_page import SCRIPTS, STYLES, frame, render, static
+from arena.tables.table_columns import Column, Kind
+
+FIRST, FIRST_FOLDED = 50, 20
+"""Rows that are written as HTML, of a table that is open and of one that is folded."""
+
+_NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is never cut
+
+
+def write_rows(table: Table) -> Markup:
+    """Return the first rows, built column by column: a template takes three times as long."""
+    first = table.rows[: _count_first(table)]
+    if not first:
+        return Markup()
+    columns = [
+        _cells(column, values, _attributes(table, number))
+        for number, (column, values) in enumerate(
+            zip(table.columns, zip(*first, strict=True), strict=True)
+        )
+    ]
+    cells = columns[table.key]
+    for number, link in enumerate(table.links[: len(first)]):
+        if link:
+            tag, _, text = cells[number].partition(">")
+            cells[number] = f'{tag}><a href="{escape(_address(link))}">{text}</a>'
+    return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
+
+
+def find_rest(table: Table) -> dict[str, Any]:
+    """Return the remaining rows as their cells, and the data that belong to all rows.
+
+    A cell is its text, or its text and exact number if the text is rounded. `links` are the targets
+    of the names, and `more` the texts that rows open to.
+    """
+    kinds = [column.kind for column in table.columns]
+    rest = table.rows[_count_first(table) :]
+    found: dict[str, Any] = {
+        "rows": [[*starmap(_datum, zip(row, kinds, strict=True))] for row in rest],
+        "links": [link and _address(link) for link in table.links],
+        "more": [*table.more],
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def _count_first(table: Table) -> int:
+    return FIRST_FOLDED if table.folded else FIRST
+
+
+def _address(link: str) -> str:
+    return link if link.startswith("./") else f"#{link}"
+
+
+def _datum(value: Cell, kind: Kind) -> str | list[str | float]:
+    text = write_cell(value, kind)
+    return [text, value] if isinstance(value, int | float) and kind != "count" else text
+
+
+def _attributes(table: Table, number: int) -> str:
+    """Return the attributes of a column's cells that do not depend on their contents."""
+    is_extra = table.few and table.columns[number].name not in table.few
+    shape = " class=extra" if is_extra else ""
+    return f' scope="row"{shape}' if number == table.key else shape
+
+
+def _cells(column: Column, values: Sequence[Cell], attributes: str) -> list[str]:
+    """Return the cells of a column; rounded ones have the exact number as an attribute."""
+    texts = [_escaped(value, column.kind) for value in values]
+    rows = [*zip(values, texts, strict=True)]
+    if "scope" in attributes:
+        return [f"<th{attributes}{_title(value)}>{text}" for value, text in rows]
+    if column.kind == "count":
+        return [f"<td{attributes}>{text}" for text in texts]
+    if column.kind == "text":
+        extra = " extra" if attributes else ""
+        return [f'<td class="{_shape(value)}{extra}"{_title(value)}>{text}' for value, text in rows]
+    if column.kind == "code":
+        return [f"<td class=mono><code>{text}</code>" if text else "<td>" for text in texts]
+    return [
+        f'<td{attributes} data-v="{value}">{text}'
+        if isinstance(value, int | float)
+        else f"<td{attributes}>{text}"
+        for value, text in rows
+    ]
+
+
+def _shape(value: Cell) -> str:
+    """Return the class of a text: a name, on one line, or prose, which is wrapped."""
+    return "prose" if isinstance(value, str) and len(value) > _NAME else "words"
+
+
+def _title(value: Cell) -> str:
+    """Return the attribute with the whole text of a name that may be cut."""
+    is_long = isinstance(value, str) and _CUT < len(value) <= _NAME
+    return f' title="{escape(value)}"' if is_long else ""
+
+
+def _escaped(value: Cell, kind: Kind) -> str:
+    """Return a cell as HTML; numbers, which are most cells, need no escaping but their sign."""
+    text = write_cell(value, kind)
+    return str(escape(text)) if isinstance(value, str) or kind == "chance" else text
+
 
 _TALL = 600  # pixels of a chart
 _PACKAGE = "vl-convert-python"
@@ -100,3 +206,80 @@ def _cache_folder() -> Path:
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
     return base / "district-noir-arena"
+
+
+MOST_BYTES: Final = 100_000
+"""The most bytes of a cell in the notebook's file."""
+
+_MOST_CHARTS, _MOST_ROWS = 2, 20
+_FOR_CHARTS = 0.75  # of the bytes; the rest is the table and the text
+_WIDE = 520  # pixels of a chart that is as wide as the page
+_HEIGHT = "640px"
+_INK = {"labelColor": "currentColor", "titleColor": "currentColor"}
+_LINES = {"tickColor": "currentColor", "domainColor": "currentColor", "gridOpacity": 0.3}
+_CONFIG: Final[Spec] = {
+    "background": None,
+    "view": {"stroke": None},
+    "axis": {**_INK, **_LINES},
+    "axisQuantitative": {"labelOverlap": "greedy", "labelSeparation": 8},
+    "legend": _INK,
+    "text": {"color": "currentColor"},
+}
+
+
+def to_frame(report: Report) -> str:
+    """Return a frame of 100 kB at most, with the beginning of a report and without scripts.
+
+    It has charts only if their library is installed.
+    """
+    charts = [*_drawn(report)] if not find_lack() else []
+    for most in range(len(charts), -1, -1):
+        page = render(
+            "arena.reports/brief.html",
+            styles=["arena.reports/report.css"],
+            title=report.title,
+            report=report,
+            charts=charts[:most],
+            table=_first_rows(report),
+            rows_of=write_rows,
+        )
+        shown = frame(page, report.title, _HEIGHT)
+        if len(shown.encode()) <= MOST_BYTES:
+            break
+    return shown
+
+
+def _first_rows(report: Report) -> Table | None:
+    """Return the first table that is not folded, with its first rows and main columns only."""
+    table = next((one for one in report.tables() if not one.folded), None)
+    if table is None:
+        return None
+    rows = table.rows[:_MOST_ROWS]
+    more = len(table.rows) - len(rows)
+    note = f"The first {_MOST_ROWS} of {len(table.rows):,} rows." if more else ""
+    return replace(table, rows=rows, links=(), more=(), note=note)
+
+
+def _first_of(spec: Spec) -> Spec:
+    """Return a chart that has a row for each value with its first rows only, others unchanged."""
+    values, place = spec["data"]["values"], spec.get("encoding", {}).get("y", {})
+    if len(values) <= _MOST_ROWS or spec.get("height") != STEP * len(values) or not place:
+        return spec
+    first = {**spec, "data": {"values": values[:_MOST_ROWS]}, "height": STEP * _MOST_ROWS}
+    encoding = {**spec["encoding"], "y": {**place, "sort": place["sort"][:_MOST_ROWS]}}
+    return {**first, "encoding": encoding}
+
+
+def _drawn(report: Report) -> Iterator[tuple[Chart, Markup]]:
+    """Yield the first charts as pictures, without those that are too large."""
+    import vl_convert
+
+    left = _FOR_CHARTS * MOST_BYTES
+    for chart in [*report.charts()][:_MOST_CHARTS]:
+        spec: dict[str, Any] = {**_first_of(chart.spec), "config": _CONFIG}
+        if spec["width"] == "container":
+            spec["width"] = _WIDE
+        picture = vl_convert.vegalite_to_svg(spec)
+        left -= len(picture)
+        if left > 0:
+            yield chart, Markup(picture)

@@ -8,8 +8,6 @@ from html import escape as escape_html
 from itertools import chain
 
 from arena.errors import escape
-from arena.insight.table_columns import Column
-from arena.records.html_page import GENERATOR
 from arena.reports.blocks import (
     Block,
     Cell,
@@ -23,6 +21,8 @@ from arena.reports.blocks import (
     write_cell,
     write_interval,
 )
+from arena.store.html_page import GENERATOR
+from arena.tables.table_columns import Column
 
 MOST_ROWS = 50
 """The most rows of a table; the page has all of them. Only the glossary is never cut."""

@@ -1,7 +1,4 @@
-"""Make the data from which a page's script shows the profiles of bots.
-
-The data contain every text: the script only puts them into tables, and computes no numbers.
-"""
+"""Make the data from which the script of a page shows the profiles of bots."""
 
 from __future__ import annotations
 
@@ -9,29 +6,165 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import isnan
-from typing import Any, NamedTuple, TypeAlias
+from string import ascii_letters, digits
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.differences.profiles import Beside, Measure, Profiles
+from arena.differences.profiles import Beside, Group, Measure, Profiles, Unit
 from arena.differences.run_files import Files
 from arena.errors import counted
-from arena.insight.judged_files import JudgedTables
-from arena.insight.table_columns import WIN_TYPES
 from arena.reports.blocks import write_cell
 from arena.reports.charts import plain_rows
-from arena.reports.differences import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
-from arena.reports.packed_texts import Cells, Texts
-from arena.reports.profile_texts import (
-    GROUPS,
-    describe_opponents,
-    describe_sure,
-    name_measure,
-    write_change,
-    write_value,
-)
+from arena.reports.difference_section import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
+from arena.reports.take_section import CARD_NAMES
 from arena.statistics.intervals import LEVEL
-from arena.statistics.wording import write_ends
+from arena.statistics.wording import signed, write_ends
+from arena.tables.losses import JudgedTables
+from arena.tables.table_columns import WIN_TYPES
+
+DIGITS: Final = ascii_letters + digits + "-_"
+
+_MOST_WIDTH = 3
+
+
+class Cells(list[int]):
+    """The numbers of some texts."""
+
+
+class Texts:
+    """Assigns numbers to texts; the empty text has the number 0."""
+
+    def __init__(self) -> None:
+        self.numbers = {"": 0}
+
+    def add(self, texts: Iterable[str]) -> Cells:
+        """Return the numbers of some texts."""
+        numbers = self.numbers
+        return Cells(numbers.setdefault(text, len(numbers)) for text in texts)
+
+    def packed(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the texts, with the numbers of texts written as characters."""
+        most = range(1, _MOST_WIDTH + 1)
+        width = next(one for one in most if len(self.numbers) <= len(DIGITS) ** one)
+        packed: dict[str, Any] = _pack(data, width)
+        return packed | {"width": width, "digits": DIGITS, "texts": [*self.numbers]}
+
+
+def _pack(data: Any, width: int) -> Any:
+    """Return data in which each list of cells is written as one text.
+
+    >>> _pack({"rows": [[1, Cells([0, 1, 63])]]}, 1), _pack(Cells([65]), 2)
+    ({'rows': [[1, 'ab_']]}, 'bb')
+    """
+    if isinstance(data, Cells):
+        size = len(DIGITS)
+        places = [size**place for place in reversed(range(width))]
+        return "".join([DIGITS[number // place % size] for number in data for place in places])
+    if isinstance(data, dict):
+        return {name: _pack(value, width) for name, value in data.items()}
+    return [_pack(value, width) for value in data] if isinstance(data, list) else data
+
+
+GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
+    "games": {"title": "How games end", "head": "Share of the games"},
+    "takes": {
+        "title": "Takes: when, and what they bring",
+        "head": "Value",
+        "note": "Shares are of all takes of a bot, by its action in the round: at 1 it takes at "
+        "once.",
+    },
+    "losses": {
+        "title": "What a decision gives away",
+        "head": "Loss",
+        "note": "Points of 100 of the chance to win, as arena analyse has judged them.",
+    },
+    "cards": {
+        "title": "What cards are worth",
+        "head": "Adds, percentage points",
+        "note": "How much more often a bot wins that takes one such card, over all its games: an "
+        "adjusted correlation, and no cause.",
+    },
+}
+"""For each group of measures its title, the head of its values, and a note on it."""
+
+_NAMES: Final = {
+    "score": "Score",
+    **{
+        f"{how} by {name}": f"{how.capitalize()} by {name}"
+        for how in ("won", "lost")
+        for name in WIN_TYPES.values()
+    },
+    "drawn": "Drawn",
+    "cards": "Cards of a take",
+    "gain": "Points that a take adds",
+    "loss": "Loss of a decision",
+    **CARD_NAMES,
+}
+"""The names of measures, except shares of takes."""
+
+
+def describe_opponents(number: int) -> str:
+    """Return the text on how many opponents two bots have in common.
+
+    >>> describe_opponents(38), describe_opponents(0)
+    ('Compared by 38 common opponents, each of which weighs the same', 'Without a common opponent')
+    """
+    if not number:
+        return "Without a common opponent"
+    each = ", each of which weighs the same" if number > 1 else ""
+    return f"Compared by {counted(number, 'common opponent')}{each}"
+
+
+def describe_sure(number: int, tested: int) -> str:
+    """Return the text on how many differences are significant.
+
+    >>> describe_sure(1, 26)
+    '1 of 26 differences is significant when all of them are looked at together'
+    """
+    if not tested:
+        return "No difference can be tested"
+    be = "is" if number == 1 else "are"
+    of = f"{number} of {counted(tested, 'difference')}"
+    return f"{of} {be} significant when all of them are looked at together"
+
+
+def name_measure(measure: Measure) -> str:
+    """Return the name of a measure.
+
+    >>> name_measure(Measure("takes", "at 6", "share"))
+    'Taken at action 6'
+    """
+    return _NAMES.get(measure.name) or f"Taken {measure.name.replace('at ', 'at action ')}"
+
+
+def write_value(value: float | None, unit: Unit) -> str:
+    """Return a value formatted for readers, or "" if it is not known.
+
+    >>> write_value(0.5134, "share"), write_value(0.0123, "change"), write_value(0.0098, "loss")
+    ('51.3 %', '+1.2', '0.98')
+    """
+    if value is None or isnan(value):
+        return ""
+    if unit == "change":
+        return write_change(value, unit)
+    return write_cell(value, "share") if unit == "share" else signed(_scaled(value, unit), ".2f")
+
+
+def write_change(value: float, unit: Unit) -> str:
+    """Return a difference formatted for readers: one of shares is in percentage points.
+
+    >>> write_change(-0.0312, "share"), write_change(0.25, "number")
+    ('-3.1', '+0.25')
+    """
+    if isnan(value):
+        return ""
+    return signed(_scaled(value, unit), "+.1f" if unit in ("share", "change") else "+.2f")
+
+
+def _scaled(value: float, unit: Unit) -> float:
+    return value if unit == "number" else 100 * value
+
 
 _SHOWN = 3  # opponents above the Elo and below it that are shown even if not significant
 _MOST_LISTED = 6

@@ -1,8 +1,9 @@
-"""Make the report of one run from its store and its tables, and write it beside them."""
+"""Make the report of one run, or of bots rated by lists of games, and write it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +11,8 @@ from typing import TYPE_CHECKING
 from arena.differences.difference_headline import find_compared
 from arena.differences.run_files import Files
 from arena.errors import InputError, counted
-from arena.insight.findings import describe_seat
-from arena.insight.headline import describe_run
-from arena.insight.judged_files import JudgedTables
-from arena.records.html_page import GENERATOR
 from arena.reports.about import run_section, with_glossary
-from arena.reports.blocks import Report, Section
+from arena.reports.blocks import Block, Report, Section, Table, Text
 from arena.reports.comparison_sections import comparison_sections
 from arena.reports.games import (
     Pick,
@@ -23,6 +20,7 @@ from arena.reports.games import (
     ShownFault,
     choose_faults,
     faults_section,
+    find_telling,
     games_section,
     pick_decided,
     pick_games,
@@ -35,7 +33,6 @@ from arena.reports.profiles_section import profiles_section
 from arena.reports.seat_section import rate_prefixes, seats_section
 from arena.reports.standings_section import standings_section
 from arena.reports.take_section import takes_section
-from arena.reports.telling_games import find_telling
 from arena.reports.win_section import (
     Margin,
     margin_blocks,
@@ -46,8 +43,15 @@ from arena.reports.win_section import (
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import as_sentence
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
+from arena.store.html_page import GENERATOR
+from arena.store.listed_games import GameList
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
+from arena.tables.findings import describe_seat
+from arena.tables.headline import describe_run
+from arena.tables.losses import JudgedTables
+from arena.tables.rated_lists import RatedLists, find_labels
+from arena.tables.table_columns import Column
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
@@ -55,7 +59,6 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
 _BEGINNING = 4096  # bytes that contain the mark of a report
@@ -248,3 +251,55 @@ def check_place(path: Path) -> None:
         raise InputError(f"{path}: not the name of a file: {error}") from None
     if beginning and GENERATOR.encode() not in beginning:
         raise InputError(f"{path}: holds something else than a report; it is kept")
+
+
+_LISTS = (
+    Column("list", "Games of"),
+    Column("games", "Games", "count", "So many games are in the list."),
+)
+_BOTS = (
+    Column("bot", "Bot"),
+    Column("list", "Games of"),
+    Column("label", "Label", "text", "What the bot is called there."),
+    Column("sha256", "sha256", "code", "The hash of its source, where a manifest says it."),
+    Column("params", "Parameters", "code", "Those that it was called with there."),
+)
+
+
+def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
+    """Return the report of some lists that were rated together."""
+    tables, found = rated.tables, rated.tables.findings
+    labels: list[str] = tables.standings["bot"].tolist()
+    summary = [rated.headline, f"{rated.extent}."]
+    if found.seat:
+        summary.append(as_sentence(describe_seat(found.seat, level=True)))
+    standings = standings_section(tables.standings, tables.verdicts, found, None)
+    sections = [
+        replace(standings, blocks=[*map(_without_links, standings.blocks)]),
+        pairings_section(tables.head_to_head, tables.verdicts, labels, found),
+    ]
+    if rated.is_typed:
+        blocks = win_type_blocks(tables.win_types, tables.head_to_head, labels)
+        by_seat = "" if rated.is_seated else "win-types-by-seat"
+        sections.append(wins_section(b for b in blocks if getattr(b, "name", by_seat) != by_seat))
+    sections.append(Section("games", "The games", [*_list_blocks(lists, rated)]))
+    return with_glossary(Report(f"Ratings of {counted(len(labels), 'bot')}", summary, sections))
+
+
+def _without_links(block: Block) -> Block:
+    """Return a block without links to profiles, which cannot be made without records."""
+    return replace(block, links=()) if isinstance(block, Table) else block
+
+
+def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
+    """Yield the blocks on the lists of games, and on the identities of their bots."""
+    if rated.notes:
+        yield Text([*map(as_sentence, rated.notes)], warning=True)
+    rows = [(one.name, len(one.games)) for one in lists]
+    yield Table("lists", "The lists of games", _LISTS, rows)
+    bots = [
+        (names[label], games.name, label, *games.identities.get(label, (None, None)))
+        for games, names in zip(lists, rated.names, strict=True)
+        for label in find_labels(games)
+    ]
+    yield Table("bots", "The bots in each list", _BOTS, bots)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.insight.findings import describe_seat
-from arena.insight.run_tables import how_rated
-from arena.insight.table_columns import SEATS, Column
 from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
     BLUE,
@@ -31,6 +28,9 @@ from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.wording import as_sentence
 from arena.store.counting import Counts
+from arena.tables.findings import describe_seat
+from arena.tables.run_tables import how_rated
+from arena.tables.table_columns import SEATS, Column
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:

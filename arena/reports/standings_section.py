@@ -7,8 +7,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from arena.insight.findings import Findings, describe_spread
-from arena.insight.table_columns import STANDINGS, TIMINGS
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
     MOST_BOTS,
@@ -28,6 +26,8 @@ from arena.reports.charts import (
 from arena.reports.profiles_section import profile_links
 from arena.statistics.letters import share_letter
 from arena.statistics.wording import as_sentence, write_ends
+from arena.tables.findings import Findings, describe_spread
+from arena.tables.table_columns import STANDINGS, TIMINGS
 
 if TYPE_CHECKING:
     import pandas as pd

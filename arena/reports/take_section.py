@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.insight.table_columns import CARDS, TAKES
 from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
     ALL,
@@ -20,6 +19,7 @@ from arena.reports.charts import (
     quantity,
     tips,
 )
+from arena.tables.table_columns import CARDS, TAKES
 
 if TYPE_CHECKING:
     import pandas as pd

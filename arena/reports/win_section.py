@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.insight.table_columns import LOSS_COLUMNS, SOURCES, WIN_TYPE_TABLE, WIN_TYPES, Column
 from arena.reports.blocks import Block, Chart, Section
 from arena.reports.charts import (
     ALL,
@@ -29,6 +28,7 @@ from arena.reports.charts import (
     row_of_bots,
     tips,
 )
+from arena.tables.table_columns import LOSS_COLUMNS, SOURCES, WIN_TYPE_TABLE, WIN_TYPES, Column
 
 if TYPE_CHECKING:
     import pandas as pd

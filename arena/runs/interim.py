@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.entries.needs import explain_missing
 from arena.errors import arena_command
 from arena.executors.log import logger
-from arena.games.match import GameResult
 from arena.statistics.letters import give_ranks
+from arena.tournament.match import GameResult
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -104,8 +104,8 @@ class Interim:
         They have the columns that `insight.summary` shows. Bots without a rating are ordered by
         their score; in a run with very many pairings, that is all bots.
         """
-        from arena.insight.tables import make_sides, tally
         from arena.store.counting import add_up
+        from arena.tables.counted import make_sides, tally
 
         counts = add_up(self.counts)
         self.counts = [counts]
@@ -124,7 +124,7 @@ class Interim:
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
         """Return the cells of these bots' ratings (elo, elo_low, elo_high), by label."""
-        from arena.insight.run_tables import how_rated, make_field
+        from arena.tables.run_tables import how_rated, make_field
 
         if len(counts.played.pair_totals) > _MOST_FITTED:
             return {}

@@ -14,11 +14,11 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import run_log
-from arena.games.judged import Judged, Question, Recorded
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
 from arena.store.judged_games import JudgedGames
 from arena.tournament import keys
+from arena.tournament.judged import Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

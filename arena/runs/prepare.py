@@ -11,7 +11,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError, escape
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems, probe
-from arena.store.glance import find_changed
+from arena.store.reader import find_changed
 from arena.tournament.keys import MOST_BOTS
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules

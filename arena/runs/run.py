@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
-from arena.games.timing import Timing
-from arena.insight.growing import GrowingTables
-from arena.insight.summary import HEAD, format_rows
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, Interim
 from arena.runs.progress_bar import is_terminal, show_progress
-from arena.runs.repeat_games import LEAST, find_varying
+from arena.runs.rerun import LEAST, find_varying
 from arena.runs.run_progress import RunProgress
 from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
+from arena.tables.summary import HEAD, format_rows
+from arena.tables.win_tables import GrowingTables
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from arena.differences.comparison import SprtResult
     from arena.differences.run_files import Files
-    from arena.insight.findings import Findings
+    from arena.tables.findings import Findings
 
 
 @dataclass(frozen=True)

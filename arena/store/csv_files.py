@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import read_file
 from arena.errors import InputError
-from arena.games.match import GameResult
-from arena.games.timing import Distribution, Timing
 from arena.lanes.faults import BY_RULE
-from arena.store.columns import GUARDED
 from arena.store.database import Database
 from arena.store.folder import TIMINGS, part_of, replacing
+from arena.store.parquet import GUARDED
+from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
+from arena.tournament.timing import Distribution, Timing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from arena.entries.entry import Entry
 from arena.errors import counted, escape, shorten
-from arena.games.judged import Judged
-from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
-from arena.records.judge import parse_players, parse_record
-from arena.records.naming import Naming
-from arena.records.show import PLAYERS, format_game
-from arena.records.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
 from arena.store.curve import find_curve
+from arena.store.judge import PLAYERS, format_game, parse_players, parse_record
+from arena.store.naming import Naming
+from arena.store.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
+from arena.tournament.judged import Judged
+from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import Record, Seat, breakdown, outcome, points
@@ -141,7 +140,7 @@ class Game:
         It is a page in a frame with its own security policy: it cannot access the notebook.
         """
         from arena.entries.resolve import resolve
-        from arena.records.html_page import frame, render_replay
+        from arena.store.html_page import frame, render_replay
         from engine import EngineError
 
         try:
@@ -229,7 +228,7 @@ def branch_timeline(
 ) -> dict[str, Any]:
     """Return the timeline of a variation that branches off another game; its title says so.
 
-    `record` comes from `arena.runs.what_if`. Raises the errors of `game_timeline`.
+    `record` comes from `arena.runs.review`. Raises the errors of `game_timeline`.
     """
     _, ply, by = branch
     title = f"what if: {record.actions[ply]} at ply {ply}, then {by or 'the same bots'}"

@@ -28,7 +28,7 @@ GAMES = "games.csv"
 GAMES_PARQUET = "games.parquet"
 """The rows of games.csv as Parquet, if pyarrow is installed."""
 WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
-"""The tables of arena.insight.win_tables.WinTables."""
+"""The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
     *("verdicts.csv", "rankings.csv", "faults.csv"),

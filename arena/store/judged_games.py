@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 
 from arena.errors import InputError
-from arena.games.judged import Judged
 from arena.store.folder import JUDGED_FILES, check_names
+from arena.tournament.judged import Judged
 from arena.tournament.versions import check_format
 
 FORMAT: Final = 1

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
-from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.statistics.counts import Faults, ScoreCounts
 from arena.store import extension, queries
@@ -18,6 +17,7 @@ from arena.store.csv_files import read_lines
 from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Forfeits

@@ -9,12 +9,12 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from arena.games.judged import JudgedGame, Question
-from arena.games.match import GameResult
-from arena.games.swap import Swap
-from arena.games.timing import Timing
 from arena.lanes.faults import Fault
+from arena.tournament.judged import JudgedGame, Question
+from arena.tournament.match import GameResult
 from arena.tournament.strikes import Strikes
+from arena.tournament.swap import Swap
+from arena.tournament.timing import Timing
 from engine.state import Seat
 
 Fits: TypeAlias = Callable[[int], bool]

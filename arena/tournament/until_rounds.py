@@ -1,26 +1,188 @@
-"""Add pairs where the standings are least certain, up to a target precision (key `until`).
-
-The first round is the whole schedule. Each further round adds pairs to the pairings with the most
-information about unresolved questions: all pairings of neighbours that are not separated yet, or of
-bots whose intervals are too wide. The rounds grow, so that there are few of them.
-
-The target ranking is that of an equal round robin. If the Elo model does not fit, the pairs between
-two bots do not determine their order in it. So every pairing has the same weight in the Elo, and
-neighbours play further pairs against all their opponents, twice as many against each other.
-"""
+"""Add pairs where the standings are least certain, up to a wanted precision."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
 
 from arena.errors import counted
-from arena.statistics.distributions import Floats
-from arena.tournament.barrier import Narrowing, Standings
+from arena.statistics.apart import pair_scores
+from arena.statistics.model import Floats
+from arena.statistics.ratings import ELO, Fit
+from arena.statistics.verdicts import Verdicts
 from arena.tournament.rounds import Counts, Open, Rounds
 from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
+
+
+class Standings:
+    """The standings of the bots still in the run, as numbers from 0, and the fit of their pairs.
+
+    `order` sorts the bots by Elo, the strongest first; `numbers` are the two bots of each pairing
+    that can continue. The games of bots that are `out` do not count. `met` are the pairings with at
+    least one pair, in the order of the fit, which gives every pairing the same weight. `anchor` is
+    the number of the bot at the zero of the Elo scale, None if the mean is at zero.
+    """
+
+    def __init__(
+        self,
+        pairings: Sequence[Pairing],
+        counts: Mapping[int, Counts],
+        out: Collection[str],
+        anchor: str | None = None,
+    ) -> None:
+        every = dict.fromkeys(label for pairing in pairings for label in pairing)
+        self.labels = [label for label in every if label not in out]
+        places = {label: place for place, label in enumerate(self.labels)}
+        self.anchor = places.get(anchor or "")
+        self.numbers = {
+            number: (places[bot], places[opponent])
+            for number, (bot, opponent) in enumerate(pairings)
+            if bot in places and opponent in places
+        }
+        self.played = {number: sum(counts.get(number, ())) for number in self.numbers}
+        met = {two: counts[number] for number, two in self.numbers.items() if self.played[number]}
+        self.met = [number for number in self.numbers if self.played[number]]
+        scores = [pair_scores(*two, by_score) for two, by_score in met.items()]
+        self.fit = Fit(len(self.labels), scores, even=True)
+        self.scale = self.fit.scale({} if self.anchor is None else {self.anchor: 1.0})
+        self.verdicts = Verdicts(self.fit, met, looks=True)
+        self._inverse = self.fit.model.inverse(self.fit.strengths)
+        elos = (ELO * self.fit.strengths).round(1).tolist()
+        self.order = sorted(range(len(self.labels)), key=lambda bot: (-elos[bot], self.labels[bot]))
+
+    def doubtful(self) -> Iterator[tuple[int, int]]:
+        """Yield every two neighbours that are not separated, the upper one first."""
+        for upper, lower in zip(self.order, self.order[1:], strict=False):
+            if not self.verdicts.apart[upper, lower]:
+                yield upper, lower
+
+    def growth(self, upper: int, lower: int, *, hope: float = 0.0) -> float | None:
+        """Return the factor by which all pairs must grow until two bots are separated.
+
+        It assumes that the true lead is the estimated one plus `hope` standard errors. None if no
+        number of pairs would suffice, or if no chain of games connects the two.
+        """
+        error = float(self.fit.gap_errors[upper, lower])
+        lead = float(self.verdicts.leads[upper, lower]) + hope * error
+        times = self.verdicts.times(upper, lower, lead) if lead > 0 else math.inf
+        return None if math.isnan(error) or math.isinf(times) else times
+
+    def half_widths(self, *, luck: bool = False) -> Floats:
+        """Return half the width of each bot's simultaneous interval, in Elo points.
+
+        With `luck`, only the part that further pairs would narrow.
+        """
+        covariance = self.fit.covariance if luck else self.fit.full_covariance
+        bound = ELO * self.verdicts.rating_bound(self.scale)
+        return bound * self.scale.errors(covariance)
+
+    def open_by_pairing(self, contrast: Floats) -> Floats:
+        """Return, for each pairing in `met`, its part of a difference's variance times its pairs.
+
+        The variance is that of independent games, because a pairing's own variance cannot be
+        estimated from few pairs.
+        """
+        model = self.fit.model
+        moved = contrast @ self._inverse
+        weights = model.weights(self.fit.strengths)
+        squares = (moved[model.first] - moved[model.second]) ** 2
+        return np.asarray(squares * weights * model.factors * model.played)
+
+    def contrast(self, bot: int, opponent: int | None = None) -> Floats:
+        """Return the contrast of a lead: the strengths' weights in a bot's lead over another.
+
+        Without an opponent it is the lead over the zero of the scale.
+        """
+        weights = np.zeros(len(self.labels))
+        if opponent is None:
+            weights -= self.scale.weights[bot]
+        else:
+            weights[opponent] = -1.0
+        weights[bot] += 1.0
+        return weights
+
+    def pairings_of(self, *bots: int) -> list[int]:
+        """Return the pairings of any of these bots, in the order of the schedule."""
+        return [number for number, two in self.numbers.items() if not {*bots}.isdisjoint(two)]
+
+    def growth_of_one(self, bot: int, width: float) -> float | None:
+        """Return the factor by which the pairs must grow to narrow an interval to this half width.
+
+        None if the part of the interval that does not depend on the pairs is wider than that.
+        """
+        whole, luck = (float(self.half_widths(luck=only)[bot]) for only in (False, True))
+        rest = width**2 - max(0.0, whole**2 - luck**2)
+        return max(1.0, luck**2 / rest) if rest > 0 else None
+
+
+_PAIR_DIGITS = 6  # digits of a number of pairs; rounding errors must not change decisions
+_BISECTIONS = 100
+_MOST = 1e9  # pairs
+
+
+class Narrowing:
+    """Allocates pairs to pairings so that a difference's variance falls with the fewest pairs.
+
+    Every pairing has the same weight in a difference, so the variance is a sum over pairings of a
+    constant divided by the pairing's number of pairs. The optimal numbers of pairs are proportional
+    to the square roots of the constants (Neyman allocation). `given` are the pairs allocated to
+    each pairing, at most its `room`. Source: Neyman 1934.
+    """
+
+    def __init__(self, standings: Standings, room: Mapping[int, int]) -> None:
+        self.given: Counter[int] = Counter()
+        self._standings = standings
+        self._numbers = [*standings.met]  # pairings, in the order of the fit
+        self._pairs = np.array([standings.played[n] for n in self._numbers], dtype=float)
+        self._room = np.array([max(0, room.get(n, 0)) for n in self._numbers], dtype=float)
+
+    def narrow(
+        self, contrast: Floats, pairings: Iterable[int], growth: float, least: int = 1
+    ) -> int:
+        """Allocate pairs for the variance that a growth of all pairs by this factor would give.
+
+        Return their number. Pairs from earlier calls count. No pairing gets more than `least` or,
+        if that is more, half the pairs of the largest of these pairings.
+        """
+        chosen = np.isin(self._numbers, [*pairings])
+        if not chosen.any():
+            return 0
+        most = max(float(least), float(self._pairs[chosen].max()) // 2)
+        room = np.where(chosen, np.minimum(self._room, most), 0.0)
+        wanted = self._wanted(contrast, growth, room)
+        for number, more in zip(self._numbers, wanted.tolist(), strict=True):
+            if more:
+                self.given[number] += int(more)
+        return int(wanted.sum())
+
+    def count_wanted(self, contrast: Floats, pairings: Iterable[int], growth: float) -> int:
+        """Return the number of pairs that would be allocated without a limit."""
+        chosen = np.isin(self._numbers, [*pairings])
+        return int(self._wanted(contrast, growth, np.where(chosen, np.inf, 0.0)).sum())
+
+    def _wanted(self, contrast: Floats, growth: float, room: Floats) -> Floats:
+        """Return each pairing's further pairs for a variance that is `growth` times smaller."""
+        cost = self._standings.open_by_pairing(contrast)
+        given = np.array([self.given[number] for number in self._numbers], dtype=float)
+        now = self._pairs + given
+        most = np.maximum(now, self._pairs + np.maximum(room, given))
+        target = float(np.sum(cost / self._pairs)) / growth
+        roots = np.sqrt(cost)
+        if float(np.sum(cost / now)) <= target:
+            return np.zeros(len(now))
+        low, high = 0.0, _MOST / max(float(roots.max()), 1e-300)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            reached = float(np.sum(cost / np.clip(middle * roots, now, most))) <= target
+            low, high = (low, middle) if reached else (middle, high)
+        ends = np.ceil(np.round(np.clip(high * roots, now, most), _PAIR_DIGITS))
+        return np.asarray(ends - now)
+
 
 _GROWTH = 1.5  # the largest growth of the relevant pairs in a round
 _LEAST_GROWTH = 1.05  # the smallest growth, to keep the rounds few

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.differences.ablation import COUNTED, MEASURES, difference
+from arena.addons.studies.ablation import COUNTED, MEASURES, difference
 from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.intervals import Ints
 

@@ -20,11 +20,10 @@ import numpy as np
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.model import Model
 from arena.statistics.ratings import ELO
-from arena.tournament.barrier import Standings
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 from arena.tournament.stop import Until
-from arena.tournament.until_rounds import UntilRounds
+from arena.tournament.until_rounds import Standings, UntilRounds
 from bench.studies.fields import EFFECT
 from bench.studies.truths import CASES, Case, Truth, of_elo
 

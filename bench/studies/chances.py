@@ -18,8 +18,16 @@ from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.replay import NOTHING
 from arena.batch.rollouts import pick
 from arena.entries.resolve import resolve
-from arena.records.decisive import find_beliefs, mean_chances
-from arena.store.curve import BOT, PARTS, SEARCHED, find_curve, part_of, zone_of
+from arena.store.curve import (
+    BOT,
+    PARTS,
+    SEARCHED,
+    find_beliefs,
+    find_curve,
+    mean_chances,
+    part_of,
+    zone_of,
+)
 from bench.studies.deal_luck import policy_of
 from engine import STANDARD, Record, to_text
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.differences.ablation import (
+from arena.addons.studies.ablation import (
     COUNTED,
     MEASURES,
     SPREAD,

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 import arena
-from arena.tournament.barrier import Standings
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.until_rounds import Standings
 
 SEED = 592
 BOTS = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing")

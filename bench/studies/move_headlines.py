@@ -12,7 +12,7 @@ from arena.differences.changes import Changes
 from arena.differences.difference_columns import RATING_CHANGES
 from arena.differences.difference_headline import find_moved
 from arena.statistics.apart import pair_scores
-from arena.statistics.common_scale import CommonScale
+from arena.statistics.common import CommonScale
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.tournament.barrier import Standings
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, round_robin
 from arena.tournament.stop import Until
-from arena.tournament.until_rounds import UntilRounds
+from arena.tournament.until_rounds import Standings, UntilRounds
 from bench.studies.fields import Simulated
 
 SEED = 592

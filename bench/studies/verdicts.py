@@ -12,10 +12,10 @@ from zlib import crc32
 
 import numpy as np
 
-from arena.insight.headline import RIVAL
 from arena.statistics.distributions import Floats
 from arena.statistics.model import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
+from arena.tables.headline import RIVAL
 from bench.studies.truths import CASES, Case, play
 
 SEED = 46

@@ -11,7 +11,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 
-NAME = "arena.rl.env:DistrictNoir-v0"
+NAME = "arena.addons.rl.env:DistrictNoir-v0"
 OPPONENTS = ["uniform", "greedy", "majority"]
 STEPS = 16_384  # between two lines of the log
 ROUNDS = 6

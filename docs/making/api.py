@@ -8,10 +8,10 @@ from types import ModuleType
 from typing import Any, Final
 
 import arena
-import arena.rl
+import arena.addons.rl
 import engine
 
-PACKAGES: Final = (engine, arena, arena.rl)
+PACKAGES: Final = (engine, arena, arena.addons.rl)
 
 
 def pages() -> dict[str, str]:

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
+from arena.addons.league.league_settings import Settings
 from arena.lanes.limits import Limits
-from arena.leagues.league_settings import Settings
 from arena.tournament.config import BotEntry, Config
 from arena.tournament.keys import ExecutorChoice
 from arena.tournament.rule_changes import list_published

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from arena.differences import difference_columns
-from arena.insight import losses, table_columns
-from arena.insight.table_columns import Column, TableColumns
+from arena.tables import losses, table_columns
+from arena.tables.table_columns import Column, TableColumns
 
 NAME: Final = "csv-columns.md"
 MODULES: Final = (table_columns, losses, difference_columns)

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from arena.batch.judging import draw_hands, find_chances
-from arena.batch.last_plies import OPEN, solve_open
 from arena.batch.lockstep import Lockstep, random_deals
-from arena.batch.rollouts import WHOLE
+from arena.batch.rollouts import OPEN, WHOLE, solve_open
 from bots.champion import values_after
 from bots.endgame import LOSS, Position, Solver
 from engine import STANDARD, State, pack_of

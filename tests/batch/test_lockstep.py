@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.rl import DRAW, Encoding, Lockstep, find_worths, mask, random_deals
+from arena.addons.rl import DRAW, Encoding, Lockstep, find_worths, mask, random_deals
 from engine import STANDARD, SUPPORTS, Rules, State, outcome, pack_of
 from engine.encoding import NEWEST, worths
 from engine.view import view

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.batch import ppo
+from arena.addons.learn import ppo
+from arena.addons.learn.ppo import Frozen
 from arena.batch.learner import Network, to_bytes
-from arena.batch.ppo import Frozen
 from arena.batch.trajectories import by_seat
 from engine import STANDARD
 from engine.encoding import ACTIONS

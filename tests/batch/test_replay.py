@@ -11,7 +11,7 @@ import pytest
 from arena.batch.replay import Replay
 from arena.batch.tally import find_points, find_sources
 from arena.errors import InputError
-from arena.insight.run_games import Row, read_batches
+from arena.tables.run_games import Row, read_batches
 from engine import CITY, TAKE, Rules, State, breakdown, counts
 from engine import points as points_of
 from engine.cards import pack_of

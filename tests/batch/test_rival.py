@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.addons.learn.ppo import FEATURES, play
 from arena.batch.beliefs import packs_of
 from arena.batch.learner import Network, to_bytes
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.positions import hands_by_keys
-from arena.batch.ppo import FEATURES, play
 from arena.batch.rival import BestResponse
 from bots.apprentice import UNIT, WEIGHT, Apprentice, own_network, read
 from bots.apprentice import Network as PolicyNetwork

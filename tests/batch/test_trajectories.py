@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
+from arena.addons.rl import Trajectories, by_seat
 from arena.errors import InputError
-from arena.rl import Trajectories, by_seat
 
-ID = "arena.rl.env:DistrictNoir-v0"
+ID = "arena.addons.rl.env:DistrictNoir-v0"
 
 
 def play(mode: str, illegal: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.games.judged import Judged, is_blunder
-from arena.records.html_page import render_replay
-from arena.runs.review import describe_judge, review_record
-from arena.runs.what_if import draw_players, what_if
+from arena.runs.review import describe_judge, draw_players, review_record, what_if
 from arena.store.finished import Branch, branch_timeline, line_timeline
+from arena.store.html_page import render_replay
+from arena.tournament.judged import Judged, is_blunder
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once

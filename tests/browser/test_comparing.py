@@ -10,16 +10,16 @@ from urllib.parse import unquote
 
 import pytest
 
+from arena.addons.studies.ablate_rules import ablate
+from arena.addons.studies.tune_parameters import tune
 from arena.differences.changes import find_changes
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
-from arena.records.html_page import frame as frame_of
 from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
-from arena.runs.ablate_rules import ablate
-from arena.runs.tune_parameters import tune
+from arena.store.html_page import frame as frame_of
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from arena.leagues import submission
-from arena.leagues.league_site import write_site
+from arena.addons.league import submission
+from arena.addons.league.league_site import write_site
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.leagues.small import a_league, accept, play, write_bot
 

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from arena.differences.run_files import make_files
-from arena.insight.judged_files import JudgedTables
-from arena.insight.losses import make_agreement
 from arena.reports.blocks import Chart
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
+from arena.tables.losses import JudgedTables, make_agreement
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.conftest import Once
 from tests.reports.runs import HOSTILE, cup, make_store

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from arena.leagues.league_site import write_site
-from arena.table.guard import write_page
+from arena.addons.league.league_site import write_site
+from arena.addons.table.guard import write_page
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here
 from tests.leagues.small import a_league, play
@@ -113,7 +113,7 @@ def test_a_whole_game_by_clicks(
 
     With this seed the game has all of its rounds.
     """
-    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.addons.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     assert "token" not in page.url
@@ -164,7 +164,7 @@ def test_a_game_on_a_phone_by_keys_with_a_reload(
 
     With this seed there is something to take in the end.
     """
-    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.addons.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address(), viewport=PHONE, color_scheme="dark")
     page.wait_for_selector("form")
     assert overflowing(page) == 0
@@ -212,7 +212,7 @@ def test_keys_and_the_focus_of_a_game(
     client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Keys need no focus on the board; no second Enter takes, and no button drops the focus."""
-    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.addons.table.visitor.secrets.randbelow", lambda _: 0)
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.wait_for_function("() => document.title === 'Play \u2013 District Noir Arena'")

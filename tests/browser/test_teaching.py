@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from arena.table import second_look
+from arena.addons.table import second_look
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.browser.test_table import await_turn, begin, is_over
 from tests.conftest import start_command

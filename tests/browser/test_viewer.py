@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.records.card_layout import card_names
-from arena.records.html_page import render_replay
-from arena.records.naming import NAMINGS
+from arena.store.card_layout import card_names
 from arena.store.finished import Game, game_timeline, line_timeline
+from arena.store.html_page import render_replay
+from arena.store.naming import NAMINGS
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view

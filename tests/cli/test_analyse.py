@@ -15,11 +15,11 @@ import pandas as pd
 import pytest
 
 import arena as library
+from arena.addons.cluster import pool
 from arena.errors import InputError
-from arena.executors import pool
 from arena.executors.local import LocalExecutor
-from arena.records.html_page import render_replay
-from arena.records.timeline import make_timeline
+from arena.store.html_page import render_replay
+from arena.store.timeline import make_timeline
 from engine import Record
 from tests.conftest import Arena, Once, run_here, start_command
 from tests.kills import count_judged

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.differences.tuned import TABLES
-from arena.runs.tune_parameters import FILE
+from arena.addons.studies.tune_parameters import FILE
+from arena.addons.studies.tuned import TABLES
 from arena.store.folder import REPORTS
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal

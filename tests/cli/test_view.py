@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.records.html_page import is_replay
+from arena.store.html_page import is_replay
 from tests.cli.test_records import LABEL, play
 from tests.conftest import Done, Once, run_here
 from tests.records.games import random_record

@@ -10,11 +10,18 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from arena.differences.ablation import MEASURES, Contest, Measure, count_pairs, difference, estimate
-from arena.games.match import GameResult
-from arena.insight.summary import cut_apart
+from arena.addons.studies.ablation import (
+    MEASURES,
+    Contest,
+    Measure,
+    count_pairs,
+    difference,
+    estimate,
+)
 from arena.statistics.intervals import Ints
 from arena.store.store import Store
+from arena.tables.summary import cut_apart
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from bench.studies.ablation import SETUPS, Setup, hold
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.differences.ablation import MEASURES, Ablation, VariantResult
+from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult
 from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
 from arena.differences.comparison import SprtResult
 from arena.differences.difference_columns import RATING_CHANGES

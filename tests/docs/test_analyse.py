@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena.insight.losses import AGREEMENT, DECISIONS
-from arena.insight.table_columns import TableColumns
+from arena.tables.losses import AGREEMENT, DECISIONS
+from arena.tables.table_columns import TableColumns
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "analyse.md").read_text()

@@ -6,10 +6,10 @@ import inspect
 import re
 from collections.abc import Iterable
 
-from arena.rl import VERSION, Encoding
-from arena.rl.aec import DistrictNoirAEC
-from arena.rl.env import DistrictNoirEnv
-from arena.rl.vector import DistrictNoirVectorEnv
+from arena.addons.rl import VERSION, Encoding
+from arena.addons.rl.aec import DistrictNoirAEC
+from arena.addons.rl.env import DistrictNoirEnv
+from arena.addons.rl.vector import DistrictNoirVectorEnv
 from engine.encoding import Field
 from tests import ROOT
 

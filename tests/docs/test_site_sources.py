@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from arena.cli import cli
-from arena.insight.table_columns import TableColumns
+from arena.tables.table_columns import TableColumns
 from docs.making import api, commands, config_keys, csv_columns, staging
 from tests import ROOT, markdown
 

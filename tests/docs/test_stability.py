@@ -7,7 +7,7 @@ import tomllib
 
 import yaml
 
-from arena.leagues import ledger
+from arena.addons.league import ledger
 from arena.store import database, judged_games
 from arena.tournament.versions import minor, version_here
 from engine import encoding, record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.records.html_page import is_replay
+from arena.store.html_page import is_replay
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "viewer.md").read_text()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.insight.table_columns import CARDS
 from arena.reports import take_section as takes
+from arena.tables.table_columns import CARDS
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "wins.md").read_text()

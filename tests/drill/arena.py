@@ -7,7 +7,7 @@ from tests.drill.fault import Fault
 ARENA = [
     Fault(
         "the guilty bot wins",
-        "arena/games/match.py",
+        "arena/tournament/match.py",
         'winning_seat, win_type = 1 - guilty, "forfeit"',
         'winning_seat, win_type = guilty, "forfeit"',
         "tests/games/test_match.py::test_a_rogue_forfeits_in_either_seat",
@@ -43,14 +43,14 @@ ARENA = [
     ),
     Fault(
         "a process that ends taken for one that has closed its output",
-        "arena/lanes/silence.py",
+        "arena/lanes/pipes.py",
         "not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))",
         "not is_open",
         "tests/lanes/test_silence.py::test_a_process_that_has_ended_has_not_closed_its_output",
     ),
     Fault(
         "a message of any length taken from a worker",
-        "arena/executors/frames.py",
+        "arena/executors/answers.py",
         "            if size > self.most:",
         "            if False:",
         "tests/executors/test_garbled.py::test_a_frame_is_bounded_before_it_is_kept",
@@ -205,28 +205,28 @@ ARENA = [
     ),
     Fault(
         "a record's take of five cards from a row of three or four",
-        "arena/records/card_layout.py",
+        "arena/store/card_layout.py",
         "start = max(0, len(self.row) - take_size)",
         "start = len(self.row) - take_size",
         "tests/records/test_show.py::test_a_take_is_the_whole_row_up_to_five_cards",
     ),
     Fault(
         "a board's take of five cards from a row of three or four",
-        "arena/records/board.py",
+        "arena/store/board.py",
         "return max(0, len(self.row) - self.view.rules.take_size)",
         "return len(self.row) - self.view.rules.take_size",
         "tests/records/test_board.py::test_a_take_is_the_whole_row_up_to_five_cards",
     ),
     Fault(
         "the oldest events kept in place of the latest",
-        "arena/records/board.py",
+        "arena/store/board.py",
         "*self.events(since)[-_MOST_EVENTS:]",
         "*self.events(since)[:_MOST_EVENTS]",
         "tests/records/test_board.py::test_only_the_latest_of_many_events_are_shown",
     ),
     Fault(
         "bots of equal Elo in the order of a fit's last bits",
-        "arena/insight/tables.py",
+        "arena/tables/counted.py",
         "table = _rounded(table.reset_index())",
         "table = table.reset_index()",
         "tests/insight/test_tables.py::test_bots_of_equal_elo_are_in_the_order_of_their_labels",
@@ -247,14 +247,14 @@ ARENA = [
     ),
     Fault(
         "timings merged without their longest decision",
-        "arena/games/timing.py",
+        "arena/tournament/timing.py",
         "        self.longest = max(self.longest, other.longest)\n",
         "",
         "tests/games/test_timing.py::test_merged_timings_are_those_of_all_decisions",
     ),
     Fault(
         "quantiles rounded towards a second",
-        "arena/games/timing.py",
+        "arena/tournament/timing.py",
         "math.floor(math.log2(max(seconds, 1e-9)) * _STEPS)",
         "int(math.log2(max(seconds, 1e-9)) * _STEPS)",
         "tests/games/test_timing.py::test_a_quantile_is_at_most_4_5_percent_too_high",
@@ -282,14 +282,14 @@ ARENA = [
     ),
     Fault(
         "the seat to act blamed for a bot that cannot begin",
-        "arena/games/match.py",
+        "arena/tournament/match.py",
         "return Finished(state, forfeit.fault, seat)",
         "return Finished(state, forfeit.fault, state.to_act)",
         "tests/games/test_match.py::test_a_bot_that_cannot_begin_is_guilty_in_either_seat",
     ),
     Fault(
         "output lost with the strategy that could not be made",
-        "arena/games/players.py",
+        "arena/tournament/players.py",
         "forfeit_from(error, self.printed + self.output.take())",
         "forfeit_from(error, self.printed)",
         "tests/games/test_match.py::test_a_bot_that_cannot_begin_is_guilty_in_either_seat",
@@ -317,7 +317,7 @@ ARENA = [
     ),
     Fault(
         "a run of another engine called changed bots",
-        "arena/store/glance.py",
+        "arena/store/reader.py",
         "if not _can_go_on(database):",
         "if False:",
         "tests/stability/test_folders.py::test_a_state_before_1_0_is_opened_or_refused",
@@ -422,14 +422,14 @@ ARENA = [
     ),
     Fault(
         "a rating for a bot that never loads",
-        "arena/insight/run_tables.py",
+        "arena/tables/run_tables.py",
         "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
         "return Field(pairings, counts.played.pair_totals, labels, (), anchors, **how)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(
         "games that were not played in the ratings",
-        "arena/insight/run_tables.py",
+        "arena/tables/run_tables.py",
         "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
         "return Field(pairings, counts.pair_totals, labels, unrated, anchors, **how)",
         "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
@@ -492,7 +492,7 @@ ARENA = [
     ),
     Fault(
         "the removed cards in the page of one seat",
-        "arena/records/timeline.py",
+        "arena/store/timeline.py",
         '"removed": to_text(bytes(sorted(last.removed))) if seat is None else None,',
         '"removed": to_text(bytes(sorted(last.removed))),',
         "tests/records/test_sources.py::"
@@ -514,14 +514,14 @@ ARENA = [
     ),
     Fault(
         "a swap that leaves the past as it was",
-        "arena/games/swap.py",
+        "arena/tournament/swap.py",
         "        after[taken.played] = other",
         "        pass",
         "tests/games/test_swap.py::test_a_swap_changes_one_card_of_a_pile_and_one_out_of_the_game",
     ),
     Fault(
         "the opponent's result in place of the taker's",
-        "arena/runs/intervene.py",
+        "arena/addons/studies/intervene.py",
         "side = int(swap.seat != seat)",
         "side = int(swap.seat == seat)",
         "tests/runs/test_intervene.py"
@@ -529,7 +529,7 @@ ARENA = [
     ),
     Fault(
         "games of a pair counted as if they were of two",
-        "arena/differences/effects.py",
+        "arena/addons/studies/effects.py",
         'pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)',
         "pair = np.arange(len(rows))",
         "tests/differences/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
@@ -558,7 +558,7 @@ ARENA = [
     ),
     Fault(
         "a record of a worker cut where a read ends",
-        "arena/executors/frames.py",
+        "arena/executors/answers.py",
         "            if len(self._data) < end:\n                return\n",
         "",
         "tests/executors/test_log.py::test_a_frame_waits_until_it_is_whole",
@@ -593,7 +593,7 @@ ARENA = [
     ),
     Fault(
         "rounds of a search on the same deals",
-        "arena/tournament/tune_plan.py",
+        "arena/addons/studies/tune_plan.py",
         'seed=stream(self.base.seed, "tune", "round", number).getrandbits(63),',
         "seed=self.base.seed,",
         "tests/runs/test_tune.py::test_all_candidates_of_a_round_meet_the_same_deals",
@@ -608,21 +608,21 @@ ARENA = [
     ),
     Fault(
         "an opponent's fault counted as a win of the candidate",
-        "arena/runs/tune_parameters.py",
+        "arena/addons/studies/tune_parameters.py",
         "by_opponent = result.fault is not None and result.winner == 0",
         "by_opponent = False",
         "tests/runs/test_tune.py::test_an_opponent_that_fails_ends_the_search_with_one_line",
     ),
     Fault(
         "a setting that failed tried again",
-        "arena/tournament/search.py",
+        "arena/addons/studies/search.py",
         "        return [point for point in snapped if point not in self.failed]",
         "        return [*snapped]",
         "tests/tournament/test_search.py::test_what_failed_is_never_tried_again",
     ),
     Fault(
         "errors on common deals taken for independent ones",
-        "arena/statistics/common_deals.py",
+        "arena/addons/studies/surrogate.py",
         "return np.asarray(correlation * np.outer(roots, roots) / max(1, deals))",
         "return np.asarray(np.diag(roots**2) / max(1, deals))",
         "tests/statistics/test_surrogate.py"
@@ -630,7 +630,7 @@ ARENA = [
     ),
     Fault(
         "a search that forgets what its rounds tried",
-        "arena/runs/tune_parameters.py",
+        "arena/addons/studies/tune_parameters.py",
         "        batch = self.read(place) or self.search.next()",
         "        batch = self.search.next()",
         "tests/runs/test_tune.py::test_a_round_of_another_search_is_refused",
@@ -644,7 +644,7 @@ ARENA = [
     ),
     Fault(
         "a restriction that a bot in a process of its own does not have",
-        "arena/games/players.py",
+        "arena/tournament/players.py",
         "        view = self.narrow(view)\n",
         "",
         "tests/cli/test_restrict.py::test_the_same_in_a_process_of_its_own",

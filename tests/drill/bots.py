@@ -49,7 +49,7 @@ BOTS = [
     ),
     Fault(
         "scores of many games that forget that the other seat has played",
-        "arena/batch/seats.py",
+        "arena/batch/beliefs.py",
         "np.stack([games.plies, games.plies + 1])",
         "np.stack([games.plies, games.plies])",
         "tests/bots/test_scores.py::test_the_scores_choose_as_the_bot_does",
@@ -70,7 +70,7 @@ BOTS = [
     ),
     Fault(
         "a clone of the bot that the cloned one plays against",
-        "arena/runs/clone_bot.py",
+        "arena/addons/learn/teach_learner.py",
         "[1 - row[2] for row in rows]",
         "[row[2] for row in rows]",
         "tests/cli/test_probe.py::test_a_bot_without_scores_is_probed_by_a_clone",

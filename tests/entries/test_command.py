@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries import program
-from arena.entries.elsewhere import find_here
+from arena.addons.cluster.site import find_here
+from arena.entries import identity
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -116,7 +116,7 @@ def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
     if place == "temporary":
         monkeypatch.setattr("tempfile.tempdir", str(bot))
     if place in ("many", "large"):
-        monkeypatch.setattr(program, "MOST_COPIED", (2 if place == "many" else 9, 1 << 10))
+        monkeypatch.setattr(identity, "MOST_COPIED", (2 if place == "many" else 9, 1 << 10))
     (bot / "other").write_text("x" * (2000 if place == "large" else 1))
     reasons = {
         "working": "it is the working folder",
@@ -139,7 +139,7 @@ def test_what_is_needed_and_too_large_is_reached_by_a_link(
     bot: Path, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
     """It stays where it is, and is not hashed."""
-    monkeypatch.setattr(program, "MOST_COPIED", (2, 1 << 10))
+    monkeypatch.setattr(identity, "MOST_COPIED", (2, 1 << 10))
     (bot / "lib" / "more").write_text("x" * 2000)
     entry = resolve("cmd:sh bot/run.sh", needs=["bot/lib"], lane=lane)
     assert {*entry.files()} == {"run.sh"}

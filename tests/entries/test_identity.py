@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.elsewhere import find_here, hash_imports
+from arena.addons.cluster.site import find_here, hash_imports
 from arena.entries.identity import hash_package, hash_source
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -25,7 +25,9 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_bot_that_builds_on_no_other_is_its_source(folder: Path) -> None:
     """The hash is the file's SHA-256."""
-    source = b"from engine import TAKE\nimport bots\nfrom . import base\nimport arena.batch.seats\n"
+    source = (
+        b"from engine import TAKE\nimport bots\nfrom . import base\nimport arena.batch.beliefs\n"
+    )
     assert hash_source(source, folder) == hashlib.sha256(source).hexdigest()
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.league import submission
+from arena.addons.league.submission import Refused
 from arena.entries import source_reader, syntax
 from arena.entries.catalogue import catalogue
 from arena.entries.pack import make_archive, read_packed, write_packed
@@ -19,8 +21,6 @@ from arena.entries.resolve import resolve
 from arena.entries.source_reader import make_outline
 from arena.entries.syntax import check_archive, find_shape, find_syntax_errors, read_outlines
 from arena.errors import ArenaError, InputError
-from arena.leagues import submission
-from arena.leagues.submission import Refused
 from tests import ROOT
 from tests.entries.costly import COSTLY, MARK, ODD, make_crowded
 from tests.leagues.small import a_league, accept

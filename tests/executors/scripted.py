@@ -8,11 +8,11 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from arena.addons.cluster import wire
+from arena.addons.cluster.roster import Place
 from arena.errors import NoSites
-from arena.executors import wire
-from arena.executors.roster import Place
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 
 Answering: TypeAlias = Callable[[Sequence[Chunk]], list[GameResult] | bytes | None]

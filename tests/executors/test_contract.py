@@ -15,17 +15,17 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.addons.cluster.fleet import Fleet
+from arena.addons.cluster.pool import PoolExecutor
+from arena.addons.cluster.roster import Place
 from arena.entries.resolve import resolve
 from arena.executors.contract import Executor
-from arena.executors.fleet import Fleet
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
-from arena.executors.pool import PoolExecutor
-from arena.executors.roster import Place
 from arena.executors.worker import Worker
-from arena.games.match import GameResult
 from arena.lanes.limits import Limits
 from arena.lanes.scratch import scratch_folder
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

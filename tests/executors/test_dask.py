@@ -21,14 +21,14 @@ from types import SimpleNamespace
 import pytest
 
 import arena
-from arena.cli.cluster import examine_sites, to_finding
+from arena.addons.cluster import calls, dask
+from arena.addons.cluster import fleet as fleets
+from arena.addons.cluster.cluster_commands import examine_sites, to_finding
+from arena.addons.cluster.dask import DaskExecutor, DaskPlaces, connect
 from arena.cli.examined import format_findings
 from arena.entries.resolve import resolve
 from arena.errors import InputError, NoSites
-from arena.executors import calls, dask
-from arena.executors import fleet as fleets
 from arena.executors.contract import Executor
-from arena.executors.dask import DaskExecutor, DaskPlaces, connect
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import run

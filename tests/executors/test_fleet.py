@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
+from arena.addons.cluster import calls, wire
+from arena.addons.cluster import fleet as fleets
+from arena.addons.cluster import roster as rosters
+from arena.addons.cluster.fleet import Fleet
+from arena.addons.cluster.roster import Place
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
-from arena.executors import calls, wire
-from arena.executors import fleet as fleets
-from arena.executors import roster as rosters
-from arena.executors.fleet import Fleet
 from arena.executors.log import RunLog, logger
-from arena.executors.roster import Place
-from arena.games.match import GameResult
 from arena.tournament.keys import Venue
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

@@ -12,16 +12,18 @@ from arena.executors.answers import (
     ASKING,
     PLAYED,
     WORDS,
+    Frames,
+    Garbled,
     LastWords,
+    pack,
     read_answer,
     write_answer,
 )
 from arena.executors.deaths import Asking
-from arena.executors.frames import Frames, Garbled, pack
 from arena.executors.local import LocalExecutor
 from arena.executors.log import run_log
-from arena.games.match import GameResult
 from arena.lanes.limits import Limits
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament

@@ -11,11 +11,11 @@ from arena.entries.resolve import resolve
 from arena.executors.halves import Halves
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
-from arena.games.match import GameResult
-from arena.games.timing import Timing
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import round_robin
 from arena.tournament.strikes import Strikes
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent

@@ -17,8 +17,7 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors import log
-from arena.executors.answers import LOGGED, read_answer, write_answer
-from arena.executors.frames import Frames, Garbled, pack
+from arena.executors.answers import LOGGED, Frames, Garbled, pack, read_answer, write_answer
 from tests import rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import LONG, played, rows

@@ -17,9 +17,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.addons.cluster import pool
 from arena.cli.starting import How
 from arena.errors import InputError
-from arena.executors import pool
 from arena.tournament.keys import Venue
 from tests import rogues
 from tests.conftest import Arena, run_command

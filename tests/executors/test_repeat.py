@@ -18,12 +18,12 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, run_log
 from arena.executors.repeat import MOST_GONE, UNSTEADY, Repeats
 from arena.executors.worker import Worker
-from arena.games.match import Finished
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.meter import find_below
 from arena.lanes.process import BotProcess
 from arena.store.store import Store
+from arena.tournament.match import Finished
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.strikes import Strikes

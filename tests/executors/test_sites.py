@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.elsewhere import hash_imports
+from arena.addons.cluster import site_host as host
+from arena.addons.cluster import wire
+from arena.addons.cluster.site import hash_imports
+from arena.addons.cluster.site_host import SiteEnded
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors import site_host as host
-from arena.executors import wire
-from arena.executors.site_host import SiteEnded
 from arena.lanes.limits import Limits
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament

@@ -18,10 +18,11 @@ import msgspec
 import pytest
 
 import arena
+from arena.addons.cluster import roster, wire
 from arena.check.item import Order
 from arena.cli import cli
 from arena.errors import InputError
-from arena.executors import roster, wire, worker_process
+from arena.executors import worker_process
 from arena.executors.contract import open_executor
 from arena.executors.local import LocalExecutor
 from arena.tournament.config import Config
@@ -242,9 +243,9 @@ def test_an_order_of_a_check_has_its_venue() -> None:
 OWNERS: Mapping[str, set[str]] = {
     "LocalExecutor": {"arena.executors.contract"},
     "DaskExecutor": {"arena.executors.contract"},
-    "PoolExecutor": {"arena.executors.contract", "arena.executors.pool"},
+    "PoolExecutor": {"arena.executors.contract", "arena.addons.cluster.pool"},
     "mpi_executor": {"arena.executors.contract"},
-    "Venue": {"arena.tournament.keys", "arena.leagues.submission"},  # which times a bot
+    "Venue": {"arena.tournament.keys", "arena.addons.league.submission"},  # which times a bot
 }
 """Which modules make an executor or a venue."""
 

@@ -10,14 +10,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from arena.addons.cluster import wire
 from arena.entries.resolve import resolve
-from arena.executors import frames, wire
-from arena.games.judged import PARTS, Judged, JudgedGame, Question, Recorded
-from arena.games.match import GameResult
-from arena.games.timing import Timing
+from arena.executors import answers
 from arena.lanes.faults import Fault
+from arena.tournament.judged import PARTS, Judged, JudgedGame, Question, Recorded
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions
 from engine import STANDARD
@@ -139,13 +140,13 @@ def test_a_question_and_its_answer_come_back_as_they_were() -> None:
 )
 def test_a_judgement_that_cannot_be_is_garbled(data: bytes) -> None:
     """As a game is that cannot be."""
-    with pytest.raises(frames.Garbled):
+    with pytest.raises(answers.Garbled):
         wire.read_answer(data, [ASKED])
 
 
 def test_games_that_are_to_be_played_cannot_be_refused() -> None:
     """Only a question can."""
-    with pytest.raises(frames.Garbled):
+    with pytest.raises(answers.Garbled):
         wire.read_answer(judged(refusal="no"), [CHUNK])
 
 
@@ -215,7 +216,7 @@ def possible_and_not() -> Iterator[Any]:
 @pytest.mark.parametrize("data", [*possible_and_not()])
 def test_what_was_not_asked_for_is_garbled(data: bytes) -> None:
     """Also a game that cannot be: it would only fail when the tables are made."""
-    with pytest.raises(frames.Garbled, match=r"^its answer "):
+    with pytest.raises(answers.Garbled, match=r"^its answer "):
         wire.read_answer(data, [CHUNK])
 
 
@@ -224,14 +225,14 @@ def test_impossible_times_are_garbled(buckets: dict[int, int]) -> None:
     """A time that no float holds would end the run when its files are written."""
     distribution = [1, 0.5, 0.5, buckets]
     part = [2, 5, 1, RESULTS, {"greedy": [distribution, distribution]}, 0.5]
-    with pytest.raises(frames.Garbled, match=r"^its answer "):
+    with pytest.raises(answers.Garbled, match=r"^its answer "):
         wire.read_answer(answer([], part=part), [CHUNK])
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x91" * 100_000, pickle.dumps(["no"])])
 def test_a_first_message_that_cannot_be_read_is_garbled(data: bytes) -> None:
     """It is neither taken for a site that lacks nothing, nor executed."""
-    with pytest.raises(frames.Garbled, match="first message"):
+    with pytest.raises(answers.Garbled, match="first message"):
         wire.read_hello(data)
 
 
@@ -246,21 +247,21 @@ def test_nothing_of_a_site_is_unpickled() -> None:
     """A pickle that would end this process is Garbled."""
     bomb = pickle.dumps(Bomb())
     for read in (wire.read_hello, lambda data: wire.read_answer(data, [CHUNK])):
-        with pytest.raises(frames.Garbled):
+        with pytest.raises(answers.Garbled):
             read(bomb)
 
 
 def test_frames_arrive_whole() -> None:
     """Also those that are longer than a pipe holds are not needed at once; the end is an error."""
     source, sink = os.pipe()
-    frames.send(sink, wire.ANSWER, b"abc")
-    frames.send(sink, wire.BEAT)
-    assert frames.receive(source) == (wire.ANSWER, b"abc")
-    assert frames.receive(source) == (wire.BEAT, b"")
+    answers.send(sink, wire.ANSWER, b"abc")
+    answers.send(sink, wire.BEAT)
+    assert answers.receive(source) == (wire.ANSWER, b"abc")
+    assert answers.receive(source) == (wire.BEAT, b"")
     os.write(sink, b"\x01")
     os.close(sink)
     with pytest.raises(EOFError):
-        frames.receive(source)
+        answers.receive(source)
     os.close(source)
 
 
@@ -269,6 +270,6 @@ def test_a_frame_of_any_size_is_not_waited_for() -> None:
     source, sink = os.pipe()
     os.write(sink, b"\xff" * 9)
     with pytest.raises(EOFError):
-        frames.receive(source)
+        answers.receive(source)
     os.close(source)
     os.close(sink)

@@ -21,19 +21,18 @@ from arena.entries.resolve import resolve
 from arena.entries.spec import person_label
 from arena.errors import ArenaError
 from arena.executors.log import QUIET
-from arena.games.match import play_together
-from arena.games.players import RemotePlayer
-from arena.games.timing import Timing
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
-from arena.records import judge
-from arena.records.judge import read_lines
-from arena.records.show import format_game
 from arena.runs.run import run
 from arena.runs.verify import verify
+from arena.store import judge
 from arena.store.folder import RunFolder
+from arena.store.judge import format_game, read_lines
 from arena.tournament import config
+from arena.tournament.match import play_together
+from arena.tournament.players import RemotePlayer
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError
 from engine.strategy import Clock

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from arena.games.match import (
+from arena.lanes.faults import Fault, Forfeit
+from arena.lanes.limits import Allowed
+from arena.tournament.match import (
     Asking,
     Doubt,
     Finished,
@@ -19,8 +21,6 @@ from arena.games.match import (
     play_together,
     result_of,
 )
-from arena.lanes.faults import Fault, Forfeit
-from arena.lanes.limits import Allowed
 from engine import View
 from engine.cards import CHARS
 from engine.strategy import Spent

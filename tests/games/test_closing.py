@@ -13,10 +13,10 @@ from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.executors.worker import Worker
-from arena.games.match import GameResult
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.store.folder import RunFolder
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup, View, play_game

@@ -12,13 +12,13 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.log import logger
 from arena.executors.worker import Worker
-from arena.games.match import GameResult, WallClock, play_untimed
-from arena.games.timing import Pace
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
+from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Fixture, Pairing, round_robin
+from arena.tournament.timing import Pace
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.play import draw

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from arena.games.match import Doubt, Question, Reply
-from arena.games.players import RemotePlayer
-from arena.games.timing import Timing
 from arena.lanes.faults import Fault, Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Choose, End, New
+from arena.tournament.match import Doubt, Question, Reply
+from arena.tournament.players import RemotePlayer
+from arena.tournament.timing import Timing
 from engine.strategy import Clock, Spent
 from engine.view import view
 from tests.positions import at, dealt

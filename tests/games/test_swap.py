@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from arena.games.swap import Swap, SwappedState, draw_swaps, find_taken, make_swap
+from arena.tournament.swap import Swap, SwappedState, draw_swaps, find_taken, make_swap
 from engine import CITY, STANDARD, TAKE, Rules, State
 from engine.cards import UNIT
 from engine.play import playout

@@ -13,11 +13,11 @@ import pytest
 import arena as library
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.games.thinking import find_thoughts
-from arena.records.judge import parse_record
-from arena.records.timeline import parse_thoughts, write_thoughts
 from arena.runs.rerun import add_thoughts_of_run
+from arena.store.judge import parse_record
 from arena.store.reader import choose, chosen_games, read_run
+from arena.store.timeline import parse_thoughts, write_thoughts
+from arena.tournament.thinking import find_thoughts
 from bots.endgame import Endgame
 from bots.ismcts import Ismcts
 from engine import Record, Thought, View

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.games.timing import Distribution, Pace, Timing
 from arena.lanes.limits import Limits
+from arena.tournament.timing import Distribution, Pace, Timing
 from engine.strategy import Spent
 
 

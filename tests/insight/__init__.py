@@ -1,1 +1,1 @@
-"""Tests of `arena.insight`."""
+"""Tests of `arena.tables`."""

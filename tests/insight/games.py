@@ -7,12 +7,12 @@ from random import Random
 from typing import NamedTuple
 
 from arena.entries.resolve import resolve
-from arena.games.match import GameResult
-from arena.insight.run_games import Row
-from arena.insight.win_tables import WinTables, make_win_tables
 from arena.lanes.faults import Fault
 from arena.store.store import Store
+from arena.tables.run_games import Row
+from arena.tables.win_tables import WinTables, make_win_tables
 from arena.tournament import plan
+from arena.tournament.match import GameResult
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, State, outcome, points, to_text
 from engine.errors import RulesError

@@ -15,7 +15,7 @@ from html import unescape
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from arena.reports.packed_texts import DIGITS
+from arena.reports.profile_data import DIGITS
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -7,13 +7,13 @@ import json
 
 from arena.differences.run_files import make_files, timings_writer
 from arena.entries.resolve import resolve
-from arena.games.match import GameResult
-from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.store.folder import MANIFEST, TABLES, WINS
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.strategy import Spent

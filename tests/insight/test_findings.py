@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from arena.insight.findings import Findings, Misfit
 from arena.statistics.intervals import SeatAdvantage
+from arena.tables.findings import Findings, Misfit
 
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)

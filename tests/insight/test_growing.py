@@ -6,12 +6,11 @@ from random import Random
 
 import pytest
 
-from arena.insight import win_tables
-from arena.insight.growing import GrowingTables
-from arena.insight.win_tables import WinTables, make_win_tables
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
+from arena.tables import win_tables
+from arena.tables.win_tables import GrowingTables, WinTables, make_win_tables
 from arena.tournament.plan import Chunk, Played
 from tests.insight.games import FAULT, GameResult, play, tournament
 
@@ -58,7 +57,7 @@ def test_chunks_in_any_order_give_the_same_tables(
 ) -> None:
     """Also where only some pairs say what cards are worth."""
     monkeypatch.setattr(win_tables, "MOST_PAIRS", sampled)
-    monkeypatch.setattr("arena.insight.run_games.CELLS", 48 * 5)
+    monkeypatch.setattr("arena.tables.run_games.CELLS", 48 * 5)
     chunks = chunks_of(6)
     store = stored(chunks)
     wanted = make_win_tables(CUP, store.count(), store.records, sampled=sampled)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.insight.headline import Headline, Share, Top, find_headline, write_lead
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate
 from arena.statistics.verdicts import Verdict
+from arena.tables.headline import Headline, Share, Top, find_headline, write_lead
 from arena.tournament.schedule import Pairing
 from bench.studies.headlines import CASES, KINDS, Case, judge, play, simulate
 

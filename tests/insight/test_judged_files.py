@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 
 from arena.errors import InputError
-from arena.insight import judged_files
-from arena.insight.judged_files import JudgedTables, read_judged
-from arena.insight.losses import AGREEMENT, DECISIONS, make_agreement
 from arena.store.csv_files import csv_writer
 from arena.store.folder import AGREED, ANALYSIS
 from arena.store.store import Store
+from arena.tables import losses
+from arena.tables.losses import AGREEMENT, DECISIONS, JudgedTables, make_agreement, read_judged
 from engine import STANDARD
 from tests.reports.runs import cup, make_store
 
@@ -146,7 +145,7 @@ def test_no_content_of_a_file_is_more_than_a_line(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
 ) -> None:
     """Whatever it is, also a folder in its place."""
-    monkeypatch.setattr(judged_files, "_MOST", 30_000)
+    monkeypatch.setattr(losses, "_MOST", 30_000)
     (tmp_path / name).write_bytes(content)
     (line,) = read_judged(tmp_path, CUP, store).left_out
     assert line.startswith(f"{name}: ")
@@ -196,4 +195,4 @@ def test_the_game_of_a_changed_bot_is_not_of_this_run(
     other = make_store(cup(["a", "b", "=c"], 2, seed=8))
     content = decisions.to_csv(index=False).encode()
     with pytest.raises(InputError, match="not of the games of this run"):
-        judged_files.parse_decisions(content, CUP, other)
+        losses.parse_decisions(content, CUP, other)

@@ -10,18 +10,18 @@ import pandas as pd
 import pytest
 
 import arena
-from arena.games.match import Finished, GameResult, result_of
+from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
+from arena.addons.league.ledger import RatingRow
+from arena.addons.league.shown import format_standings, standings
+from arena.addons.table.looking_up import describe_progress, describe_run
 from arena.lanes.faults import Fault
-from arena.leagues.league import League
-from arena.leagues.league_site import write_site
-from arena.leagues.ledger import RatingRow
-from arena.leagues.shown import format_standings, standings
 from arena.library.comparing import Comparison
 from arena.library.results import Results
 from arena.runs.run_progress import RunProgress
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.table.looking_up import describe_progress, describe_run
+from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.tournament import Anchor, Tournament

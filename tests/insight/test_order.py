@@ -12,11 +12,11 @@ import pytest
 
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.strikes import Forfeits
 from arena.tournament.tournament import Anchor, Tournament

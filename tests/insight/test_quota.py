@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.insight.win_tables import share_out
+from arena.tables.win_tables import share_out
 
 
 @pytest.mark.parametrize(

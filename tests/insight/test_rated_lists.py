@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from arena.errors import InputError
-from arena.insight.rated_lists import name_bots, rate_lists
 from arena.statistics.intervals import Z95, score_interval
 from arena.store.listed_games import GameList, list_games
+from arena.tables.rated_lists import name_bots, rate_lists
 
 NEEDED = ["bot", "opponent", "winner"]
 ONE, OTHER = ("1" * 64, "{}"), ("2" * 64, "{}")

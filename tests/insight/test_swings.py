@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.insight.run_games import read_batches
-from arena.insight.swings import Turns, chances_of, find_decisive
+from arena.tables.run_games import read_batches
+from arena.tables.swings import Turns, chances_of, find_decisive
 from bots.champion import Champion
 from engine import STANDARD, Rules, Setup, State, Valuer
 from engine.view import view

@@ -12,10 +12,6 @@ import pandas as pd
 import pytest
 
 from arena.differences import difference_columns
-from arena.games.match import GameResult
-from arena.games.timing import Timing
-from arena.insight import losses, table_columns, tables
-from arena.insight.table_columns import LOSS_COLUMNS, WIN_TYPES, TableColumns
 from arena.lanes.faults import Fault
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
@@ -24,8 +20,12 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.letters import give_ranks
 from arena.store.csv_files import make_timings, write_games
 from arena.store.store import Store
+from arena.tables import counted, losses, table_columns
+from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES, TableColumns
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
+from arena.tournament.timing import Timing
 from engine.strategy import Spent
 
 PAIRINGS = [Pairing("a", "b"), Pairing("a", "c")]
@@ -57,9 +57,9 @@ def store() -> Store:
 
 
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
-    sides = tables.make_sides(pairings, store.count().tallies)
+    sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels)
-    return tables.make_standings(sides, field, [*labels])
+    return counted.make_standings(sides, field, [*labels])
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -108,10 +108,10 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
-    sides = tables.make_sides(PAIRINGS, store.count().tallies)
-    scores = tables.make_pair_scores(PAIRINGS, store.count().pair_totals)
+    sides = counted.make_sides(PAIRINGS, store.count().tallies)
+    scores = counted.make_pair_scores(PAIRINGS, store.count().pair_totals)
     residuals = make_residuals(Field(PAIRINGS, store.count().pair_totals, "abc"))
-    table = tables.make_head_to_head(sides, scores, residuals)
+    table = counted.make_head_to_head(sides, scores, residuals)
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
     assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
@@ -126,7 +126,7 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
 
 def test_win_types_are_counted_by_seat(store: Store) -> None:
     """The seat is that of the row's bot."""
-    table = tables.make_win_types(tables.make_sides(PAIRINGS, store.count().tallies))
+    table = counted.make_win_types(counted.make_sides(PAIRINGS, store.count().tallies))
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
     b0 = row(table, bot="b", seat=0)
@@ -150,9 +150,9 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
         pairings = round_robin(labels)
         results = [[game(pair, seat, p) for pair in range(3) for seat in (0, 1)] for p in pairings]
         store = stored(results)
-        sides = tables.make_sides(pairings, store.count().tallies)
+        sides = counted.make_sides(pairings, store.count().tallies)
         field = LastBits(pairings, store.count().pair_totals, labels)
-        standings = tables.make_standings(sides, field, labels)
+        standings = counted.make_standings(sides, field, labels)
         assert list(standings["bot"]) == ["c", "a", "b"], labels
         assert list(standings["rank"]) == [1, 2, 2]  # equal ones share a rank
         assert standings["elo"].iloc[1] == standings["elo"].iloc[2]
@@ -209,7 +209,7 @@ def test_every_two_bots_have_a_verdict() -> None:
     pairings = [Pairing("a", "b"), Pairing("a", "c"), Pairing("b", "c")]
     totals = [PairTotals(n, 60, total, squares) for n, total, squares in SCORED]
     field = Field(pairings, totals, ["a", "b", "c"])
-    table = tables.make_verdicts(field)
+    table = counted.make_verdicts(field)
     assert [*table["bot"], *table["opponent"]] == [*"aab", *"bcc"]
     assert [*table["verdict"]] == ["apart", "apart", "leans"]
     ratings = field.ratings
@@ -219,13 +219,13 @@ def test_every_two_bots_have_a_verdict() -> None:
         assert row["lead_low"] < row["lead"] < row["lead_high"]
         assert row["lead_high"] - row["lead_low"] < upper.high - upper.low + lower.high - lower.low
     judged = Field(pairings, totals, ["a", "b", "c"], {"b"})
-    (row,) = tables.make_verdicts(judged).itertuples(index=False)
+    (row,) = counted.make_verdicts(judged).itertuples(index=False)
     assert (row.bot, row.opponent) == ("a", "c")
     unbeaten = Field(pairings[:1], [PairTotals(0, 5, 10.0, 20.0, (0, 0, 0, 0, 5))], ["a", "b"])
-    (row,) = tables.make_verdicts(unbeaten).itertuples(index=False)
+    (row,) = counted.make_verdicts(unbeaten).itertuples(index=False)
     assert (row.lead_low, row.verdict) == (0.0, "leans")
     assert math.isnan(row.lead_high)
-    (row,) = tables.make_verdicts(Field(pairings, [], ["a", "b"])).itertuples(index=False)
+    (row,) = counted.make_verdicts(Field(pairings, [], ["a", "b"])).itertuples(index=False)
     assert (row.verdict, math.isnan(row.lead), math.isnan(row.likely)) == ("open", True, True)
 
 

@@ -7,12 +7,12 @@ import io
 import pandas as pd
 import pytest
 
-from arena.games.match import GameResult
-from arena.insight import tables
-from arena.insight.summary import format_standings, plain_rows
 from arena.lanes.faults import Fault
 from arena.statistics.field import Field
 from arena.store.store import Store
+from arena.tables import counted
+from arena.tables.summary import format_standings, plain_rows
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, round_robin
 from arena.tournament.strikes import find_unrated
@@ -33,9 +33,9 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     store, pairings = Store(None), round_robin(labels)
     for number, results in enumerate(played):
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
-    sides = tables.make_sides(pairings, store.count().tallies)
+    sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels, unrated)
-    return tables.make_standings(sides, field, labels)
+    return counted.make_standings(sides, field, labels)
 
 
 A_B = games([0, 0, 1, 0])

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.insight.replayed_games import SOURCES
-from arena.insight.run_games import Row, read_batches
-from arena.insight.swings import chances_of
-from arena.insight.win_tables import WinTables
 from arena.statistics.intervals import Moments
+from arena.tables.replayed_games import SOURCES
+from arena.tables.run_games import Row, read_batches
+from arena.tables.swings import chances_of
+from arena.tables.win_tables import WinTables
 from engine import STANDARD, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS
 from tests.insight.games import Played, play, random_rules, rows_of, tables_of, tournament

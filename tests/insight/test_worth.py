@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from arena.insight.cards import Sample, _fit, _Takes, cross, dot, weigh
-from arena.insight.run_games import read_batches
 from arena.statistics.distributions import Floats
+from arena.tables.cards import Sample, _fit, _Takes, cross, dot, weigh
+from arena.tables.run_games import read_batches
 from engine import CITY, KINDS, STANDARD, TAKE, counts, points
 from tests.insight.games import play, rows_of, tournament
 

@@ -14,9 +14,6 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.games.match import GameResult
-from arena.games.players import RemotePlayer
-from arena.games.timing import Timing
 from arena.lanes.cleanup import FOLDER_VARIABLE, remove_tree, sweep
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
@@ -25,7 +22,10 @@ from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
 from arena.lanes.meter import Held
 from arena.lanes.process import BotProcess, bot_process
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
+from arena.tournament.players import RemotePlayer
+from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules, Setup, State, View
 from engine.state import random_deal

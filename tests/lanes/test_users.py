@@ -10,16 +10,16 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
+from arena.lanes.bubblewrap import User, free_user
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
-from arena.lanes.users import User, free_user
 from tests.runs.test_rogues import needs_jail
 from tests.users import IS_ROOT
 
 FEW = (3_000_000_000, 6)
 """The first number and the count of a container with few users, of which jails have three."""
 ELSEWHERE = (
-    "import sys; from arena.lanes.users import free_user; "
+    "import sys; from arena.lanes.bubblewrap import free_user; "
     f"user = free_user(*{FEW}); print(user.number, flush=True); sys.stdin.read()"
 )
 

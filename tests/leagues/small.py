@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from arena.addons.league.league import League, RoundResult, make_league
+from arena.addons.league.league_settings import Settings, check_settings
+from arena.addons.league.ledger import ACTIVE, Version
 from arena.check.item import Item, Order
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.leagues.league import League, RoundResult, make_league
-from arena.leagues.league_settings import Settings, check_settings
-from arena.leagues.ledger import ACTIVE, Version
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.leagues.families import shared_covariance
+from arena.addons.league.league_ratings import shared_covariance
 from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO, Fit

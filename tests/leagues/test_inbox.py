@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.league import inbox, submission
+from arena.addons.league.inbox import take_all
+from arena.addons.league.league import League
 from arena.errors import ArenaError, InputError
-from arena.leagues import inbox, submission
-from arena.leagues.inbox import take_all
-from arena.leagues.league import League
 from tests.leagues.small import NOON, a_league, accept, write_bot
 
 

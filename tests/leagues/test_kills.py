@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.leagues.inbox import INBOX, TAKEN
-from arena.leagues.league import League, make_league
-from arena.leagues.ledger import Version
+from arena.addons.league.inbox import INBOX, TAKEN
+from arena.addons.league.league import League, make_league
+from arena.addons.league.ledger import Version
 from tests.conftest import run_here
 from tests.leagues.small import BOT, settings
 from tests.leagues.test_league import games, tables

@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-from arena.errors import InputError
-from arena.executors.local import LocalExecutor
-from arena.leagues import submission
-from arena.leagues.inbox import take_all
-from arena.leagues.league import League, make_league
-from arena.leagues.league_settings import Settings, read_settings
-from arena.leagues.ledger import REPLACED, SUSPENDED, WITHDRAWN
-from arena.leagues.shown import (
+from arena.addons.league import submission
+from arena.addons.league.inbox import take_all
+from arena.addons.league.league import League, make_league
+from arena.addons.league.league_settings import Settings, read_settings
+from arena.addons.league.ledger import REPLACED, SUSPENDED, WITHDRAWN
+from arena.addons.league.shown import (
     format_history,
     format_standings,
     history,
     standings,
     to_document,
 )
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
 from arena.store.reader import read_run
 from tests.conftest import run_here
 from tests.leagues.small import NOON, a_league, accept, play, settings, write_bot
@@ -222,8 +222,8 @@ def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
             with league.ledger.changing():
                 league.ledger.add_round(number, plan, "")
         code = (
-            "import sys; from pathlib import Path; from arena.leagues import round as r\n"
-            "from arena.leagues.league import League\n"
+            "import sys; from pathlib import Path; from arena.addons.league import round as r\n"
+            "from arena.addons.league.league import League\n"
             "from arena.executors.local import LocalExecutor\n"
             "league = League(Path(sys.argv[1]))\n"
             "r._read = lambda *_: (print('played', flush=True), __import__('time').sleep(600))\n"

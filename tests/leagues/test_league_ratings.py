@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arena.addons.league.league_ratings import rate
+from arena.addons.league.ledger import REPLACED, Pairs, Version
 from arena.entries.catalogue import ELO as LADDER
-from arena.leagues.league_ratings import rate
-from arena.leagues.ledger import REPLACED, Pairs, Version
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from tests.leagues.small import version

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from arena.leagues.matching import BLOCK, BREADTH, Contender, Field, choose_meetings
+from arena.addons.league.matching import BLOCK, BREADTH, Contender, Field, choose_meetings
 from arena.statistics.ratings import ELO
 
 MANY = 1 << 30

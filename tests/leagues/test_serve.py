@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from arena.addons.league import submission
+from arena.addons.league.inbox import serve
+from arena.addons.league.league import League, make_league
 from arena.executors.local import LocalExecutor
-from arena.leagues import submission
-from arena.leagues.league import League, make_league
-from arena.leagues.serve import serve
 from tests.leagues.small import a_league, accept, settings, write_bot
 from tests.leagues.test_league import games, tables
 
@@ -22,9 +22,9 @@ SERVER = """
 import sys, time
 from pathlib import Path
 from arena.executors.local import LocalExecutor
-from arena.leagues import inbox, submission
-from arena.leagues.league import League
-from arena.leagues.serve import serve
+from arena.addons.league import inbox, submission
+from arena.addons.league.league import League
+from arena.addons.league.inbox import serve
 from tests.leagues.small import accept
 
 submission.run_check = accept
@@ -43,7 +43,7 @@ print("done", flush=True)
 def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission plays in the round after it, and has a page after that."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr("arena.leagues.inbox.take_all.__defaults__", (0.0,))
+    monkeypatch.setattr("arena.addons.league.inbox.take_all.__defaults__", (0.0,))
     told: list[str] = []
     with a_league(tmp_path / "club") as league, league.playing():
         (league.folder / "inbox").mkdir()
@@ -59,7 +59,7 @@ def test_a_league_that_rests_plays_only_for_newcomers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While every rating is within the target."""
-    monkeypatch.setattr("arena.leagues.serve._PAUSE", 0.0)
+    monkeypatch.setattr("arena.addons.league.inbox._PAUSE", 0.0)
     told: list[str] = []
     with a_league(tmp_path / "club", target=1000) as league, league.playing():
         serve(league, LocalExecutor(1), told.append, rests=True, rounds=3)

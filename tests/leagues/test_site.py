@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.leagues import submission
-from arena.leagues.league import League
-from arena.leagues.league_site import write_site
-from arena.leagues.shown import standings
+from arena.addons.league import submission
+from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
+from arena.addons.league.shown import standings
 from tests.leagues.small import NOON, a_league, accept, play
 from tests.leagues.test_league import FAULTY
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from arena.addons.league import submission
+from arena.addons.league.league import League
+from arena.addons.league.ledger import ACTIVE, REPLACED, SUSPENDED
+from arena.addons.league.submission import Refused, TooMany, check_name
 from arena.check.item import Item, Order
 from arena.entries.file import find_files
 from arena.errors import ArenaError, InputError
-from arena.leagues import submission
-from arena.leagues.league import League
-from arena.leagues.ledger import ACTIVE, REPLACED, SUSPENDED
-from arena.leagues.submission import Refused, TooMany, check_name
 from tests import ROOT
 from tests.leagues.small import NOON, a_league, accept, write_bot
 

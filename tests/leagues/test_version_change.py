@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from arena.leagues import submission
-from arena.leagues.ledger import Pairs
-from arena.leagues.shown import history
-from arena.leagues.version_change import find_change
+from arena.addons.league import submission
+from arena.addons.league.ledger import Pairs
+from arena.addons.league.shown import find_change, history
 from arena.statistics.difference import Values, compare_means
 from tests.leagues.small import a_league, accept, play, version
 

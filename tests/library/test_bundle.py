@@ -22,7 +22,7 @@ import engine
 from arena import InputError
 from arena.entries.archive import load_source
 from arena.entries.entry import HELD
-from arena.library import importable
+from arena.library import closure as importable
 from arena.library.closure import bundle
 from bots.greedy import bot as greedy
 from engine import STANDARD, TAKE, Action, Setup, View

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from arena.library import importable
-from arena.library.importable import find_import, is_installed
+from arena.library import closure
+from arena.library.closure import find_import, is_installed
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test asks for its own packages, and leaves this process as it was."""
-    monkeypatch.setattr(importable, "_places", {})
+    monkeypatch.setattr(closure, "_places", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     before = {**sys.modules}

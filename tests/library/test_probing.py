@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import arena
-from arena.runs import probe_bot
+from arena.addons.learn import probe_bot
 from engine import Action, Setup, View
 
 

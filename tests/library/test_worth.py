@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import arena
-from arena.differences.effects import ADJUSTED
+from arena.addons.studies.effects import ADJUSTED
 from arena.errors import InputError
 from tests.tiers import few
 

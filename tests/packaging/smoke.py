@@ -36,9 +36,9 @@ format: swiss
 pairs: 2
 """
 _USES = (
-    "import gymnasium; gymnasium.make('arena.rl.env:DistrictNoir-v0').reset(seed=7)",
-    "import arena.rl.aec; arena.rl.aec.env().reset(seed=7)",
-    "import pyspiel, arena.rl.spiel; pyspiel.load_game('python_district_noir')",
+    "import gymnasium; gymnasium.make('arena.addons.rl.env:DistrictNoir-v0').reset(seed=7)",
+    "import arena.addons.rl.aec; arena.addons.rl.aec.env().reset(seed=7)",
+    "import pyspiel, arena.addons.rl.spiel; pyspiel.load_game('python_district_noir')",
     "import distributed, mpi4py, sse_starlette, starlette, uvicorn",
 )
 TESTS_OF_SDIST = ("tests/engine", "tests/rulebook")

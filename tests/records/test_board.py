@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from arena.records.board import Board, format_items, shorten
-from arena.records.naming import NAMINGS
+from arena.store.board import Board, format_items, shorten
+from arena.store.naming import NAMINGS
 from engine import Rules, State
 from engine.notation import parse_actions
 from engine.view import view

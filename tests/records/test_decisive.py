@@ -8,9 +8,9 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.insight.run_games import read_batches
-from arena.insight.swings import chances_of
-from arena.records.decisive import describe_decisive, find_chances
+from arena.store.curve import describe_decisive, find_chances
+from arena.tables.run_games import read_batches
+from arena.tables.swings import chances_of
 from engine import Record, Rules, to_text
 from tests.conftest import Arena
 from tests.insight.games import play, tournament

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arena.games.match import Finished
 from arena.lanes.faults import Fault
-from arena.records.ending import format_ending
+from arena.store.board import format_ending
+from arena.tournament.match import Finished
 from engine import State
 from tests.positions import at, dealt, packs, quiet_game
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from arena.records.judge import judge as judge_lines
-from arena.records.judge import read_lines, to_json, to_text
+from arena.store.judge import judge as judge_lines
+from arena.store.judge import read_lines, to_json, to_text
 from bots.uniform import bot
 from engine import Record, play_game
 from tests.referee import Table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.records.timeline import find_marks
+from arena.store.timeline import find_marks
 from engine import STANDARD, Rules, pack_of
 from engine.notation import parse_cards
 

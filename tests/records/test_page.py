@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.records.html_page import content_policy, render, static, to_data
 from arena.reports import html as bundle
 from arena.reports.blocks import Chart, Report, Section
+from arena.store.html_page import content_policy, render, static, to_data
 from tests import ROOT
 
 HOSTILE = [
@@ -36,7 +36,7 @@ def test_data_cannot_leave_its_element(text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_title_is_text(text: str) -> None:
     """Jinja escapes what a template is given."""
-    page = render("arena.records/page.html", title=text)
+    page = render("arena.store/page.html", title=text)
     title = page.split("<title>")[1].split("</title>")[0]
     assert not re.search("[<>'\"]", title)
     assert page.count("<script") == 0

@@ -6,12 +6,11 @@ from random import Random
 
 import pytest
 
-from arena.games.judged import ILLEGAL, Judged
-from arena.records.card_layout import Layout, group
-from arena.records.html_page import render_replay
-from arena.records.naming import NAMINGS, Naming
-from arena.records.ply_table import tabulate
-from arena.records.timeline import make_timeline
+from arena.store.card_layout import Layout, group
+from arena.store.html_page import render_replay, tabulate
+from arena.store.naming import NAMINGS, Naming
+from arena.store.timeline import make_timeline
+from arena.tournament.judged import ILLEGAL, Judged
 from engine import points
 from engine.view import view
 from tests.records.games import random_record

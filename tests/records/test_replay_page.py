@@ -5,10 +5,10 @@ from __future__ import annotations
 from io import BytesIO
 from random import Random
 
-from arena.records.html_page import render_replay
-from arena.records.judge import parse_record
-from arena.records.replay_page import read_page_or_lines
-from arena.records.timeline import make_timeline
+from arena.addons.studies.replay_page import read_page_or_lines
+from arena.store.html_page import render_replay
+from arena.store.judge import parse_record
+from arena.store.timeline import make_timeline
 from engine import STANDARD, Record, State
 
 

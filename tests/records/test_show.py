@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.records.card_layout import card_names
-from arena.records.naming import NAMINGS
-from arena.records.show import format_game
+from arena.store.card_layout import card_names
+from arena.store.judge import format_game
+from arena.store.naming import NAMINGS
 from engine import KINDS, STANDARD, Record
 from tests.conftest import Arena, run_command
 from tests.positions import dealt

@@ -16,11 +16,10 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
-from arena.records.decisive import find_beliefs, find_chances
-from arena.records.html_page import frame, is_replay, render_replay
 from arena.runs.review import describe_judge, review_record
-from arena.store.curve import find_curve
+from arena.store.curve import find_beliefs, find_chances, find_curve
 from arena.store.finished import Game, game_timeline, line_timeline
+from arena.store.html_page import frame, is_replay, render_replay
 from engine import EngineError, Record, Rules, Seat, pack_text, to_text
 from tests.records.games import game_with_thoughts, random_record, twins
 from tests.tiers import few

@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
-from arena.games.judged import ILLEGAL, Judged
-from arena.records.board import Board
-from arena.records.card_layout import card_names
-from arena.records.show import format_game
-from arena.records.timeline import look_back, make_frames, make_timeline
+from arena.store.board import Board
+from arena.store.card_layout import card_names
+from arena.store.judge import format_game
+from arena.store.timeline import look_back, make_frames, make_timeline
+from arena.tournament.judged import ILLEGAL, Judged
 from engine import (
     STANDARD,
     EngineError,

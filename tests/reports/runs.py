@@ -10,11 +10,11 @@ from typing import Any
 
 from arena.differences.run_files import Files, make_files
 from arena.entries.resolve import resolve
-from arena.games.match import Finished, GameResult, result_of
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.run_report import make_report, report_writers
 from arena.store.store import Store
+from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State

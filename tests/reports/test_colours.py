@@ -9,11 +9,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.records.html_page import static
 from arena.reports.charts import WIN_COLOURS
+from arena.store.html_page import static
 from tests.reports.runs import cup, make_store, report_of
 
-PAPERS = re.findall(r"--paper: (#[0-9a-f]{6})", static("arena.records/base.css"))
+PAPERS = re.findall(r"--paper: (#[0-9a-f]{6})", static("arena.store/base.css"))
 IN_THE_DARK = dict(re.findall(r'"(#\w{6})": "(#\w{6})"', static("arena.reports/charts.js")))
 DEFICIENCIES = {
     "none": np.eye(3),

@@ -11,9 +11,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from arena.errors import escape
-from arena.insight.table_columns import Column
 from arena.reports.blocks import Cell, Chart, Code, Replay, Replays, Report, Section, Table, Text
 from arena.reports.markdown import MOST_ROWS, to_markdown
+from arena.tables.table_columns import Column
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 HOSTILE = [

@@ -11,21 +11,17 @@ import pytest
 
 from arena.differences.profiles import make_profiles
 from arena.differences.run_files import make_files
-from arena.insight.judged_files import JudgedTables
-from arena.insight.losses import make_agreement
-from arena.insight.swings import chances_by_game
-from arena.records.html_page import to_data
-from arena.reports import telling_games
+from arena.reports import games as telling_games
 from arena.reports.blocks import Chart, Profiles, Report, Section, Text
-from arena.reports.games import replay_id
+from arena.reports.games import find_telling, replay_id
 from arena.reports.html import to_html
 from arena.reports.markdown import to_markdown
-from arena.reports.packed_texts import DIGITS
-from arena.reports.profile_data import Games
-from arena.reports.profile_texts import write_change, write_value
+from arena.reports.profile_data import DIGITS, Games, write_change, write_value
 from arena.reports.run_report import make_report
-from arena.reports.telling_games import find_telling
 from arena.store.finished import Game
+from arena.store.html_page import to_data
+from arena.tables.losses import JudgedTables, make_agreement
+from arena.tables.swings import chances_by_game
 from arena.tournament.tournament import Tournament
 from tests.reports.runs import HOSTILE, cup, make_store
 

@@ -12,8 +12,19 @@ import pandas as pd
 import pytest
 
 from arena.differences.run_files import Files, make_files
-from arena.insight import table_columns
-from arena.insight.table_columns import (
+from arena.lanes.faults import Fault
+from arena.reports.blocks import Code, Report, Table, write_cell
+from arena.reports.charts import MOST_ROWS
+from arena.reports.games import _least_leads
+from arena.reports.html import find_rest, to_html, write_rows
+from arena.reports.markdown import to_markdown
+from arena.reports.pairings_section import pairings_section
+from arena.reports.run_report import make_report
+from arena.reports.seat_section import find_named
+from arena.reports.win_section import Margin
+from arena.store.store import Store
+from arena.tables import table_columns
+from arena.tables.table_columns import (
     LEAGUE,
     LOSS_COLUMNS,
     TIMINGS,
@@ -22,18 +33,6 @@ from arena.insight.table_columns import (
     Column,
     TableColumns,
 )
-from arena.lanes.faults import Fault
-from arena.reports.blocks import Code, Report, Table, write_cell
-from arena.reports.charts import MOST_ROWS
-from arena.reports.games import _least_leads
-from arena.reports.html import to_html
-from arena.reports.markdown import to_markdown
-from arena.reports.pairings_section import pairings_section
-from arena.reports.run_report import make_report
-from arena.reports.seat_section import find_named
-from arena.reports.table_rows import find_rest, write_rows
-from arena.reports.win_section import Margin
-from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.tournament import Tournament

@@ -2,7 +2,7 @@
 
 `python -m tests.rl.ground_truth` computes ground_truth.json again, in some minutes; with names of
 variants, only these. It needs OpenSpiel. Each exploitability stands there twice: of
-`arena.rl.exact`, and of OpenSpiel.
+`arena.addons.rl.exact`, and of OpenSpiel.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from arena.rl.exact import Exact, Policy, estimate
+from arena.addons.rl.exact import Exact, Policy, estimate
 from bots.greedy import bot as greedy
 from bots.ismcts import bot as ismcts
 from engine import Action, Rules, View
@@ -61,8 +61,8 @@ def policies(name: str) -> dict[str, Policy]:
 
 def spiel_exploitability(rules: Rules, policy: Policy, views: list[View]) -> float:
     """Return what OpenSpiel says of a policy."""
-    from arena.rl.spiel import pyspiel
-    from arena.rl.spiel_bots import table
+    from arena.addons.rl.spiel import pyspiel
+    from arena.addons.rl.spiel_bots import table
 
     return float(pyspiel.exploitability(cached(rules), table(policy, views)))
 
@@ -70,14 +70,14 @@ def spiel_exploitability(rules: Rules, policy: Policy, views: list[View]) -> flo
 @cache
 def cached(rules: Rules) -> Any:
     """Return the game of OpenSpiel whose tree is kept in C++ once it has been seen."""
-    from arena.rl.spiel import load_game, pyspiel
+    from arena.addons.rl.spiel import load_game, pyspiel
 
     return pyspiel.load_game(f"cached_tree(game={load_game(rules)})")
 
 
 def cfr(rules: Rules, iterations: int) -> dict[str, float]:
     """Return the value of the average policy of OpenSpiel's CFR+, and its exploitability."""
-    from arena.rl.spiel import pyspiel
+    from arena.addons.rl.spiel import pyspiel
 
     game = cached(rules)
     solver = pyspiel.CFRPlusSolver(game)

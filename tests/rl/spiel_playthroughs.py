@@ -28,7 +28,7 @@ def playthrough(name: str) -> str:
     """Return the playthrough of a file as OpenSpiel writes it."""
     from open_spiel.python.algorithms import generate_playthrough
 
-    import arena.rl.spiel  # noqa: F401, it registers the game
+    import arena.addons.rl.spiel  # noqa: F401, it registers the game
 
     game, seed = GAMES[name]
     return str(generate_playthrough.playthrough(game, None, seed=seed))

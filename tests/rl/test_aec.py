@@ -26,9 +26,9 @@ from pettingzoo.test import (
     test_save_obs,
 )
 
+from arena.addons.rl import Encoding, aec, mask
+from arena.addons.rl.env import DistrictNoirEnv
 from arena.errors import InputError
-from arena.rl import Encoding, aec, mask
-from arena.rl.env import DistrictNoirEnv
 from engine import TAKE, Rules, outcome
 from engine.view import view
 from tests.positions import RULE_SETS

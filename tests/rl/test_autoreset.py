@@ -16,7 +16,7 @@ from arena.errors import InputError
 from engine import TAKE
 from tests.tiers import few
 
-ID = "arena.rl.env:DistrictNoir-v0"
+ID = "arena.addons.rl.env:DistrictNoir-v0"
 COUNT = 5
 STEPS = 130
 

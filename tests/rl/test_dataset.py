@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import arena
+from arena.addons.rl import Encoding, dataset, mask
+from arena.addons.rl.decisions import Decisions
 from arena.errors import InputError
-from arena.rl import Encoding, dataset, mask
-from arena.rl.decisions import Decisions
 from arena.store.finished import Game
 from engine import Rules, State
 from engine.notation import parse_actions, parse_deal

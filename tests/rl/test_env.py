@@ -16,9 +16,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.utils.env_checker import check_env
 
+from arena.addons.rl import Encoding, mask
+from arena.addons.rl.env import DistrictNoirEnv
 from arena.errors import InputError
-from arena.rl import Encoding, mask
-from arena.rl.env import DistrictNoirEnv
 from bots.greedy import bot as greedy
 from bots.uniform import bot as uniform
 from engine import TAKE, Bot, Rules, Setup, State, View, outcome, play_game
@@ -85,27 +85,29 @@ def test_gymnasium_finds_nothing_to_say_about_it(
 
 def test_make_finds_it_by_the_module_that_registers_it() -> None:
     """In a process that has imported nothing else."""
-    code = "import gymnasium; print(gymnasium.make('arena.rl.env:DistrictNoir-v0').reset(seed=1))"
+    code = "import gymnasium; print(gymnasium.make('arena.addons.rl.env:DistrictNoir-v0').reset(seed=1))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "'opponent': 'greedy'" in done.stdout
 
 
 def test_a_missing_extra_is_named() -> None:
-    """Each environment says what to install, and `arena.rl` needs none of it."""
+    """Each environment says what to install, and `arena.addons.rl` needs none of it."""
     code = """
 import sys
 sys.modules["gymnasium"] = sys.modules["pettingzoo"] = None
-import arena.rl
+import arena.addons.rl
 for name in ("env", "vector", "aec"):
     try:
-        __import__(f"arena.rl.{name}")
+        __import__(f"arena.addons.rl.{name}")
     except arena.InputError as error:
         print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     hint = "is not installed; pip install 'district-noir-arena[rl]'"
     libraries = ("gymnasium", "gymnasium", "pettingzoo")
-    assert done.stdout.splitlines() == [f"arena.rl: {library} {hint}" for library in libraries]
+    assert done.stdout.splitlines() == [
+        f"arena.addons.rl: {library} {hint}" for library in libraries
+    ]
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from arena.addons.rl.exact import Exact, estimate
 from arena.errors import InputError
-from arena.rl.exact import Exact, estimate
 from bots.greedy import bot as greedy
 from bots.uniform import bot as random_bot
 from engine import STANDARD, TAKE, Rules, View

@@ -11,10 +11,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from arena.rl import Encoding, aec
+from arena.addons.rl import Encoding, aec
 from tests import ROOT
 
-ID = "arena.rl.env:DistrictNoir-v0"
+ID = "arena.addons.rl.env:DistrictNoir-v0"
 
 
 def hasty(view: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from arena.rl.exact import Exact, estimate
+from arena.addons.rl.exact import Exact, estimate
 from bots.responder import bot as responder
 from tests.rl.ground_truth import VARIANTS
 

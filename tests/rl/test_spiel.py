@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.batch.encoding import Encoding
+from arena.batch.lockstep import Encoding
 from arena.errors import InputError
 from bots.greedy import bot as greedy
 from bots.uniform import bot as uniform
@@ -43,7 +43,7 @@ pyspiel = pytest.importorskip(
 from open_spiel.python.algorithms import evaluate_bots, ismcts, mcts  # noqa: E402
 from pettingzoo.test import api_test  # noqa: E402
 
-from arena.rl import spiel, spiel_bots  # noqa: E402
+from arena.addons.rl import spiel, spiel_bots  # noqa: E402
 
 RULES = {
     "standard": STANDARD,
@@ -352,7 +352,7 @@ def test_pettingzoo_plays_it_through_shimmy() -> None:
 
 def test_without_openspiel_it_is_said_what_to_install() -> None:
     """In one line."""
-    code = "import sys; sys.modules['pyspiel'] = None; import arena.rl.spiel_bots"
+    code = "import sys; sys.modules['pyspiel'] = None; import arena.addons.rl.spiel_bots"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == (
         "arena.errors.InputError: OpenSpiel is not installed; "

@@ -13,17 +13,17 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
+from arena.addons.rl import Encoding, mask, random_deals
+from arena.addons.rl.settings import OBSERVATIONS
+from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.errors import InputError
-from arena.rl import Encoding, mask, random_deals
-from arena.rl.settings import OBSERVATIONS
-from arena.rl.vector import DistrictNoirVectorEnv
 from engine import STANDARD, TAKE, Rules, State, View, outcome
 from engine.view import view
 from tests.batch.test_lockstep import ALL_RULES
 from tests.tiers import few
 
 COUNT = 12
-ID = "arena.rl.env:DistrictNoir-v0"
+ID = "arena.addons.rl.env:DistrictNoir-v0"
 
 
 class Plain:

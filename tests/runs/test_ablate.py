@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.differences.ablation import FILE, MEASURES, Ablation, VariantResult, format_table
+from arena.addons.studies.ablate_rules import ablate, make_ablation_report
+from arena.addons.studies.ablation import FILE, MEASURES, Ablation, VariantResult, format_table
 from arena.differences.difference_columns import ABLATION
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.reports.ablation_report import make_ablation_report
-from arena.runs.ablate_rules import ablate
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate

@@ -27,7 +27,6 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.insight.table_columns import VERDICTS
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.runs.verify import verify
@@ -35,6 +34,7 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import estimate_mean
 from arena.store.folder import RunFolder
+from arena.tables.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.executors.answers import FAILED, Failed, read_answer, write_answer
-from arena.executors.frames import Frames, Garbled, pack
+from arena.executors.answers import FAILED, Failed, Frames, Garbled, pack, read_answer, write_answer
 from arena.executors.local import LocalExecutor
 from arena.executors.log import run_log
-from arena.games.match import GameResult
 from arena.lanes.faults import KINDS, Fault
 from arena.lanes.limits import Limits
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes, count_faults
 from arena.tournament.tournament import Tournament

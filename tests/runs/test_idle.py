@@ -10,12 +10,12 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits, idle_seconds
 from arena.runs.run import run
 from arena.statistics.counts import Faults
 from arena.store.folder import RunFolder
+from arena.tournament.match import GameResult
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits, Strikes, find_out
 from arena.tournament.tournament import Tournament, longest_seconds

@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from arena.games.match import GameResult
-from arena.insight import tables
-from arena.insight.summary import plain_rows
 from arena.lanes.faults import Fault
 from arena.runs import interim
 from arena.runs.interim import Interim
 from arena.statistics.field import Field
 from arena.store.store import Store
+from arena.tables import counted
+from arena.tables.summary import plain_rows
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from tests.reports.runs import cup
 
@@ -55,10 +55,10 @@ def test_they_are_those_of_the_files(kept: int) -> None:
     for played in CHUNKS[kept:]:
         store.add(played)
         standings.add(store.count_range(*played.chunk[:2], sum(played.chunk[1:3])))
-    sides = tables.make_sides(PAIRINGS, store.count().tallies)
+    sides = counted.make_sides(PAIRINGS, store.count().tallies)
     labels = ["a", "b", "c", "broken"]
     field = Field(PAIRINGS, store.count().pair_totals, labels, ["broken"])
-    expected = plain_rows(tables.make_standings(sides, field, labels))
+    expected = plain_rows(counted.make_standings(sides, field, labels))
     rows = standings.rows()
     assert [row["bot"] for row in rows][-1] == "broken"
     for row, line in zip(rows, expected, strict=True):

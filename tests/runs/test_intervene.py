@@ -11,17 +11,17 @@ from typing import cast
 
 import pytest
 
+from arena.addons.studies.intervene import Intervention, intervene
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.games.swap import Swap, draw_swaps
-from arena.runs.intervene import Intervention, intervene
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.plan import Chunk, Played
+from arena.tournament.swap import Swap, draw_swaps
 from arena.tournament.tournament import Tournament
 from engine import CITY, STANDARD, Record, Rules, outcome
 from engine.cards import UNIT, to_text

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import arena as library
+from arena.addons.rl.exact import Exact
+from arena.addons.studies.ablate_rules import ablate
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.log import NORMAL, QUIET
 from arena.reports.html import chart_bundle
-from arena.rl.exact import Exact
 from arena.runs import run as runs
-from arena.runs.ablate_rules import ablate
 from arena.runs.verify import verify
 from arena.store.folder import RunFolder
 from arena.tournament.config import convert, make_tournament
@@ -188,5 +188,5 @@ def test_what_needs_an_extra_is_refused_before_it_begins(light: Light) -> None:
     with light():
         with pytest.raises(InputError, match=r"^format: swiss: networkx .*arena\[swiss\]'$"):
             make_tournament(convert(swiss, "cup"))
-        with pytest.raises(InputError, match=r"^arena.rl: scipy is not .*arena\[rl\]'$"):
+        with pytest.raises(InputError, match=r"^arena.addons.rl: scipy is not .*arena\[rl\]'$"):
             Exact(STANDARD)

@@ -12,7 +12,7 @@ from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_pid_namespaces
 from arena.lanes.limits import Limits
-from arena.runs.repeat_games import choose_pairs
+from arena.runs.rerun import choose_pairs
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament

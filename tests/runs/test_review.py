@@ -10,10 +10,10 @@ import pytest
 
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.games.judged import Judged, Recorded
 from arena.runs.judge_games import find_judge, judge_games
 from arena.runs.review import review_record
 from arena.store.judged_games import JudgedGames
+from arena.tournament.judged import Judged, Recorded
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
 from tests.records.games import random_record

@@ -13,9 +13,8 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs import run_progress
-from arena.runs.compared import Difference
 from arena.runs.run import run
-from arena.runs.verify import verify
+from arena.runs.verify import Difference, verify
 from arena.store.folder import RunFolder
 from arena.tournament.plan import Plan, Played
 from arena.tournament.rounds import Counts, Rounds

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena.addons.learn import teach_learner
+from arena.addons.learn.opponents import meet_victim
+from arena.addons.learn.ppo import Frozen, play
+from arena.addons.learn.probe_bot import Choice, Probed
+from arena.addons.learn.teach_learner import Amount, Learner, teach
 from arena.batch.learner import from_bytes
-from arena.batch.ppo import Frozen, play
 from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
-from arena.runs import teach_learner
-from arena.runs.probe_bot import Choice, Probed
 from arena.runs.run import Interrupted
-from arena.runs.teach_learner import Amount, Learner, teach
-from arena.runs.victim_process import meet_victim
 from bots.timing import bot as timing
 from engine import STANDARD, Setup
 from engine.seeds import stream

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from arena.differences.tuned import FAILED, TABLES, Tuned
+from arena.addons.studies.search import make_space
+from arena.addons.studies.tune_parameters import FILE, PROOF, ROUNDS, read_scores, tune
+from arena.addons.studies.tune_plan import Tuning, make_tuning
+from arena.addons.studies.tuned import FAILED, TABLES, Tuned
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import Interrupted
-from arena.runs.tune_parameters import FILE, PROOF, ROUNDS, read_scores, tune
 from arena.store.folder import REPORTS
 from arena.store.reader import read_run
-from arena.tournament.search_space import make_space
 from arena.tournament.tournament import Tournament
-from arena.tournament.tune_plan import Tuning, make_tuning
 from engine import STANDARD
 from tests.rogues import FOLDER
 from tests.runs.test_ablate import Stops

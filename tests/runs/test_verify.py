@@ -20,14 +20,13 @@ from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
-from arena.games.match import Finished, result_of
 from arena.lanes.scratch import scratch_folder
-from arena.runs import compared
-from arena.runs.compared import Difference, _is_same
+from arena.runs import verify as compared
 from arena.runs.run import run
-from arena.runs.verify import spread, verify
+from arena.runs.verify import Difference, _is_same, spread, verify
 from arena.store.folder import RunFolder
 from arena.store.store import Store
+from arena.tournament.match import Finished, result_of
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament

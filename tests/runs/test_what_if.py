@@ -9,7 +9,7 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.runs.what_if import draw_players, what_if
+from arena.runs.review import draw_players, what_if
 from arena.store.finished import Branch, branch_timeline
 from engine import Record, Setup, State
 from engine.cards import CHARS

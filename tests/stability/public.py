@@ -21,14 +21,14 @@ import msgspec
 
 import arena
 import arena.differences
-import arena.insight
+import arena.tables
 import engine
+from arena.addons.league.league_settings import Settings
 from arena.cli import cli
-from arena.insight.table_columns import TableColumns
 from arena.lanes import messages
-from arena.leagues.league_settings import Settings
 from arena.statistics.cycles import RANKING_COLUMNS
 from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS
+from arena.tables.table_columns import TableColumns
 from arena.tournament.config import Config
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -169,7 +169,7 @@ def _columns() -> Iterator[str]:
     files["faults.csv"] = FAULT_COLUMNS
     named = [
         module.name
-        for room in (arena.insight, arena.differences)
+        for room in (arena.tables, arena.differences)
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
     ]
     for name in named:

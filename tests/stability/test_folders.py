@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import arena as library
-from arena.leagues.ledger import NAME as LEDGER
-from arena.leagues.ledger import Ledger
-from arena.table.interrupted import find_interrupted
-from arena.table.session import Records
+from arena.addons.league.ledger import NAME as LEDGER
+from arena.addons.league.ledger import Ledger
+from arena.addons.table.interrupted import find_interrupted
+from arena.addons.table.session import Records
 from arena.tournament.versions import engine_sha256, minor, version_here
 from tests.conftest import Arena, Done
 from tests.stability import FOLDERS

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.statistics.common_scale import CommonScale, Shared
+from arena.statistics.common import CommonScale, Shared
 from arena.statistics.counts import PairTotals
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.field import Field

@@ -9,8 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from arena.addons.table.own_games import Met, rate_exactly
 from arena.entries.catalogue import STRENGTHS
-from arena.statistics.exact_rating import Met, rate_exactly
 from arena.statistics.sprt import share_of
 from tests.tiers import few
 

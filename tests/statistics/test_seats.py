@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.statistics.intervals import score_interval, seat_advantage
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 
 

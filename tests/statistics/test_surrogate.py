@@ -7,9 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.statistics.common_deals import CommonLuck, Deals
+from arena.addons.studies.surrogate import CommonLuck, Deals, Surrogate
 from arena.statistics.distributions import Floats
-from arena.statistics.surrogate import Surrogate
 
 GRID = np.linspace(0, 1, 21)[:, None]
 

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.differences.run_files import make_files, timings_writer
-from arena.games.timing import Timing
 from arena.lanes.faults import Fault
 from arena.store.csv_files import (
     FAULT_COLUMNS,
@@ -29,6 +28,7 @@ from arena.store.csv_files import (
 from arena.store.folder import GAMES, RunFolder
 from arena.store.parquet import parquet_writers
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.timing import Timing
 from tests import ROOT, markdown
 from tests.reports.runs import cup, make_store
 from tests.waiting import PATIENCE

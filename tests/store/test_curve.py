@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.records.decisive import find_beliefs
 from arena.store.curve import (
     PARTS,
     SEARCHED,
+    find_beliefs,
     find_curve,
     how_far_off,
     part_of,

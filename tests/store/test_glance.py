@@ -13,7 +13,7 @@ import pytest
 import arena
 from arena.errors import ArenaError
 from arena.store.folder import RunFolder
-from arena.store.glance import find_state
+from arena.store.reader import find_state
 
 LONG_AGO = (0.0, 0.0)
 ENDLESS = (

@@ -17,13 +17,14 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.runs.run import run
-from arena.store import columns, parquet
+from arena.store import parquet
+from arena.store import parquet as columns
 from arena.store.csv_files import GAME_COLUMNS, write_games
 from arena.store.folder import RunFolder
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament

@@ -7,10 +7,10 @@ import io
 from itertools import product
 from random import Random
 
-from arena.games.match import GameResult
 from arena.lanes.faults import BY_RULE, Fault
 from arena.store.csv_files import GAME_COLUMNS, guard, write_faults, write_games
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Fixture, Pairing
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from arena.errors import ArenaError, InputError
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
 from arena.store.database import FORMAT, is_foreign
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import Forfeits

@@ -11,10 +11,10 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
+from arena.addons.table.guard import Guard
+from arena.addons.table.server import listen, make_server
+from arena.addons.table.visitor import Table
 from arena.lanes.scratch import scratch_folder
-from arena.table.guard import Guard
-from arena.table.server import listen, make_server
-from arena.table.visitor import Table
 from tests.waiting import PATIENCE
 
 

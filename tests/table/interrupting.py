@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from arena.addons.table.session import RecordedGame, Records, Session
 from arena.entries.resolve import resolve
-from arena.table.session import RecordedGame, Records, Session
 from engine import STANDARD
 from engine.cards import CHARS, to_text
 from engine.state import State

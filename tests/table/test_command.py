@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import psutil
 import pytest
 
-from arena.table import server as module
+from arena.addons.table import server as module
 from tests.conftest import Arena, start_command
 from tests.table.test_playing import SLEEPER
 from tests.tiers import few
@@ -42,7 +42,7 @@ def open_address(address: str) -> tuple[HTTPConnection, str, dict[str, str]]:
 LATE = """
 import asyncio, sys
 from arena.cli import main
-from arena.table.server import TableServer
+from arena.addons.table.server import TableServer
 
 async def shutdown(self, sockets=None, *, ends=TableServer.shutdown):
     await asyncio.sleep(1)

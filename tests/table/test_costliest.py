@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
+from arena.addons.table import second_look
+from arena.addons.table.own_games import find_line
+from arena.addons.table.second_look import _interval, find_mistakes, find_person, review_game
 from arena.errors import InputError
-from arena.games.judged import ILLEGAL, PARTS, Judged
 from arena.runs.review import review_record
-from arena.table import second_look
-from arena.table.costliest import _interval, find_mistakes, find_person, review_game
-from arena.table.own_games import find_line
+from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from engine import TAKE, Record, State
 from engine.cards import CHARS
 from engine.notation import parse_deal

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from arena.addons.table.application import REPORT_POLICY
+from arena.addons.table.guard import LOST, POLICY
+from arena.addons.table.server import listen
+from arena.addons.table.visitor import MOST_BODY
 from arena.errors import InputError
-from arena.table.application import REPORT_POLICY
-from arena.table.guard import LOST, POLICY
-from arena.table.server import listen
-from arena.table.visitor import MOST_BODY
 from tests.table import Client
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import psutil
 import pytest
 
+from arena.addons.table import open_game
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_pid_namespaces
-from arena.table import open_game
 from engine import Rules
 from tests.conftest import start_command
 from tests.table import Client, running

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.table import journal as module
+from arena.addons.table.interrupted import find_interrupted
+from arena.addons.table.journal import Journal, read_journal
+from arena.addons.table.session import RecordedGame, Records
 from arena.errors import ArenaError, InputError
-from arena.table import journal as module
-from arena.table.interrupted import find_interrupted
-from arena.table.journal import Journal, read_journal
-from arena.table.session import RecordedGame, Records
 from engine.cards import CHARS, to_text
 from tests.table.interrupting import leave_journal, make_session
 from tests.table.test_session import expected

@@ -14,18 +14,18 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from arena.entries import syntax
-from arena.entries.catalogue import catalogue
-from arena.leagues.league_site import write_site
-from arena.store.reader import read_run
-from arena.table import looking_up, own_games
-from arena.table.looking_up import (
+from arena.addons.league.league_site import write_site
+from arena.addons.table import looking_up, own_games
+from arena.addons.table.looking_up import (
+    Shelf,
     describe_progress,
     describe_run,
     list_games,
     show_game,
 )
-from arena.table.shelf import Shelf
+from arena.entries import syntax
+from arena.entries.catalogue import catalogue
+from arena.store.reader import read_run
 from engine import Record
 from tests.leagues.small import a_league, play
 from tests.table import Client, running

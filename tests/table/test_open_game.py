@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from arena.addons.table.open_game import News, OpenGame
 from arena.errors import InputError
-from arena.table.open_game import News, OpenGame
 
 
 class Failing(OpenGame):

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.entries.catalogue import STRENGTHS
-from arena.table.own_games import (
+from arena.addons.table.own_games import (
     OwnGame,
     Tally,
     count_games,
@@ -20,6 +19,7 @@ from arena.table.own_games import (
     read_games,
     suggest,
 )
+from arena.entries.catalogue import STRENGTHS
 from engine import Record, Rules, outcome
 from tests.records.games import random_record
 

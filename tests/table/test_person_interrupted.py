@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
+from arena.addons.table.interrupted import find_interrupted, find_own
+from arena.addons.table.player import Terminal
+from arena.addons.table.session import Changed, RecordedGame, Records, Session
+from arena.addons.table.terminal_session import play_session
 from arena.errors import ArenaError
-from arena.table.again import Changed
-from arena.table.interrupted import find_interrupted, find_own
-from arena.table.player import Terminal
-from arena.table.session import RecordedGame, Records, Session
-from arena.table.terminal_session import play_session
 from arena.tournament.schedule import Fixture
 from engine import Rules
 from engine.cards import CHARS, to_text

@@ -12,11 +12,11 @@ from typing import Any
 import psutil
 import pytest
 
+from arena.addons.table import page_games
+from arena.addons.table.open_game import MOST_OPEN, News
+from arena.addons.table.page_games import PersonGame
 from arena.entries.catalogue import ELO
 from arena.lanes.cleanup import FOLDER_VARIABLE
-from arena.table import page_games
-from arena.table.open_game import MOST_OPEN, News
-from arena.table.page_games import PersonGame
 from arena.tournament.config import convert
 from arena.tournament.schedule import Fixture
 from engine.play import Draw
@@ -44,7 +44,7 @@ SLEEPER = f"import time\n{LOWEST.replace('return', 'time.sleep(600); return')}"
 @pytest.fixture(autouse=True)
 def seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every session has seed 0, or 1 if the bot is to begin."""
-    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.addons.table.visitor.secrets.randbelow", lambda _: 0)
 
 
 def sit_down(client: Client, **asked: Any) -> str:

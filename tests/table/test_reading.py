@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from arena.records.card_layout import card_names
-from arena.records.naming import NAMINGS
-from arena.table.player import Mistake, choices, read_input
+from arena.addons.table.player import Mistake, choices, read_input
+from arena.store.card_layout import card_names
+from arena.store.naming import NAMINGS
 from engine import KINDS, TAKE, View
 from engine.cards import CHARS
 from engine.view import view

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from arena.table.player import help_lines
-from arena.table.rules_text import explain, list_cards
+from arena.addons.table.player import help_lines
+from arena.addons.table.rules_text import explain, list_cards
 from engine import STANDARD, Rules
 from engine.cards import CHARS
 from tests.table import Client

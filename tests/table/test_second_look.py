@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.table import second_look
+from arena.addons.table.own_games import find_line
+from arena.addons.table.second_look import judged_timeline, other_timeline
 from arena.entries.catalogue import STRENGTHS
 from arena.errors import InputError
-from arena.games.judged import PARTS
 from arena.runs.review import review_record
-from arena.table import second_look
-from arena.table.own_games import find_line
-from arena.table.second_look import judged_timeline, other_timeline
+from arena.tournament.judged import PARTS
 from engine import Record
 from engine.errors import RecordError
 from tests.table import Client, running

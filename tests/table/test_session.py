@@ -17,13 +17,13 @@ from typing import Any
 import psutil
 import pytest
 
+from arena.addons.table.player import Terminal, help_lines
+from arena.addons.table.session import Records, Session
+from arena.addons.table.terminal_session import play_session
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
-from arena.records.card_layout import card_names
-from arena.records.naming import NAMINGS
-from arena.table.player import Terminal, help_lines
-from arena.table.session import Records, Session
-from arena.table.terminal_session import play_session
+from arena.store.card_layout import card_names
+from arena.store.naming import NAMINGS
 from arena.tournament.schedule import Fixture, Pairing
 from engine import KINDS, STANDARD, Action, Record, View, outcome
 from engine.cards import CHARS, to_text

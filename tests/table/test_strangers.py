@@ -19,8 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from arena.table import guard, server
-from arena.table.guard import find_user, is_of_stranger, kernel_tells
+from arena.addons.table import guard, server
+from arena.addons.table.guard import find_user, is_of_stranger, kernel_tells
 from tests import ROOT
 from tests.table import Client, running
 from tests.table.stranger import is_closed

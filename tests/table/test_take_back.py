@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from arena.table import page_games
-from arena.table.interrupted import find_interrupted
-from arena.table.journal import Journal, TakenBack
-from arena.table.session import Records
+from arena.addons.table import page_games
+from arena.addons.table.interrupted import find_interrupted
+from arena.addons.table.journal import Journal, TakenBack
+from arena.addons.table.session import Records
 from engine.cards import CHARS
 from tests.conftest import Arena, start_command
 from tests.table import Client, running
@@ -30,7 +30,7 @@ from tests.waiting import until
 @pytest.fixture(autouse=True)
 def seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every session has seed 0, so that the person begins."""
-    monkeypatch.setattr("arena.table.visitor.secrets.randbelow", lambda _: 0)
+    monkeypatch.setattr("arena.addons.table.visitor.secrets.randbelow", lambda _: 0)
 
 
 def questions(client: Client, path: str) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from arena.table.player import Terminal
+from arena.addons.table.player import Terminal
 
 
 class Keyboard:

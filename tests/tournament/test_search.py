@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arena.addons.studies.search import Batch, Point, Search, Space, least_budget, make_space
 from arena.statistics.distributions import Floats
-from arena.tournament.search import Batch, Search, least_budget
-from arena.tournament.search_space import Point, Space, make_space
 
 ONE = make_space(["patience=0..20"])
 TWO = make_space(["patience=0.0..1.0", "mode=a,b", "depth=1..4 if mode=b"])

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from arena.addons.studies.parameters import parse_parameter
+from arena.addons.studies.search import make_space
 from arena.errors import InputError
-from arena.tournament.parameters import parse_parameter
-from arena.tournament.search_space import make_space
 
 TEXTS = [
     "patience=0..20",

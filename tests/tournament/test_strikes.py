@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from arena.games.match import GameResult
 from arena.lanes.faults import Fault
+from arena.tournament.match import GameResult
 from arena.tournament.schedule import Pairing, PairRange, round_robin
 from arena.tournament.strikes import Forfeits, Strikes
 

@@ -7,11 +7,10 @@ import pytest
 from arena.statistics.apart import pair_scores
 from arena.statistics.counts import PairTotals
 from arena.statistics.field import Field
-from arena.tournament.barrier import Narrowing, Standings
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin
 from arena.tournament.stop import Until
-from arena.tournament.until_rounds import UntilRounds
+from arena.tournament.until_rounds import Narrowing, Standings, UntilRounds
 from bench.studies.fields import Simulated
 from bench.studies.newcomer import find_place
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from arena.addons.studies.search import Search, make_space
 from arena.statistics.distributions import Floats
-from arena.tournament.search import Search
-from arena.tournament.search_space import make_space
 from bench.studies.landscapes import Landscape
 
 

@@ -1,6 +1,6 @@
 """Learns District Noir by playing against itself, and writes weights.npz.
 
-Proximal policy optimisation (Schulman and others 2017) in numpy, by `arena.batch.ppo`, on thousands
+Proximal policy optimisation (Schulman and others 2017) in numpy, by `arena.addons.learn.ppo`, on thousands
 of games in lockstep. One network chooses for both seats from what the seat to act knows. A second
 one, which is thrown away in the end, says how the game will end; it sees all cards, so that what is
 learned from a game is not the luck of its deal.
@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from arena.addons.learn.ppo import FEATURES, SEEN, learn, play
+from arena.addons.rl import ACTIONS
 from arena.batch.learner import Network, from_bytes, to_bytes
-from arena.batch.ppo import FEATURES, SEEN, learn, play
 from arena.batch.rival import BestResponse
-from arena.rl import ACTIONS
 from bots.apprentice import UNIT, WEIGHT, Apprentice, read
 from bots.champion import values_after
 from bots.timing import bot as timing

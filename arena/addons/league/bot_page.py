@@ -1,0 +1,246 @@
+"""Write the page of one name in a league: versions, ratings, profile, faults and games."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Final, NamedTuple
+
+from arena.addons.league.league import League
+from arena.addons.league.ledger import SUSPENDED, RatingRow, Result, Version
+from arena.addons.league.round import round_folder
+from arena.addons.league.shown import Standing, find_change
+from arena.errors import ArenaError, counted
+from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
+from arena.reports.games import Pick, Place, games_section
+from arena.statistics.counts import RESULTS, WIN_TYPES
+from arena.statistics.sprt import share_of
+from arena.store.reader import read_run
+from arena.store.store import Store
+from arena.tables.table_columns import Column
+from arena.tournament.tournament import Tournament
+
+_MOST_ROUNDS = 200  # rows in the table of ratings by round
+_MOST_GAMES = 4
+_FEW = 10  # pairs; an opponent with fewer is not named
+_SURE = 3.0  # standard errors for the worst of some tens of opponents
+
+_VERSIONS: Final = (
+    Column("version", "Version", "count"),
+    Column("at", "Submitted (UTC)", "code"),
+    Column("state", "State"),
+    Column("elo", "Elo", "elo"),
+    Column("elo_low", "Elo, low", "elo", "The 95 % interval."),
+    Column("elo_high", "Elo, high", "elo"),
+    Column("pairs", "Pairs", "count"),
+    Column("faults", "Faults", "count"),
+    Column("sha256", "sha256", "code", "The beginning of the hash of what was submitted."),
+)
+_TIMES: Final = (
+    Column("round", "Round", "count"),
+    Column("version", "Version", "count"),
+    Column("elo", "Elo", "elo"),
+    Column("elo_low", "Elo, low", "elo", "The 95 % interval."),
+    Column("elo_high", "Elo, high", "elo"),
+    Column("pairs", "Pairs", "count", "That this version had played."),
+)
+_PROFILE: Final = (
+    Column("win_type", "Win type"),
+    Column("won", "Won", "count", "Games that it has won so."),
+    Column("lost", "Lost", "count", "Games that it has lost so."),
+    Column("won_share", "Won, share", "share", "Of all its games."),
+    Column("lost_share", "Lost, share", "share", "Of all its games."),
+)
+_OPPONENTS: Final = (
+    Column("opponent", "Opponent"),
+    Column("version", "Version", "count"),
+    Column("pairs", "Pairs", "count"),
+    Column("score", "Score", "share"),
+    Column("expected", "Expected", "share", "What both Elo ratings say."),
+    Column("beyond", "Beyond", "change", "Points of 100 that it scored beyond that."),
+)
+
+
+class Against(NamedTuple):
+    """A version's result against another one: pairs, score, and the score expected from the Elo."""
+
+    opponent: Version
+    pairs: int
+    score: float
+    expected: float
+
+    @property
+    def beyond(self) -> float:
+        """The score minus the expected score, in approximate standard errors of the pairs' luck."""
+        return (self.score - self.expected) * math.sqrt(8 * self.pairs)
+
+
+def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
+    """Return the page of a name; `found` are the league's standings."""
+    versions = league.find(name)
+    rows = league.ratings()
+    last = versions[-1]
+    standing = next((one for one in found if one.bot == name), None)
+    results = league.ledger.results_of(last.id)
+    met = _against(league, last, results, rows)
+    sections = [
+        Section("next", "What to do next", [Text([*_advise(league, last, rows, met)])]),
+        Section("versions", "Versions", [*_versions(league, versions, rows)]),
+        Section("profile", f"Profile of version {last.number}", [*_profile(results, met)]),
+        Section("faults", "Faults", [*_faults(league, versions)]),
+    ]
+    if games := _games(league, last, results):
+        sections.append(games)
+    return Report(name, [_summary(last, standing)], sections, home="../index.html")
+
+
+def _summary(last: Version, standing: Standing | None) -> str:
+    place = f"rank {standing.rank}" if standing and standing.rank else last.state
+    elo = f", Elo {standing.elo:.0f}" if standing and standing.elo is not None else ""
+    return f"Version {last.number} of {last.owner}: {place}{elo}."
+
+
+def _advise(
+    league: League, last: Version, rows: dict[int, RatingRow], met: Sequence[Against]
+) -> Iterator[str]:
+    """Yield advice for the owner, the most urgent first."""
+    if last.state == SUSPENDED:
+        yield (
+            f"Version {last.number} is suspended: {last.why}. Run that command in the league's "
+            "folder to see the fault, mend it, and submit a new version."
+        )
+    elif not last.is_active:
+        yield f"Version {last.number} is {last.state}; a new version brings the bot back."
+    if refusals := league.ledger.refusals("name = ? AND at > ?", last.name, last.at):
+        yield (
+            f"The last submission was refused ({refusals[-1].at[:16].replace('T', ' ')} UTC). "
+            f"`arena league history FOLDER {last.name}` says why."
+        )
+    row = rows.get(last.id)
+    if row is None:
+        yield "It has no rating yet: the next rounds bring games against bots of known Elo."
+        return
+    half = math.inf if row.low is None or row.high is None else (row.high - row.low) / 2
+    if half > league.settings.target and last.is_active:
+        yield (
+            "Its rating is not sure yet: wait for more rounds before you conclude from it. A "
+            "change that matters is found sooner by `arena compare NEW OLD --against ...`."
+        )
+    surely = [one for one in met if one.pairs >= _FEW and abs(one.beyond) > _SURE]
+    if (worst := min(surely, key=lambda one: one.beyond, default=None)) and worst.beyond < 0:
+        yield (
+            f"It does worst against {worst.opponent.title}, for its Elo: {worst.score:.0%} "
+            f"in {counted(worst.pairs, 'pair')}, and {worst.expected:.0%} was to be expected."
+        )
+
+
+def _versions(
+    league: League, versions: Sequence[Version], rows: dict[int, RatingRow]
+) -> Iterator[Block]:
+    cells: list[Sequence[Cell]] = []
+    times: list[Sequence[Cell]] = []
+    for version in reversed(versions):
+        row = rows.get(version.id)
+        elo = (*row.rounded()[2:5], row.pairs) if row else (None, None, None, 0)
+        strikes = league.ledger.strikes(version.id)[0]
+        at = version.at[:16].replace("T", " ")
+        cells.append((version.number, at, version.state, *elo, strikes, version.sha256[:12]))
+        times += [
+            (number, version.number, *one.rounded()[2:5], one.pairs)
+            for number, one in reversed(league.ledger.rating_history(version.id))
+        ]
+    yield Table("versions", "Versions, the newest first", _VERSIONS, cells)
+    new, old = versions[-1], versions[-2] if len(versions) > 1 else None
+    if old and (change := find_change(league.ledger, new, old)):
+        yield Text([f"Version {new.number}: {change.describe()}"])
+    note = f"The last {_MOST_ROUNDS} rounds." if len(times) > _MOST_ROUNDS else ""
+    shown = times[:_MOST_ROUNDS]
+    yield Table("ratings", "Ratings after each round", _TIMES, shown, note=note, folded=True)
+
+
+def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Block]:
+    totals = [sum(column) for column in zip(*(one.endings for one in results), strict=True)]
+    games = sum(totals)
+    if not games:
+        yield Text(["It has not played yet."])
+        return
+    rows = []
+    for place, win_type in enumerate(WIN_TYPES):
+        won, lost, drawn = totals[place * RESULTS : (place + 1) * RESULTS]
+        both = won + drawn, lost + drawn  # the win type `draw` is that of all drawn games
+        rows.append((win_type, *both, *(number / games for number in both)))
+    yield Table("profile", "How its games ended", _PROFILE, rows)
+    cells = [
+        (one.opponent.name, one.opponent.number, *one[1:], 100 * (one.score - one.expected))
+        for one in met
+    ]
+    links = [f"./{one.opponent.name}.html" for one in met]
+    yield Table("opponents", "Against whom", _OPPONENTS, cells, links)
+
+
+def _against(
+    league: League, last: Version, results: Sequence[Result], rows: dict[int, RatingRow]
+) -> list[Against]:
+    """Return the results of a version against each other one, the strongest first."""
+    sums: defaultdict[int, list[int]] = defaultdict(lambda: [0] * 5)
+    for one in results:
+        sums[one.opponent] = [a + b for a, b in zip(sums[one.opponent], one.by_score, strict=True)]
+    versions = {version.id: version for version in league.ledger.versions()}
+    found = []
+    for opponent, counts in sums.items():
+        if opponent in rows and last.id in rows:
+            pairs = sum(counts)
+            score = sum(half * number for half, number in enumerate(counts)) / (4 * pairs)
+            expected = share_of(rows[last.id].elo - rows[opponent].elo)
+            found.append(Against(versions[opponent], pairs, score, expected))
+    return sorted(found, key=lambda one: -rows[one.opponent.id].elo)
+
+
+def _faults(league: League, versions: Sequence[Version]) -> Iterator[Block]:
+    """Yield the first fault of each version: its kind and the command, without the bot's output."""
+    for version in reversed(versions):
+        strikes, first = league.ledger.strikes(version.id)
+        if first:
+            told = json.loads(first)
+            title = (
+                f"Version {version.number}: {counted(strikes, 'fault')}; the first: "
+                f"{told['kind']} at ply {told['ply']}. In the league's folder:"
+            )
+            yield Code(title, told["show"], folded=False)
+    if not any(league.ledger.strikes(version.id)[0] for version in versions):
+        yield Text(["None."])
+
+
+def _games(league: League, last: Version, results: Sequence[Result]) -> Section | None:
+    """Return games of the version from its last round; None without games."""
+    if not results:
+        return None
+    folder = round_folder(league.folder, results[-1].round)
+    try:
+        tournament, store = read_run(folder)
+    except ArenaError:  # the organiser may have deleted old rounds
+        return None
+    with closing(store):
+        picks = [*_picks(tournament, store, last.name)][:_MOST_GAMES]
+        return games_section(tournament, store, picks)[0] if picks else None
+
+
+def _picks(tournament: Tournament, store: Store, name: str) -> Iterator[Pick]:
+    """Yield one game of each kind: lost and won, by City and by points."""
+    seen = set()
+    for number, pairing in enumerate(tournament.pairings):
+        if name not in pairing:
+            continue
+        for game in store.games_of(number):
+            if game.fault or game.winner is None:
+                continue
+            won = (pairing.bot == name) == (game.winner == 0)
+            kind = won, game.win_type
+            if kind not in seen:
+                seen.add(kind)
+                how = "by City" if game.win_type == "city" else f"by {game.win_type}"
+                what = "A win" if won else "A loss"
+                yield Pick(Place(number, game.pair, game.seat), f"{what} {how}.")

@@ -1,0 +1,379 @@
+"""The commands of a league: submissions, rounds, pages, and playing until it is stopped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_bots
+from arena.cli.options import (
+    LIMITS,
+    PATH,
+    QUIET,
+    RULES,
+    Whole,
+    change_limits,
+    change_rules,
+    json_option,
+    key_option,
+    print_json,
+    say,
+    venue_options,
+)
+from arena.cli.starting import find_venue
+from arena.errors import InputError, counted, quote
+
+if TYPE_CHECKING:
+    from arena.addons.league.league import League, RoundResult
+
+
+@click.command()
+@click.argument("folder", type=PATH)
+@json_option
+def page(folder: Path, as_json: bool) -> None:
+    """Write all pages of the league to FOLDER/site.
+
+    The site works offline, and contains no bot's source. feed.json lists news, for a chat.
+
+    \b
+    Example:
+      arena league page results/club
+    """
+    from arena.addons.league.league import League
+    from arena.addons.league.league_site import write_site
+
+    with closing(League(folder)) as league:
+        index = write_site(league)
+    if as_json:
+        print_json({"page": str(index), "feed": str(index.with_name("feed.json"))})
+    else:
+        say(f"wrote {index}")
+
+
+@click.command()
+@click.argument("folder", type=PATH)
+@click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
+@venue_options("scheduler", "scheduler_file")
+def serve(folder: Path, rest: bool, **options: Any) -> None:
+    """Play until stopped: take submissions, play, write the pages.
+
+    To submit a bot, put a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME there. However it
+    is stopped, also by kill -9, nothing is lost: the same command continues.
+
+    \b
+    Example:
+      timeout 20 arena league serve results/club
+    """
+    from arena.addons.league.inbox import serve as play_on
+    from arena.addons.league.league import League
+    from arena.executors.contract import open_executor
+    from arena.lanes.cleanup import adopt_orphans, exit_on_termination
+
+    adopt_orphans()
+    venue = find_venue(options)
+    with (
+        closing(League(folder)) as league,
+        exit_on_termination(),
+        league.playing(),
+        open_executor(venue) as where,
+    ):
+        say(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
+        try:
+            play_on(league, where, say, rests=rest)
+        except KeyboardInterrupt:
+            raise click.Abort("the same command goes on with this league") from None
+
+
+FOLDER = click.argument("folder", type=PATH)
+_MOST_GAMES = 1_000_000_000
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def league(context: click.Context) -> None:
+    """Run a league: bots join at any time, play in rounds, and are rated.
+
+    \b
+    Example:
+      arena league new results/friday && arena league play results/friday
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@contextmanager
+def _open(folder: Path) -> Iterator[League]:
+    from arena.addons.league.league import League
+
+    with closing(League(folder)) as opened:
+        yield opened
+
+
+@league.command()
+@FOLDER
+@key_option("seed", "drawn, and secret")
+@key_option("lane", "jail")
+@click.option("--panel", metavar="A,B,C", help="The bots of the arena that fix the scale.")
+@click.option("--target", type=float, help="Wanted precision of ratings, in Elo points.")
+@RULES
+@LIMITS
+@json_option
+def new(
+    folder: Path,
+    seed: int | None,
+    lane: str | None,
+    panel: str | None,
+    target: float | None,
+    rules: dict[str, Any],
+    limits: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Create a league in a new FOLDER, with bots of the arena.
+
+    FOLDER/league.yaml has its settings; those that decide its games are fixed.
+
+    \b
+    Example:
+      arena league new results/club --panel uniform,greedy,majority
+    """
+    import msgspec
+
+    from arena.addons.league.league import make_league
+    from arena.addons.league.league_settings import Settings, check_settings, draw_seed
+    from arena.cli.options import split_bots
+
+    given: dict[str, Any] = {"seed": draw_seed() if seed is None else seed, "lane": lane}
+    given |= {"target": target, "panel": split_bots(panel, "--panel") if panel else None}
+    values = {name: value for name, value in given.items() if value is not None}
+    values["rules"] = change_rules(rules).changes()
+    values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
+    settings = check_settings(values)
+    make_league(folder, settings)
+    if as_json:
+        print_json({"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane})
+        return
+    say(f"made {folder}/ with {counted(len(settings.panel), 'bot')} of the arena; now:")
+    place = quote(str(folder))
+    say(f"  arena league submit {place} ./my_bot.py --name NAME")
+    say(f"  arena league play {place}")
+
+
+def _name_of(bot: str) -> str:
+    """Return the name of a bot's file or folder; raises InputError for any other spec."""
+    from arena.addons.league.inbox import name_of
+
+    path = Path(bot)
+    if path.suffix != ".py" and not path.is_dir():
+        raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
+    return name_of(path.resolve())
+
+
+@league.command()
+@FOLDER
+@click.argument("bot", shell_complete=complete_bots)
+@click.option(
+    "--name",
+    help="Its name in the league; a new version keeps it.  [default: the file's name]",
+)
+@click.option("--by", "owner", default="", metavar="OWNER", help="Its owner.  [default: NAME]")
+@json_option
+def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) -> None:
+    """Check BOT, and enter it as the newest version of NAME.
+
+    BOT is a .py file, a folder, or a bot of the arena. The league keeps a copy. The exit status is
+    1 if the check refuses it.
+
+    \b
+    Example:
+      arena league submit results/club 'greedy(patience=11)' --name patient
+    """
+    from arena.addons.league.submission import Refused
+    from arena.lanes.cleanup import adopt_orphans
+
+    name = name or _name_of(bot)
+    adopt_orphans()
+    with _open(folder) as opened:
+        try:
+            version = opened.desk.submit(bot, name, owner)
+        except Refused as refused:
+            if as_json:
+                print_json({"accepted": False, "bot": name, "why": str(refused)})
+            else:
+                say(f"refused: {refused}", err=True)
+            sys.exit(1)
+        copies = opened.desk.find_copies(version)
+        if as_json:
+            shown = {"accepted": True, "bot": name, "version": version.number}
+            copied = [{"bot": one.name, "version": one.number} for one in copies]
+            print_json({**shown, "sha256": version.sha256, "copy_of": copied})
+            return
+    say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
+    same = "warning: but for comments the same as"
+    say(*(f"{same} {one.title} of {one.owner}" for one in copies), err=True)
+
+
+@league.command()
+@FOLDER
+@click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about this many games.")
+@click.option("--seconds", type=float, help="Begin no round after this many seconds.")
+@click.option("--until-precise", is_flag=True, help="Continue until ratings are within the target.")
+@venue_options("scheduler", "scheduler_file")
+@QUIET
+@json_option
+def play(
+    folder: Path,
+    games: int | None,
+    seconds: float | None,
+    until_precise: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Play rounds of the league: one, unless an option asks for more.
+
+    An interrupted round is finished first. Bots submitted meanwhile play, too.
+
+    \b
+    Example:
+      arena league play results/club --until-precise
+    """
+    from arena.executors.contract import open_executor
+    from arena.executors.log import NORMAL, QUIET
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.runs.run import Interrupted
+
+    if sum(one is not None for one in (games, seconds, until_precise or None)) > 1:
+        raise InputError("--games, --seconds and --until-precise: choose one of them")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"--seconds: {seconds:g} is not a number above 0")
+    adopt_orphans()
+    venue = find_venue(options)
+    limit = _Limit(games, seconds, until_precise)
+    with _open(folder) as opened, opened.playing(), open_executor(venue) as where:
+        try:
+            while limit.goes_on(opened):
+                result = opened.play_round(
+                    where, limit.pairs(opened), QUIET if quiet or as_json else NORMAL
+                )
+                if result is None:
+                    raise InputError(f"{folder}: a league needs two bots that play")
+                limit.add(result)
+                if not quiet and not as_json:
+                    _say(result)
+        except Interrupted:
+            raise click.Abort("the same command goes on with this round") from None
+        _print_standings(opened, limit, quiet=quiet, as_json=as_json)
+
+
+class _Limit:
+    """The limit on what is played, and what has been played so far."""
+
+    def __init__(self, games: int | None, seconds: float | None, until_precise: bool) -> None:
+        self.games, self.seconds, self.until_precise = games, seconds, until_precise
+        self.began = time.monotonic()
+        self.rounds = self.played = 0
+
+    def goes_on(self, opened: League) -> bool:
+        """Return whether another round is to begin."""
+        if self.until_precise:
+            return not self.rounds or not opened.is_precise()
+        if self.games is not None:
+            return self.played < self.games
+        if self.seconds is not None:
+            return time.monotonic() - self.began < self.seconds
+        return not self.rounds
+
+    def pairs(self, opened: League) -> int:
+        """Return about how many pairs the next round has."""
+        whole = opened.settings.round_pairs
+        return whole if self.games is None else min(whole, -(-(self.games - self.played) // 2))
+
+    def add(self, result: RoundResult) -> None:
+        """Count a finished round."""
+        self.rounds += 1
+        self.played += max(2 * result.pairs, 1)
+
+
+def _say(result: RoundResult) -> None:
+    say(f"round {result.number:,}: {2 * result.pairs:,} games")
+    say(*(f"  {name} is suspended: `arena league history` says why" for name in result.suspended))
+
+
+def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
+    from arena.addons.league.shown import format_summary, to_document
+
+    if as_json:
+        print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
+    elif not quiet:
+        say(*format_summary(opened))
+
+
+@league.command()
+@FOLDER
+@json_option
+def show(folder: Path, as_json: bool) -> None:
+    """Show how the league stands after its last round.
+
+    \b
+    Example:
+      arena league show results/club
+    """
+    from arena.addons.league.shown import format_summary, to_document
+
+    with _open(folder) as opened:
+        if as_json:
+            print_json(to_document(opened))
+        else:
+            say(*format_summary(opened))
+
+
+@league.command()
+@FOLDER
+@click.argument("name")
+@click.option("--by", "owner", default="", metavar="OWNER", help="Only if this is its owner.")
+@json_option
+def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
+    """Withdraw NAME from play; its games stay.
+
+    \b
+    Example:
+      arena league withdraw results/club patient
+    """
+    with _open(folder) as opened:
+        version = opened.withdraw(name, owner)
+    if as_json:
+        print_json({"bot": name, "version": version.number, "state": "withdrawn"})
+    else:
+        say(f"{version.title} is withdrawn")
+
+
+@league.command()
+@FOLDER
+@click.argument("name")
+@json_option
+def history(folder: Path, name: str, as_json: bool) -> None:
+    """Show versions, ratings, faults and refusals of NAME.
+
+    \b
+    Example:
+      arena league history results/club patient
+    """
+    from arena.addons.league import shown
+
+    with _open(folder) as opened:
+        data = shown.history(opened, name)
+    if as_json:
+        print_json(data)
+        return
+    say(*shown.format_history(data))
+
+
+league.add_command(page)
+league.add_command(serve)
+COMMANDS: list[click.Command] = [league]

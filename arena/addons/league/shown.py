@@ -1,0 +1,260 @@
+"""Report the standing of a league, and compare two versions of a bot, in rows and lines."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arena.addons.league.league import League
+from arena.addons.league.ledger import ACTIVE, SUSPENDED, Ledger, RatingRow, Version
+from arena.errors import counted, escape
+from arena.statistics import letters
+from arena.statistics.difference import Values, compare_means
+from arena.statistics.intervals import Estimate
+from arena.statistics.wording import write_ends, write_estimate
+
+_HALVES = 4  # half points of a pair
+_FEWEST = 10  # pairs
+
+
+class Change(NamedTuple):
+    """By how much a version scores more than an older one, 0 to 1, on so many common deals."""
+
+    old: Version
+    estimate: Estimate
+    pairs: int
+    opponents: int
+
+    def describe(self) -> str:
+        """Return it as a sentence; points are of 100."""
+        points = write_estimate(self.estimate.scaled(100), "+.1f", " points of 100")
+        against = counted(self.opponents, "opponent")
+        return (
+            f"It scores {points} beside version {self.old.number}, "
+            f"on {counted(self.pairs, 'common deal')} against {against}."
+        )
+
+
+def find_change(ledger: Ledger, new: Version, old: Version) -> Change | None:
+    """Return the difference of two versions; None where they have few deals in common.
+
+    Each opponent weighs the same. The pair is the unit; pairs on one deal go together.
+    """
+    ours, theirs = (_by_deal(ledger, version) for version in (new, old))
+    strata = []
+    for opponent in sorted(ours.keys() & theirs.keys()):
+        common = sorted(ours[opponent].keys() & theirs[opponent].keys())
+        if common:
+            base, other = (
+                np.array([of[opponent][pair] for pair in common], dtype=float) / _HALVES
+                for of in (theirs, ours)
+            )
+            strata.append(Values(base, other, len(common)))
+    pairs = sum(values.shared for values in strata)
+    if pairs < _FEWEST:
+        return None
+    return Change(old, compare_means(strata).estimate, pairs, len(strata))
+
+
+def _by_deal(ledger: Ledger, version: Version) -> dict[int, dict[int, int]]:
+    """Return the half points of a version by opponent and by the number of the pair."""
+    found: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for result in ledger.results_of(version.id):
+        for place, score in enumerate(result.scores):
+            if score != "-":
+                found[result.opponent][result.first + place] = int(score)
+    return found
+
+
+_HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
+_MOST_NAME = 24
+_MOST_LETTERS = 8
+_WIDTH = 80
+
+
+class Standing(NamedTuple):
+    """The standing of a bot in a league, by its newest version.
+
+    `elo`, with its 95 % interval, is None before the first games; an end of the interval is None if
+    it is unbounded. `shrunk` is the Elo shrunk towards the mean, the more the less is known. Bots
+    that share a letter in `group` could not be separated. `note` is information for its owner.
+    """
+
+    rank: int | None
+    bot: str
+    version: int
+    owner: str
+    elo: float | None
+    elo_low: float | None
+    elo_high: float | None
+    shrunk: float | None
+    pairs: int
+    group: str
+    state: str
+    note: str
+
+
+def standings(league: League) -> list[Standing]:
+    """Return the standings of all active bots, the strongest first, then of suspended ones."""
+    rows = league.ratings()
+    versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
+    active = [version for version in versions if version.is_active]
+    active.sort(key=lambda version: _order(version, rows))
+    ranks = letters.give_ranks([round(rows[v.id].elo, 1) for v in active if v.id in rows])
+    found = [
+        _standing(version, row, rank, _note(league, version, row))
+        for version, rank in zip_longest(active, ranks)
+        for row in [rows.get(version.id)]
+    ]
+    gone = [version for version in versions if not version.is_active]
+    return found + [
+        _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone
+    ]
+
+
+def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:
+    row = rows.get(version.id)
+    return (-round(row.elo, 1) if row else float("inf"), version.name)
+
+
+def _standing(version: Version, row: RatingRow | None, rank: int | None, note: str) -> Standing:
+    who = version.name, version.number, version.owner
+    if row is None:
+        return Standing(rank, *who, None, None, None, None, 0, "", version.state, note)
+    group = row.letters if version.is_active else ""
+    elo = row.rounded()[2:6]
+    return Standing(rank, *who, *elo, row.pairs, group, version.state, note)
+
+
+def _note(league: League, version: Version, row: RatingRow | None) -> str:
+    settings = league.settings
+    if version.cost * settings.round_pairs > settings.bot_seconds:
+        pairs = max(10, int(settings.bot_seconds / version.cost))
+        return f"slow: {counted(pairs, 'pair')} in a round, so its rating waits"
+    return "" if row else "plays in the next round"
+
+
+def format_standings(found: list[Standing]) -> Iterator[str]:
+    """Yield the standings for a terminal of 80 columns."""
+    yield _HEAD
+    for one in found:
+        interval = write_ends(one.elo_low, one.elo_high)
+        note = f"{one.note}; see `arena league history`" if one.state == SUSPENDED else one.note
+        title = f"{one.bot} {one.version}"
+        if len(title) > _MOST_NAME:
+            title = f"{title[: _MOST_NAME - 3]}..."
+        line = f"{one.rank or '-':>4}  {title:<{_MOST_NAME}} "
+        if one.elo is None:
+            yield f"{line}{note}"
+            continue
+        group = letters.shorten(one.group, _MOST_LETTERS) if one.group else ""
+        line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
+        yield line.rstrip()
+        if note:
+            yield f"      {note}"
+
+
+def format_summary(league: League) -> Iterator[str]:
+    """Yield the standings, and the notes below them, for a terminal of 80 columns."""
+    yield from format_standings(standings(league))
+    for text in describe_spread(league):
+        yield from textwrap.wrap(text, _WIDTH)
+
+
+def describe_spread(league: League) -> Iterator[str]:
+    """Yield the notes below the standings: the spread, and the league's progress."""
+    spread = league.ledger.spread(league.number)
+    if spread is None:
+        yield "No round has been played."
+        return
+    how = "which intervals include" if spread[3] else "mostly assumed: few pairs yet"
+    about = write_estimate(Estimate(*spread[:3]), unit=" points")
+    yield f"Results differ from Elo by about ±{about}, {how}."
+    precise = "are" if league.is_precise() else "are not yet all"
+    target = f"{league.settings.target:g} Elo"
+    yield f"This is after round {league.number:,}; ratings {precise} within {target}."
+
+
+def to_document(league: League) -> dict[str, Any]:
+    """Return the standings of a league as plain data."""
+    spread = league.ledger.spread(league.number)
+    names = ("elo", "low", "high", "measured")
+    return {
+        "folder": str(league.folder),
+        "round": league.number,
+        "precise": league.is_precise(),
+        "target": league.settings.target,
+        "spread": dict(zip(names, spread, strict=True)) if spread else None,
+        "standings": [one._asdict() for one in standings(league)],
+    }
+
+
+def history(league: League, name: str) -> dict[str, Any]:
+    """Return the history of a name as plain data: versions, ratings, faults, refusals.
+
+    Raises InputError for a name that is not known to the league.
+    """
+    refusals = league.ledger.refusals("name = ?", name)
+    versions = league.ledger.versions("name = ?", name)
+    if not refusals and not versions:
+        league.find(name)
+    told = []
+    for version in versions:
+        strikes, first = league.ledger.strikes(version.id)
+        ratings = [
+            {"round": number, **row.rounded()._asdict()}
+            for number, row in league.ledger.rating_history(version.id)
+        ]
+        shown = {
+            key: value
+            for key, value in version._asdict().items()
+            if key not in ("id", "shape", "cost", "panel", "name")
+        }
+        before = next((one for one in versions if one.number == version.number - 1), None)
+        change = find_change(league.ledger, version, before) if before else None
+        fault = json.loads(first) if first else None
+        more = {"faults": strikes, "first_fault": fault, "change": _to_data(change)}
+        told.append({**shown, **more, "ratings": ratings})
+    kept = [
+        {"sha256": one.sha256, "owner": one.owner, "why": one.why, "at": one.at} for one in refusals
+    ]
+    return {"bot": name, "versions": told, "refusals": kept}
+
+
+def _to_data(change: Change | None) -> dict[str, Any] | None:
+    """Return the difference from the previous version as plain data."""
+    if change is None:
+        return None
+    cells = change.estimate.scaled(100).cells
+    data = dict(zip(("points", "low", "high"), cells, strict=True))
+    told = {"pairs": change.pairs, "opponents": change.opponents, "sentence": change.describe()}
+    return {"version": change.old.number, **data, **told}
+
+
+def format_history(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the history of a name for a terminal."""
+    for version in data["versions"]:
+        state = version["state"] + (f": {version['why']}" if version["why"] else "")
+        sha256 = version["sha256"][:12]
+        yield f"{data['bot']} {version['number']}  {version['at']}  {sha256}  {state}"
+        if version["change"]:
+            yield from textwrap.wrap(
+                version["change"]["sentence"], 78, initial_indent="  ", subsequent_indent="  "
+            )
+        if fault := version["first_fault"]:
+            first = f"the first: {fault['kind']} at ply {fault['ply']}: {fault['message']}"
+            yield f"  {counted(version['faults'], 'fault')}; {escape(first)}"
+            yield f"  `{fault['show']}` in the league's folder shows it"
+        if version["ratings"]:
+            yield f"{'elo':>22}  {'95 %':>13}"
+        for row in version["ratings"]:
+            shown = f"{row['elo']:>6.0f}  {write_ends(row['low'], row['high']):>13}"
+            yield f"  round {row['round']:>6,}  {shown}  {counted(row['pairs'], 'pair')}"
+    for refusal in data["refusals"]:
+        yield f"refused  {refusal['at']}  {refusal['why']}"

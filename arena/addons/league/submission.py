@@ -1,0 +1,353 @@
+"""Accept submissions to a league: read a bot, check it in the jail, keep its bytes for ever.
+
+A submitted file is read once. The bytes read are stored under their hash, and these are checked and
+played, so a later change of the file has no effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from arena.addons.league.league_settings import PANEL, Settings
+from arena.addons.league.ledger import ACTIVE, Ledger, Refusal, Version
+from arena.check.item import Item, Order
+from arena.check.supervisor import run_check
+from arena.entries.entry import Entry
+from arena.entries.file import MOST_SOURCE, read_file
+from arena.entries.identity import imported_bots
+from arena.entries.pack import gather, read_packed, write_packed
+from arena.entries.resolve import BOTS, installed, resolve
+from arena.entries.spec import parse
+from arena.entries.syntax import find_shape
+from arena.errors import ArenaError, InputError
+from arena.executors.contract import open_executor
+from arena.executors.log import QUIET
+from arena.lanes.probe import find_problems
+from arena.runs.run import run
+from arena.store.folder import replacing
+from arena.store.store import Store
+from arena.tournament.keys import Venue
+from arena.tournament.tournament import Tournament
+
+SOURCES: Final = "bots"
+"""The folder of the submitted files, in the league's folder."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
+_ALIKE: Final = str.maketrans("10i", "lol")
+_DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
+_DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
+_LABEL: Final = "submitted"
+_DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
+_TIMES: Final = (("median", 0.5), ("p99", 0.99))
+_LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair in the lowest class; factor between classes
+
+
+class Refused(InputError):
+    """A submission was not accepted; this is recorded, and `items` are the results of a check."""
+
+    def __init__(self, message: str, items: tuple[Item, ...] = ()) -> None:
+        super().__init__(message)
+        self.items = items
+
+
+class Unchanged(Refused):
+    """The same bytes already play under this name."""
+
+
+class TooMany(InputError):
+    """An owner has submitted too often today; the attempt is not recorded."""
+
+
+@dataclass
+class Desk:
+    """Accepts submissions to the league in a folder; several desks may work at the same time.
+
+    `now` returns the time, which matters only for an owner's submissions in a day.
+    """
+
+    folder: Path
+    settings: Settings
+    ledger: Ledger
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def submit(
+        self,
+        bot: str,
+        name: str,
+        owner: str = "",
+        working: Callable[[str], None] = lambda _: None,
+        *,
+        since: str = "",
+        resent: bool = False,
+    ) -> Version:
+        """Check a bot, and store it as the newest version of a name, replacing the one before.
+
+        `bot` is a file, a folder, or a bot of the arena with or without parameters. `owner` is by
+        default the owner of the name. `working` is called with the name of each check. With
+        `since`, a killed process may have submitted the bot already, at that time or later. Raises
+        Refused, with the reason; with `resent`, an Unchanged refusal is not recorded.
+        """
+        check_name(name)
+        self._check_place(bot)
+        owner = owner or self._owner_of(name) or name
+        if not _OWNER.fullmatch(owner):
+            raise InputError(
+                f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
+            )
+        kept = ""
+        try:
+            self.check_right(name, owner)
+            spec, kept, shape = self._take(bot)
+            if since and (done := self.ledger.versions(_DONE, name, kept, since)):
+                return done[0]
+            if since and (refused := self.ledger.refusals(_DONE, name, kept, since)):
+                raise Refused(refused[0].why)
+            self._check_new(kept, name)
+            items = tuple(self._check(spec, working))
+            if failed := [item for item in items if item.status == "fail"]:
+                what = "; ".join(f"{item.name}: {item.message}" for item in failed)
+                if "/" in spec:  # the owner knows the bot's name, not the path of its copy
+                    what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
+                raise Refused(f"the check failed: {what}", items)
+            cost = _cost(items)
+            with self.ledger.changing():
+                self.check_right(name, owner)
+                self._check_new(kept, name)
+                return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
+        except TooMany:
+            raise
+        except InputError as error:  # other errors, such as a full disk, are not the bot's fault
+            if resent and isinstance(error, Unchanged):
+                raise
+            why = str(error)
+            if not since or not self.ledger.refusals(_DONE, name, kept, since):
+                with self.ledger.changing():
+                    self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
+            raise Refused(why, getattr(error, "items", ())) from None
+
+    def find_copies(self, version: Version) -> list[Version]:
+        """Return versions of other owners that differ only in comments and layout."""
+        found = self.ledger.versions("shape = ? AND owner <> ?", version.shape, version.owner)
+        return found if version.shape else []
+
+    def seat_panel(self) -> None:
+        """Add the bots of the panel as versions, each the owner of its name; raises InputError."""
+        names = {name for name, _ in installed()}
+        seats = []
+        for number, text in enumerate(self.settings.panel):
+            if text not in names:
+                raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
+            entry = resolve(text)
+            shape = find_shape(entry.source or b"")
+            cost = _LEAST_COST if text in PANEL else _cost((self._time_own(text),))
+            seats.append(self._version(text, "arena", text, identity_of(entry), shape, cost))
+        with self.ledger.changing():
+            for version in seats:
+                self.ledger.add_version(version._replace(panel=True))
+
+    def _version(
+        self, name: str, owner: str, spec: str, sha256: str, shape: str, cost: float
+    ) -> Version:
+        values: dict[str, Any] = {"id": 0, "number": 0, "panel": False, "state": ACTIVE, "why": ""}
+        values |= {"name": name, "owner": owner, "spec": spec, "sha256": sha256}
+        return Version(**values, shape=shape, cost=cost, at=self._time())
+
+    def _time(self) -> str:
+        return self.now().isoformat(timespec="seconds")
+
+    def _owner_of(self, name: str) -> str:
+        versions = self.ledger.versions("name = ?", name)
+        return versions[0].owner if versions else ""
+
+    def check_right(self, name: str, owner: str = "") -> None:
+        """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
+        check_name(name)
+        owner = owner or self._owner_of(name) or name
+        if not self.has_right(owner):
+            most = self.settings.a_day
+            raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
+        alike = _looks_of(name)
+        for version in self.ledger.versions("number = 1"):
+            if version.name == name and version.owner != owner:
+                raise Refused(f"name {name}: it is {version.owner}'s")
+            if version.name != name and _looks_of(version.name) == alike:
+                raise Refused(f"name {name}: it looks like {version.name}; choose another one")
+
+    def has_right(self, owner: str) -> bool:
+        """Return whether an owner may submit today; "" is the owner of all invalid names."""
+        today = self._time()[:10]
+        count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
+        given = sum(
+            self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
+        )
+        return bool(given < self.settings.a_day)
+
+    def _check_new(self, sha256: str, name: str) -> None:
+        """Raise Refused if the league has this bot, Unchanged if it plays under this name."""
+        for version in self.ledger.versions("sha256 = ?", sha256):
+            kind = Unchanged if version.name == name and version.is_active else Refused
+            raise kind(f"the same as {version.title} of {version.owner}")
+
+    def _check_place(self, bot: str) -> None:
+        """Raise InputError if no bot has this spec: that is a typing error, not a submission."""
+        spec = parse(bot)
+        if spec.label is not None:
+            raise InputError(f"bot {bot!r}: the name is given by --name")
+        if spec.target in {name for name, _ in installed()}:
+            return
+        if not os.path.lexists(os.path.expanduser(spec.target)):
+            hint = f"; did you mean ./{spec.target}.py?"
+            is_there = os.path.isfile(f"{spec.target}.py")
+            raise InputError(
+                f"bot {bot!r}: no such file, and no bot of the arena{hint if is_there else ''}"
+            )
+
+    def _take(self, bot: str) -> tuple[str, str, str]:
+        """Store the bytes of a bot; return its spec in the league, its identity and its shape."""
+        spec = parse(bot)
+        if spec.target in {name for name, _ in installed()}:
+            return bot, identity_of(resolve(bot)), ""
+        path = Path(os.path.expanduser(spec.target))
+        if spec.params:
+            raise InputError(f"bot {bot!r}: write its parameters into the file")
+        content = read_submission(path, self.settings.most_megabytes)
+        name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}.py"
+        kept = self.folder / name
+        try:
+            kept.parent.mkdir(exist_ok=True)
+            if not kept.is_file():
+                with replacing(kept) as part:
+                    part.write_bytes(content)
+        except OSError as error:
+            raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
+        text = f"{_LABEL}={as_file(kept)}"
+        try:
+            shape = find_shape(content) if len(content) <= MOST_SOURCE else ""
+            return name, identity_of(resolve(text)), shape
+        except InputError as error:  # the owner does not know the path of the copy
+            raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
+
+    def _time_own(self, spec: str) -> Item:
+        """Measure the time of a bot of the arena, which needs no check, in a pair of games.
+
+        Raises Refused for parameters that it does not accept.
+        """
+        entries = [resolve(f"{_LABEL}={spec}"), resolve("uniform")]
+        rules = self.settings.game_rules()
+        for problem in find_problems(entries, rules, self.settings.limits):
+            raise Refused(problem)
+        pair = Tournament("time", 0, 1, entries, rules, self.settings.limits)
+        with closing(Store(None)) as store, open_executor(Venue(workers=1)) as executor:
+            timings = run(pair, executor, shown=QUIET, store=store).timings
+        cpu = timings[_LABEL].cpu
+        return Item("time", "ok", "", figures={name: cpu.quantile(at) for name, at in _TIMES})
+
+    def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
+        """Check a stored bot, and return the items of the check."""
+        if not spec.startswith(f"{SOURCES}/"):
+            return [self._time_own(spec)]
+        order = Order(
+            f"{_LABEL}={self.folder.absolute() / spec}",
+            self.settings.lane if self.settings.lane == "jail" else "process",
+            self.settings.check_games,
+            self.settings.seed,
+            self.settings.limits,
+        )
+        try:
+            return [*run_check(order, working, longest=self.settings.check_seconds)]
+        except ArenaError as error:  # it was interrupted, or the bot corrupted it
+            raise Refused(str(error)) from None
+
+
+def as_file(path: Path) -> str:
+    """Return the spec of a file that cannot be read as a label or a command.
+
+    >>> as_file(Path("year=2026/bots/mine.py")), as_file(Path("/srv/mine.py"))
+    ('./year=2026/bots/mine.py', '/srv/mine.py')
+    """
+    return os.path.join(os.curdir, path)
+
+
+def identity_of(entry: Entry) -> str:
+    """Return the hash of a bot's source and of its parameters, if it has any."""
+    if not entry.params:
+        return entry.sha256
+    params = json.dumps(entry.params, sort_keys=True)
+    return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
+
+
+def check_name(name: str) -> None:
+    """Raise InputError unless a name is a word of 1 to 40 allowed ASCII characters.
+
+    >>> check_name("ann-2")
+    >>> check_name("../ann")
+    Traceback (most recent call last):
+    arena.errors.InputError: name '../ann': '/' is not one of A-Z a-z 0-9 . _ -
+    """
+    if name.lower() in _DEVICES:
+        why = "Windows has a device of this name; choose another one"
+    elif odd := re.search(r"[^A-Za-z0-9._-]", name):
+        why = f"{odd[0]!r} is not one of A-Z a-z 0-9 . _ -"
+    elif not _NAME.fullmatch(name) or name.endswith("."):
+        why = "1 to 40 characters, the first a letter or a digit, the last no ."
+    else:
+        return
+    shown = name if len(name) <= 60 else f"{name[:60]}..."
+    raise InputError(f"name {shown!r}: {why}")
+
+
+def _looks_of(name: str) -> str:
+    """Map a name to a form that is equal for names that look alike.
+
+    >>> _looks_of("B0b") == _looks_of("bOb"), _looks_of("Il1") == _looks_of("lll")
+    (True, True)
+    """
+    return name.lower().translate(_ALIKE)
+
+
+def read_submission(path: Path, megabytes: int) -> bytes:
+    """Read a bot's file, or pack a folder into one file, of at most this many megabytes.
+
+    Raises InputError, which names the path, also for a link, a pipe or a device.
+    """
+    if path.is_symlink():
+        raise InputError(f"{path}: a link; submit what it leads to")
+    most = megabytes << 20
+    if path.is_dir():
+        contents, main = gather(path, [])
+        content = write_packed(contents, main, imported_bots(contents, BOTS))
+        if len(content) > most:
+            raise InputError(f"{path}: packed, it is larger than {megabytes} MB")
+        return content
+    if path.suffix != ".py":
+        raise InputError(f"{path}: a bot is a .py file, a folder, or the name of one in bots/")
+    try:
+        content = read_file(path, most, links=False)
+        if len(content) > MOST_SOURCE and not read_packed(content):
+            raise InputError(f"larger than {MOST_SOURCE:,} bytes")
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return content
+
+
+def _cost(items: tuple[Item, ...]) -> float:
+    """Return the class of a bot's time for a pair, as its upper bound in seconds.
+
+    Few, wide classes give the same bot the same cost on a slightly faster machine.
+    """
+    figures = next((item.figures for item in items if item.name == "time"), {})
+    decision = (figures.get("median", 0.0) + figures.get("p99", 0.0)) / 2
+    cost = _LEAST_COST
+    while cost < _DECISIONS * decision:
+        cost *= _STEP
+    return cost

@@ -1,0 +1,263 @@
+"""Probe a bot: write an opponent that exploits its policy, and let the two play."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.addons.learn.opponents import (
+    HOW,
+    NO_SCORES,
+    name_of,
+    play_as_learner,
+    respond_to,
+    respond_to_clone,
+)
+from arena.addons.learn.teach_learner import Amount, learn_clone, play_to_learn, teach
+from arena.entries.entry import Entry
+from arena.entries.pack import write_file
+from arena.entries.resolve import resolve
+from arena.entries.spec import is_file
+from arena.errors import InputError, counted
+from arena.executors.contract import Executor
+from arena.executors.log import NORMAL, QUIET
+from arena.lanes.scratch import scratch_folder
+from arena.runs.prepare import prepare
+from arena.runs.run import run
+from arena.statistics.intervals import Estimate, score_interval
+from arena.statistics.wording import write_estimate
+from arena.store.store import Store
+from arena.tournament.config import Config, make_tournament
+from arena.tournament.tournament import Tournament
+from engine.seeds import stream
+
+_CHOOSING = 4  # counted pairs, for each pair that is played to choose an opponent
+
+
+class Learned(NamedTuple):
+    """A clone's number of pairs to learn from, and the share of choices equal to the bot's.
+
+    `before` is that share of `apprentice`, from which the clone was trained.
+    """
+
+    pairs: int
+    alike: float
+    before: float
+
+
+class Choice(NamedTuple):
+    """The mean scores of two opponents in some pairs, by which the better one was chosen.
+
+    They are the best `response`, and the `learner`, a network trained for `learned` pairs of games.
+    """
+
+    learned: int
+    pairs: int
+    response: float
+    learner: float
+
+    @property
+    def best(self) -> str:
+        """The name of the one with the higher score."""
+        return "learner" if self.learner > self.response else "response"
+
+
+class Probed(NamedTuple):
+    """The result of a probe: the opponent's score with its interval, the pairs, and its file.
+
+    `clone` is set if the opponent responds to a clone, `choice` if it was chosen from two.
+    """
+
+    bot: str
+    file: str
+    pairs: int
+    score: float
+    low: float
+    high: float
+    clone: Learned | None = None
+    choice: Choice | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence, no stronger than the interval."""
+        share = write_estimate(Estimate(self.score, self.low, self.high), ".0%", level=True)
+        if self.low <= 1 / 2:
+            return f"{self.bot} loses {share} to this opponent, perhaps more to another one"
+        return f"{self.bot} loses at least {100 * self.low:.0f} %: it lost {share} to this opponent"
+
+    def document(self) -> dict[str, Any]:
+        """Return what `arena probe --json` prints."""
+        clone = self.clone._asdict() if self.clone else None
+        choice = self.choice._asdict() if self.choice else None
+        return self._asdict() | {"sentence": self.sentence, "clone": clone, "choice": choice}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines that `arena probe` prints."""
+        yield self.sentence
+        yield f"in {counted(self.pairs, 'pair')}; the opponent is {self.file}"
+        if self.clone:
+            pairs, alike, before = self.clone
+            yield (
+                f"it knows only a clone, learned from {counted(pairs, 'pair')}: "
+                f"the same action in {100 * alike:.0f} % of choices"
+            )
+            yield f"  (apprentice, of which it was made: {100 * before:.0f} %)"
+        if self.choice:
+            learned, pairs, response, learner = self.choice
+            yield f"it is the {self.choice.best}, chosen in {counted(pairs, 'other pair')}:"
+            yield f"  the best response won {100 * response:.0f} %"
+            yield f"  a learner won {100 * learner:.0f} %, after {counted(learned, 'pair')}"
+
+
+class Opponent(NamedTuple):
+    """The file of an opponent, and the clone it responds to, or how it was chosen."""
+
+    file: Path
+    clone: Learned | None = None
+    choice: Choice | None = None
+
+
+def find_opponent(
+    victim: Entry,
+    executor: Executor,
+    file: Path | None,
+    learn: int | None,
+    minutes: float | None,
+    pairs: int,
+    seed: int,
+    shown: int,
+    *,
+    force: bool,
+) -> Opponent:
+    """Write the opponent of a bot; train one if `learn` or `minutes` is given.
+
+    With training, the better one of the best response and the learner is written; for a bot without
+    `scores` it is the response to a clone. Games and networks are kept in results/, in a folder
+    with the bot's name and hash, and the next call continues from there. Raises InputError for a
+    program if no clone is trained, for a path that cannot be written, and for another file there,
+    unless `force` is set.
+    """
+    path = file or Path(f"{name_of(victim)}.py")
+    if learn is None and minutes is None:
+        return Opponent(_write(path, respond_to(victim), force=force))
+    folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
+    amount = Amount(learn, 60 * (minutes or 0))
+    taught = teach(victim, folder, amount, seed, shown=shown > QUIET)
+    if taught:
+        weights, learned = taught
+        made = {"response": respond_to(victim), "learner": play_as_learner(victim, weights)}
+        few = max(1, pairs // _CHOOSING)
+        choice = Choice(learned, few, **_compare(victim, made, few, seed, executor, shown))
+        return Opponent(_write(path, made[choice.best], force=force), choice=choice)
+    played = play_to_learn(victim, folder, executor, learn, amount.seconds, seed, shown)
+    clone = learn_clone(folder, played, seed)
+    path = _write(path, respond_to_clone(victim, clone), force=force)
+    return Opponent(path, Learned(played, clone.alike, clone.before))
+
+
+def _write(path: Path, content: bytes, *, force: bool) -> Path:
+    """Write a bot's file, unless it exists with this content, and return its path."""
+    if not (path.is_file() and path.read_bytes() == content):
+        write_file(path, content, [], force=force)
+    return path
+
+
+def _compare(
+    victim: Entry,
+    made: Mapping[str, bytes],
+    pairs: int,
+    seed: int,
+    executor: Executor,
+    shown: int,
+) -> dict[str, float]:
+    """Return the mean score of each opponent, on the same deals, which are used only here."""
+    other = stream(seed, "choice").getrandbits(62)
+    shares = {}
+    with scratch_folder() as folder:
+        for name, content in made.items():
+            file = folder / name / f"{name_of(victim)}.py"
+            file.parent.mkdir()
+            file.write_bytes(content)
+            scores = _play(_meet(victim, file, pairs, other), executor, shown)
+            shares[name] = sum(scores) / (2 * pairs)
+    return shares
+
+
+def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
+    """Return the tournament of a bot against the opponent in this file.
+
+    If the bot is one of the arena's, it and its opponent are played in the worker.
+    """
+    text = os.fspath(file)
+    spec = text if is_file(text) else os.path.join(os.curdir, text)
+    lane = victim.lane if victim.is_ours else None
+    opponent = resolve(spec, lane=lane)
+    tournament = make_tournament(Config([], pairs, name="probe", seed=seed))
+    return replace(tournament, entries=[opponent, victim])
+
+
+def probe(
+    victim: Entry,
+    opponent: Opponent,
+    pairs: int,
+    seed: int,
+    executor: Executor,
+    shown: int = NORMAL,
+) -> Probed:
+    """Let a bot play against an opponent, and return the result.
+
+    Raises InputError if one of the two forfeits a game; the first pair is checked before the others
+    are played. The file of an opponent that cannot play is removed. Raises what `run` raises, too.
+    """
+    file = opponent.file
+    tournament = _meet(victim, file, pairs, seed)
+    try:
+        for problem in prepare(tournament):
+            raise InputError(problem)
+    except InputError:
+        file.unlink()
+        raise
+    try:
+        scores = _play(tournament, executor, shown)
+    except _Useless:
+        file.unlink()
+        raise
+    total, squares = sum(scores), sum(score * score for score in scores)
+    low, high = score_interval(pairs, total, squares)
+    label, share = tournament.labels[1], total / (2 * pairs)
+    return Probed(label, os.fspath(file), pairs, share, low, high, *opponent[1:])
+
+
+class _Useless(InputError):
+    """An opponent has forfeited a game."""
+
+
+def _play(tournament: Tournament, executor: Executor, shown: int) -> list[float]:
+    """Return the opponent's score in each pair, 0 to 2; raise InputError for a forfeit."""
+    with closing(Store(None)) as store:
+        run(replace(tournament, pairs=1), executor, None, QUIET, store=store)
+        _check(tournament, store)
+        run(tournament, executor, None, shown, store=store)
+        _check(tournament, store)
+        scores = [0.0] * tournament.pairs
+        for _, result in store.results():
+            scores[result.pair] += result.score
+    return scores
+
+
+def _check(tournament: Tournament, store: Store) -> None:
+    """Raise InputError if a bot has forfeited a game."""
+    _, victim = tournament.labels
+    for _, result in store.results():
+        if result.fault is None:
+            continue
+        message = result.fault.message
+        if result.winner == 0:
+            raise InputError(f"{victim}: it has forfeited a game: {message}")
+        if NO_SCORES in message:
+            raise _Useless(f"{victim}: it {NO_SCORES}, by which its policy is asked; {HOW}")
+        raise _Useless(f"{victim}: its method scores fails: {message}")

@@ -1,0 +1,288 @@
+"""Solve small games exactly: value, optimal policies, and the exploitability of a policy.
+
+The game is written in sequence form (a number for each sequence of a seat's own actions) and solved
+as a linear program. Source: Koller, Megiddo, von Stengel, "Fast algorithms for finding randomized
+strategies in game trees", 1994. It uses nothing of OpenSpiel, so that the results of both can be
+compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from math import comb
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.addons.rl.settings import missing
+from arena.errors import InputError
+from engine import (
+    Action,
+    Bot,
+    Pack,
+    Rules,
+    Seat,
+    Setup,
+    State,
+    View,
+    counts,
+    outcome,
+    pack_of,
+    size,
+)
+from engine.cards import UNIT
+from engine.seeds import stream
+from engine.view import view
+from engine.worlds import choices
+
+Policy: TypeAlias = Callable[[View], Mapping[Action, float]]
+"""The probability of each action at a view; a missing action is never played."""
+
+Plan: TypeAlias = npt.NDArray[np.float64]
+"""A realisation plan: the product of a seat's own probabilities, for each of its sequences."""
+
+MOST_SEQUENCES = 200_000
+"""The most sequences of both seats; a game of this size takes minutes to solve."""
+
+
+class Decision(NamedTuple):
+    """A view of the seat to act, the sequence that leads to it, and that of its first action."""
+
+    parent: int
+    first: int
+    seen: View
+
+    def sequences(self) -> range:
+        """Return the numbers of the sequences that end with its actions, as `seen.legal`."""
+        return range(self.first, self.first + len(self.seen.legal))
+
+
+class Exact:
+    """A small variant of the game in sequence form; a win is worth 1, a loss -1.
+
+    `decisions[seat]` has every view at which a seat decides, in the order of play; `payoffs` has
+    the first seat's winnings by two sequences, times the probability of the chance moves. Raises
+    InputError for rules whose game is too large, and without scipy.
+
+    >>> rules = Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0, 1, 1, 1, 1)
+    >>> game = Exact(rules)
+    >>> game.value, game.exploitability(game.optimal())
+    (0.0, 0.0)
+    >>> game.exploitability(lambda view: {view.legal[0]: 1.0})
+    0.333333333
+    """
+
+    def __init__(self, rules: Rules, most: int = MOST_SEQUENCES) -> None:
+        if not find_spec("scipy"):
+            raise missing("scipy")
+        self.rules = rules
+        self.decisions: tuple[list[Decision], list[Decision]] = ([], [])
+        self._most = most
+        self._sizes = [1, 1]  # sequence 0 is the empty sequence
+        self._numbers: dict[View, Decision] = {}
+        self._ends: dict[tuple[int, int], float] = {}
+        for state, chance in _openings(rules):
+            self._begin_round(state, chance, (0, 0))
+        self._numbers.clear()
+        self._optimal: tuple[tuple[Plan, float], ...] | None = None
+        ends = [(*last, worth) for last, worth in self._ends.items()]
+        self.payoffs = _matrix(ends, (self._sizes[0], self._sizes[1]))
+
+    def _begin_round(self, state: State, chance: float, last: tuple[int, int]) -> None:
+        """Continue with every two hands with which a round may begin."""
+        held = self.rules.hand_size
+        unseen = self.rules.pack - sum(state.piles) - pack_of(state.row)
+        for first, odds in _hands(unseen, held):
+            for second, more in _hands(unseen - first, held):
+                dealt = state.copy()
+                dealt.hands = [first, second]
+                self._walk(dealt, chance * odds * more, last)
+
+    def _walk(self, state: State, chance: float, last: tuple[int, int]) -> None:
+        """Add the subtree of a position; `last` has the last sequence of each seat."""
+        if state.over:
+            winner = outcome(state.piles, self.rules).winner
+            if winner is not None:
+                self._ends[last] = self._ends.get(last, 0.0) + chance * (1 - 2 * winner)
+            return
+        seat = state.to_act
+        decision = self._find(view(state, seat), last[seat])
+        for number, action in zip(decision.sequences(), decision.seen.legal, strict=True):
+            after = state.copy()
+            after.apply(action)
+            then = (last[0], number) if seat else (number, last[1])
+            walk = self._walk if after.round == state.round else self._begin_round
+            walk(after, chance, then)
+
+    def _find(self, seen: View, parent: int) -> Decision:
+        """Return the decision at a view; it is created at the first call."""
+        known = self._numbers.get(seen)
+        if known is None:
+            seat = seen.seat
+            known = self._numbers[seen] = Decision(parent, self._sizes[seat], seen)
+            self._sizes[seat] += len(seen.legal)
+            self.decisions[seat].append(known)
+            if sum(self._sizes) > self._most:
+                raise InputError(f"rules: the game has more than {self._most:,} sequences")
+        assert known.parent == parent, "a view tells all that its seat did"
+        return known
+
+    def views(self) -> list[View]:
+        """Return every view at which a seat decides."""
+        return [decision.seen for decisions in self.decisions for decision in decisions]
+
+    @property
+    def value(self) -> float:
+        """The value of the game for the first seat."""
+        return round(self._solve()[0][1], 9) + 0.0
+
+    def optimal(self) -> Policy:
+        """Return an equilibrium: a policy for both seats against which none exceeds the value."""
+        plans = [plan for plan, _ in self._solve()]
+        table: dict[View, dict[Action, float]] = {}
+        for seat, plan in enumerate(plans):
+            for decision in self.decisions[seat]:
+                shares = np.maximum(plan[decision.sequences()], 0)
+                whole = shares.sum()
+                shares = shares / whole if whole > 0 else np.full(len(shares), 1 / len(shares))
+                table[decision.seen] = dict(zip(decision.seen.legal, shares.tolist(), strict=True))
+        return table.__getitem__
+
+    def result(self, first: Policy, second: Policy) -> float:
+        """Return the expected winnings of the first seat if the seats play these policies."""
+        return float(self._plan(0, first) @ (self.payoffs @ self._plan(1, second)))
+
+    def worst(self, seat: Seat, policy: Policy) -> float:
+        """Return the expected winnings of a policy at a seat against the best response to it."""
+        plan = self._plan(seat, policy)
+        gains = plan @ self.payoffs if seat == 0 else -(self.payoffs @ plan)
+        return -self._respond(1 - seat, -gains)
+
+    def exploitability(self, policy: Policy) -> float:
+        """Return the expected loss of a policy against best responses, the mean of both seats.
+
+        It is 0 for an optimal policy and at most 1; OpenSpiel's `exploitability` is the same.
+        """
+        return round(-(self.worst(0, policy) + self.worst(1, policy)) / 2, 9) + 0.0
+
+    def _plan(self, seat: Seat, policy: Policy) -> Plan:
+        """Return the realisation plan of a seat under a policy."""
+        plan = np.zeros(self._sizes[seat])
+        plan[0] = 1.0
+        for decision in self.decisions[seat]:
+            odds = policy(decision.seen)
+            for number, action in zip(decision.sequences(), decision.seen.legal, strict=True):
+                plan[number] = plan[decision.parent] * odds.get(action, 0.0)
+        return plan
+
+    def _respond(self, seat: Seat, gains: Plan) -> float:
+        """Return the value of a seat's best response; `gains` are the winnings by sequence."""
+        worth = gains.copy()
+        for decision in reversed(self.decisions[seat]):
+            worth[decision.parent] += worth[decision.sequences()].max()
+        return float(worth[0])
+
+    def _solve(self) -> tuple[tuple[Plan, float], ...]:
+        """Return for each seat an optimal plan and its guaranteed winnings."""
+        if self._optimal is None:
+            self._optimal = (self._maximise(0, self.payoffs), self._maximise(1, -self.payoffs.T))
+        return self._optimal
+
+    def _maximise(self, seat: Seat, payoffs: Any) -> tuple[Plan, float]:
+        """Return the maximin plan of a seat and its value, by linear programming.
+
+        The variables are the plan and, for each decision of the opponent, its value to the seat,
+        which is bounded by every sequence of the opponent. The last value is that of the game.
+        """
+        from scipy.optimize import linprog
+        from scipy.sparse import hstack
+
+        own, theirs = self._constraints(seat), self._constraints(1 - seat)
+        plans, worths = own.shape[1], theirs.shape[0]
+        goal = np.zeros(plans + worths)
+        goal[plans] = -1.0  # the value of the opponent's empty sequence is that of the game
+        start = np.zeros(own.shape[0])
+        start[0] = 1.0
+        done: Any = linprog(
+            goal,
+            A_ub=hstack([-payoffs.T, theirs.T]),
+            b_ub=np.zeros(theirs.shape[1]),
+            A_eq=hstack([own, _matrix([], (own.shape[0], worths))]),
+            b_eq=start,
+            bounds=[(0, None)] * plans + [(None, None)] * worths,
+        )
+        assert done.success, done.message
+        return done.x[:plans], -float(done.fun)
+
+    def _constraints(self, seat: Seat) -> Any:
+        """Return the constraints of a plan: a row for the empty sequence and each decision."""
+        entries = [(0, 0, 1.0)]
+        for row, decision in enumerate(self.decisions[seat], start=1):
+            entries.append((row, decision.parent, -1.0))
+            entries += [(row, number, 1.0) for number in decision.sequences()]
+        return _matrix(entries, (len(self.decisions[seat]) + 1, self._sizes[seat]))
+
+
+def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix with these entries: row, column and value."""
+    from scipy.sparse import csr_array
+
+    table = np.array(entries, dtype=float).reshape(-1, 3)
+    rows, columns = table[:, :2].astype(int).T
+    return csr_array((table[:, 2], (rows, columns)), shape=shape)
+
+
+def _openings(rules: Rules) -> Iterator[tuple[State, float]]:
+    """Yield a state with every opening row, before hands are dealt, and its probability."""
+    begun = State(rules.deck, rules)
+    begun.hands = [0, 0]
+    for row, chance in _rows(rules.pack, rules.opening_row):
+        state = begun.copy()
+        state.row = state.opening = row
+        yield state, chance
+
+
+def _rows(unseen: Pack, length: int) -> Iterator[tuple[bytes, float]]:
+    """Yield every row of `length` of the unseen cards, and its probability."""
+    if not length:
+        yield b"", 1.0
+        return
+    for kind, copies in enumerate(counts(unseen)):
+        if copies:
+            for row, chance in _rows(unseen - UNIT[kind], length - 1):
+                yield bytes((kind,)) + row, chance * copies / size(unseen)
+
+
+def _hands(unseen: Pack, held: int) -> Iterator[tuple[Pack, float]]:
+    """Yield every hand of `held` of the unseen cards, and its probability."""
+    whole = comb(size(unseen), held)
+    for pack, ways in choices(unseen, held):
+        yield pack, ways / whole
+
+
+def estimate(bot: Bot, rules: Rules, samples: int, seed: int = 0) -> Policy:
+    """Return the frequencies of a bot's actions at each view in `samples` trials.
+
+    Each trial makes a new strategy with a generator of its own, and calls it at that view only: the
+    result is the policy of bots that do not remember earlier views.
+
+    >>> from bots.greedy import bot
+    >>> from engine import STANDARD
+    >>> estimate(bot, STANDARD, samples=1)(View.from_text("0 5678C xy"))
+    {10: 1.0}
+    """
+    known: dict[View, dict[Action, float]] = {}
+
+    def policy(seen: View) -> Mapping[Action, float]:
+        if seen not in known:
+            text = seen.to_text()
+            chosen = [
+                bot(Setup(stream(seed, text, number), seen.seat, rules)).choose(seen)
+                for number in range(samples)
+            ]
+            known[seen] = {action: chosen.count(action) / samples for action in set(chosen)}
+        return known[seen]
+
+    return policy

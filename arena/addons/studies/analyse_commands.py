@@ -1,0 +1,317 @@
+"""The command that judges every decision of recorded games, and reports what bots gave away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from arena.cli.completion import complete_records
+from arena.cli.options import (
+    PATH,
+    QUIET,
+    SEED,
+    Whole,
+    json_option,
+    print_json,
+    say,
+    venue_options,
+)
+from arena.cli.picking import is_run, note_extent, open_out, open_records
+from arena.cli.starting import find_venue, stoppable
+from arena.errors import InputError, arena_command, counted, cut, escape, naming, pad
+from arena.tournament import keys
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.addons.studies.analysis import Analysis, Asked
+    from arena.tournament.keys import Venue
+
+_LABEL: Final = 14
+_MOST_ALIKE: Final = 12  # bots: a table of them has 80 columns
+_WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "best_chance")
+
+
+@click.command()
+@click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
+@click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
+@click.option(
+    "--by", default=keys.JUDGE, show_default=True, metavar="BOT", help="The bot that judges."
+)
+@click.option(
+    "--games",
+    type=Whole(2, keys.MOST_ANALYSED),
+    default=keys.ANALYSED,
+    show_default=True,
+    help="Games at most, both of each pair.",
+)
+@click.option(
+    "--worlds",
+    type=Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS),
+    default=keys.WORLDS,
+    show_default=True,
+    help="Opponent's hands on which each action is tried; an even number.",
+)
+@click.option("--opponent", metavar="BOT", help="The opponent in the table.  [default: most met]")
+@click.option(
+    "--agree",
+    type=Whole(0, keys.MOST_ANALYSED - 1),
+    default=0,
+    show_default=True,
+    help="Positions at which all bots of a run are asked for their action.",
+)
+@click.option(
+    "--worst",
+    type=Whole(0, keys.MOST_ANALYSED - 1),
+    default=keys.WORST,
+    show_default=True,
+    help="Worst decisions of each bot to judge again in 100 worlds.",
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
+@venue_options()
+@click.option(
+    "--out", "-o", type=PATH, help="A CSV file of the decisions.  [default: the run's analysis.csv]"
+)
+@json_option
+@QUIET
+def analyse(
+    target: Path, bots: Sequence[str], by: str, worlds: int, worst: int, seed: int, **options: Any
+) -> None:
+    """Estimate what each decision was worth, and what bots gave away.
+
+    For each decision of recorded games, hands of the opponent are drawn from the cards that the
+    seat did not know. In each of these worlds every action is tried, and the bot of --by plays both
+    seats to the end of the round. The loss of an action is the chance to win that it gave away. RUN
+    is the folder of a run. FILE has one game record per line, or is a page of `arena view` with
+    both hands. The last plies of the last round are solved exactly, with all cards open. An
+    interrupted analysis continues.
+
+    Compare losses against the same opponent only: they are not ratings.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 10 --out results/losses &&
+        arena analyse results/losses
+    """
+    from arena.addons.studies.analysis import Asked
+    from arena.store.csv_files import csv_writer
+
+    venue = find_venue(options)
+    asked = Asked(by, worlds, seed, worst)
+    of_run = is_run(target, line=None, chosen=bool(bots))
+    with open_out(options["out"]) as file:
+        if of_run:
+            analysis = _analyse_run(target, bots, asked, venue, options)
+        else:
+            analysis = _analyse_file(target, asked, venue, options)
+        if options["out"] is not None:
+            csv_writer(analysis.decisions)(file)
+    against = _choose(analysis, options["opponent"])
+    if analysis.note and not options["quiet"]:
+        say(f"note: {analysis.note}", err=True)
+    if options["as_json"]:
+        print_json(_document(target, analysis, against))
+        return
+    lines = _format(target, bots, analysis, against)
+    say(*(_format_losses(analysis, against) if options["quiet"] else lines))
+
+
+def _analyse_run(
+    path: Path, bots: Sequence[str], asked: Asked, venue: Venue, options: Mapping[str, Any]
+) -> Analysis:
+    from arena.addons.studies.analysis import analyse_run
+    from arena.store.reader import choose, read_run
+
+    tournament, store = read_run(path)
+    with closing(store), stoppable(path, venue) as executor, naming(path):
+        choice = choose(tournament, bots) if bots else None
+        note_extent(path, tournament, store)
+        return analyse_run(
+            tournament,
+            store,
+            path,
+            executor,
+            asked,
+            games=options["games"],
+            choice=choice,
+            positions=options["agree"],
+            progress=not options["quiet"],
+        )
+
+
+def _analyse_file(path: Path, asked: Asked, venue: Venue, options: Mapping[str, Any]) -> Analysis:
+    from arena.addons.studies.analysis import analyse_records
+    from arena.addons.studies.replay_page import read_page_or_lines
+    from arena.runs.run import Interrupted
+
+    if options["agree"]:
+        raise InputError("--agree: only for a run, whose bots are known")
+    try:
+        with (
+            open_records(path) as records,
+            stoppable(None, venue) as executor,
+            naming(path),
+        ):
+            lines = read_page_or_lines(records)
+            more = {"games": options["games"], "progress": not options["quiet"]}
+            return analyse_records(lines, executor, asked, **more)
+    except Interrupted:
+        raise click.Abort("of a file nothing is kept") from None
+
+
+def _choose(analysis: Analysis, against: str | None) -> str:
+    """Return the opponent of the table; raises InputError for one without a game."""
+    known = [*dict.fromkeys(analysis.decisions["opponent"])]
+    if against is not None and against not in known:
+        raise InputError(f"--opponent: no game against {against!r}; there are {', '.join(known)}")
+    return against or str(analysis.opponent)
+
+
+def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the worst decisions as plain data, each with the command that shows its game."""
+    from arena.tables.summary import plain_rows
+
+    rows = plain_rows(table[[*_WORST, "loss", "error", "worlds"]])
+    if target.is_dir():
+        for row in rows:
+            row["command"] = arena_command("view", [target, row["game"]])
+    return rows
+
+
+def _document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
+    """Return an analysis as plain data."""
+    from arena.tables.summary import plain_rows
+
+    asked, decisions = analysis.asked, analysis.decisions
+    return {
+        "run": str(target),
+        **asked._asdict(),
+        "games": int(decisions["game"].nunique()),
+        "decisions": len(decisions),
+        "opponent": against,
+        "losses": plain_rows(analysis.losses),
+        "worst": _worst(target, analysis.worst),
+        "calibration": plain_rows(analysis.calibration),
+        "agreement": plain_rows(analysis.agreement),
+        "note": analysis.note,
+    }
+
+
+def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str) -> Iterator[str]:
+    """Yield the lines of an analysis; chances are in per cent."""
+    decisions, asked = analysis.decisions, analysis.asked
+    games = decisions["game"].nunique()
+    yield (
+        f"{counted(games, 'game')}, {counted(len(decisions), 'decision')} with a choice, "
+        f"{asked.worlds} worlds each, judged by {asked.by}"
+    )
+    if games == 1:
+        yield from _format_game(decisions)
+        return
+    yield ""
+    yield from _format_losses(analysis, against)
+    yield from _format_worst(target, bots, analysis)
+    yield ""
+    yield from _format_calibration(analysis)
+    if len(analysis.agreement):
+        yield ""
+        yield from _format_agreement(analysis.agreement)
+    if target.is_dir() and not bots:
+        yield ""
+        yield f"decisions in {target}/analysis.csv"
+
+
+def _format_game(decisions: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each decision of a game."""
+    from arena.tables.summary import plain_rows
+
+    yield f"{'ply':>3} {'bot':<{_LABEL}} {'played':>7} {'chance':>7} {'best':>5} {'chance':>7} loss"
+    for row in plain_rows(decisions):
+        played = f"{row['action']:>7} {row['chance']:>7.1%}"
+        best = f"{row['best']:>5} {row['best_chance']:>7.1%}"
+        yield f"{row['ply']:>3} {_cut(row['bot'])} {played} {best} {_loss(row)}"
+
+
+def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
+    """Yield the losses against one opponent, the smallest first."""
+    from arena.tables.losses import PARTS_OF
+    from arena.tables.summary import plain_rows, write_row
+
+    table = analysis.losses
+    table = table[table["opponent"] == against]
+    worlds = analysis.asked.worlds
+    yield f"points of 100 given away against {against} ({worlds} worlds); not a rating"
+    heads = ("r1", "r2", "r3", "r4", "play", "take")
+    parts = "".join(f"{head:>5}" for head in heads)
+    yield f"{'bot':<{_LABEL}} {'each':>5} {'95 %':>11} {'a game':>6}{parts} blunder"
+    for row in plain_rows(table[table["part"] == "all"].sort_values("loss", kind="stable")):
+        own = table[table["bot"] == row["bot"]].set_index("part")["loss"]
+        cells = "".join(
+            f"{100 * own[part]:>5.1f}" if part in own else f"{'-':>5}" for part in PARTS_OF[1:]
+        )
+        each, between = write_row(row, "loss", ".2%")
+        share = row["blunders"] / row["decisions"]
+        yield (
+            f"{_cut(row['bot'])} {each:>5} {between:>11}"
+            f" {100 * row['game_loss']:>6.1f}{cells} {share:>7.1%}"
+        )
+
+
+def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iterator[str]:
+    """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
+    from arena.tables.summary import plain_rows
+
+    worst = analysis.worst
+    if len(bots) == 1 and bots[0] in {*worst["bot"]}:
+        worst = worst[worst["bot"] == bots[0]]
+    else:
+        worst = worst.groupby("bot", sort=False).head(1)
+    if worst.empty:
+        return
+    yield ""
+    shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
+    yield f"the worst decisions, judged again ({worst['worlds'].iloc[0]} worlds){shown}"
+    for row in plain_rows(worst):
+        what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_loss(row)} better"
+        yield f"{_cut(row['bot'])} {row['game']} {what}"
+
+
+def _format_calibration(analysis: Analysis) -> Iterator[str]:
+    """Yield the calibration: the predicted chance to win, and how often games were won."""
+    from arena.tables.summary import plain_rows, write_row
+
+    table = analysis.calibration
+    yield f"chance after an action, and games won ({analysis.asked.worlds} worlds)"
+    yield f"{'chance':>8} {'decisions':>10} {'mean':>6} {'won':>6} {'95 %':>12}"
+    for row in plain_rows(table[table["bot"].isna()]):
+        low, (won, between) = round(100 * row["bin"]), write_row(row, "won", ".1%")
+        yield (
+            f"{f'{low}..{low + 10}':>8} {row['decisions']:>10,} {100 * row['chance']:>6.1f}"
+            f" {won:>6} {between:>12}"
+        )
+
+
+def _format_agreement(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the share of positions in which two bots choose alike, for as many bots as fit."""
+    bots = [*dict.fromkeys(table["bot"])][:_MOST_ALIKE]
+    shares = table.set_index(["bot", "other"])["share"]
+    yield f"of {table['positions'].iloc[0]:,} positions, those in which two bots choose alike"
+    yield " " * (_LABEL + 3) + "".join(f"{number:>5}" for number in range(1, len(bots) + 1))
+    for number, bot in enumerate(bots, 1):
+        cells = "".join(f"{float(shares[bot, other]):>5.0%}" for other in bots)
+        yield f"{number:>2} {_cut(bot)}{cells}"
+
+
+def _cut(label: str) -> str:
+    return pad(cut(escape(label), _LABEL), _LABEL)
+
+
+def _loss(row: Mapping[str, Any]) -> str:
+    return f"{100 * row['loss']:.1f} +- {100 * row['error']:.1f}"
+
+
+COMMANDS: list[click.Command] = [analyse]

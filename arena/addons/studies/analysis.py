@@ -1,0 +1,299 @@
+"""Analyse the decisions of recorded games: what actions were worth, and which bots agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.entries.entry import Entry
+from arena.errors import InputError
+from arena.executors.contract import Executor
+from arena.lanes.faults import Forfeit
+from arena.runs.judge_games import check_bounds, check_numbers, check_rules, find_judge, judge_games
+from arena.runs.progress_bar import show_progress
+from arena.runs.rerun import resolve_same
+from arena.store.csv_files import csv_writer
+from arena.store.finished import Game, name_of_line, read_line
+from arena.store.folder import AGREED, ANALYSIS, JUDGED, part_of, replacing
+from arena.store.judged_games import JudgedGames
+from arena.store.reader import Choice, chosen_games
+from arena.store.store import Store
+from arena.tables.losses import (
+    PlayedGame,
+    choose_opponent,
+    find_worst,
+    make_agreement,
+    make_calibration,
+    make_decisions,
+    make_losses,
+)
+from arena.tables.win_tables import count_pairs, share_out
+from arena.tournament import keys
+from arena.tournament.judged import Recorded
+from arena.tournament.schedule import Fixture
+from arena.tournament.thinking import asked
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, EngineError, Record, State, View
+from engine.notation import parse_actions, parse_deal
+from engine.seeds import stream
+from engine.view import view
+
+
+def find_agreement(
+    tournament: Tournament,
+    games: Sequence[Recorded],
+    decisions: pd.DataFrame,
+    positions: int,
+    seed: int,
+    *,
+    progress: bool = True,
+) -> tuple[pd.DataFrame, str]:
+    """Return the shares of equal choices of every two bots, and a note about bots that failed.
+
+    The number of `positions` is drawn from the `decisions`, by the seed. At each of them a new
+    strategy of the bot gets the view of the seat to act.
+    """
+    rng = stream(seed, "agreement")
+    drawn = sorted(rng.sample(range(len(decisions)), min(positions, len(decisions))))
+    some = decisions.iloc[drawn]
+    by_name = {game.name: game for game in games}
+    seen = [
+        _view(by_name[str(name)], int(ply))
+        for name, ply in zip(some["game"], some["ply"], strict=True)
+    ]
+    choices, left_out = {}, []
+    with show_progress(len(seen) * len(tournament.entries), shown=progress) as bar:
+        for entry in tournament.entries:
+            try:
+                choices[entry.label] = _ask(entry, seen, seed)
+            except (InputError, Forfeit) as error:
+                what = error.fault.message if isinstance(error, Forfeit) else str(error)
+                left_out.append(f"{entry.label} is not asked: {what}")
+            bar.add(len(seen))
+    of_pair = [*zip(some[["bot", "opponent"]].min(axis=1), some["pair"], strict=True)]
+    return make_agreement(choices, of_pair), "; ".join(left_out)
+
+
+def _view(game: Recorded, ply: int) -> View:
+    """Return the view of the seat to act."""
+    state = State(parse_deal(game.deal, STANDARD), STANDARD)
+    state.follow(parse_actions(game.actions[:ply]))
+    return view(state, state.to_act)
+
+
+def _ask(entry: Entry, seen: Sequence[View], seed: int) -> list[str]:
+    """Return a bot's choice for each of these views; raises Forfeit or InputError."""
+    bot = entry if entry.module else resolve_same(entry)
+    if bot.is_ours:
+        bot = replace(bot, lane="inproc")
+    chosen = []
+    for number, one in enumerate(seen):
+        luck = stream(seed, "agreement", number).getrandbits(62)
+        with asked(bot, one.seat, luck, STANDARD) as strategy:
+            chosen.append(strategy.choose(one))
+    return chosen
+
+
+WORST_WORLDS: Final = 100
+"""Worlds in which the worst decisions are judged again: in few worlds, some look bad by chance."""
+
+_CANDIDATES = 2  # candidates for each of the worst decisions
+_PLACE = re.compile(r"/(\d{1,10})/[01]$")  # the pair in the name of a game
+
+
+class Asked(NamedTuple):
+    """The settings of an analysis: the judge's spec, the worlds for each decision, and the seed.
+
+    `worst` is the number of each bot's worst decisions that are judged again.
+    """
+
+    by: str = keys.JUDGE
+    worlds: int = keys.WORLDS
+    seed: int = 0
+    worst: int = keys.WORST
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The judged decisions of some games, and the worst of each bot; `asked` has the settings.
+
+    `decisions` has a row for each decision with at least two legal actions; the decisions in
+    `worst` were judged again in more worlds. `agreement` has the shares of equal choices of every
+    two bots, if they were wanted, and `note` names the bots that failed.
+    """
+
+    asked: Asked
+    decisions: pd.DataFrame
+    worst: pd.DataFrame
+    agreement: pd.DataFrame
+    note: str = ""
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """The losses of each bot against each opponent, in total and by part of the game."""
+        return make_losses(self.decisions)
+
+    @property
+    def calibration(self) -> pd.DataFrame:
+        """The calibration: shares of games won by predicted chance, for each bot and for all."""
+        return make_calibration(self.decisions)
+
+    @property
+    def opponent(self) -> str | None:
+        """The opponent against which most bots have played."""
+        return choose_opponent(self.decisions)
+
+
+def analyse_run(
+    tournament: Tournament,
+    store: Store,
+    folder: Path | None,
+    executor: Executor,
+    asked: Asked,
+    *,
+    games: int = keys.ANALYSED,
+    choice: Choice | None = None,
+    positions: int = 0,
+    progress: bool = True,
+) -> Analysis:
+    """Return the analysis of a run, and write its decisions to the folder, if there is one.
+
+    Without a `choice` the first pairs of each pairing are judged, `games` games at most. Judged
+    games are kept in the folder at once. `positions` is the number of positions at which all bots
+    of the run choose, to compute their agreement. Raises InputError if nothing can be judged, and
+    Interrupted at Ctrl-C.
+    """
+    _check_numbers(asked, games=(games, 2), agree=(positions, 0))
+    check_rules(tournament.rules)
+    found = [*_read(tournament, store, games, choice)]
+    analysis = _analyse(found, folder and folder / JUDGED, executor, asked, progress=progress)
+    if positions:
+        recorded = [game.recorded for game in found]
+        what = recorded, analysis.decisions, positions, asked.seed
+        agreement, note = find_agreement(tournament, *what, progress=progress)
+        analysis = replace(analysis, agreement=agreement, note=note)
+    if folder and choice is None:
+        _write(folder / ANALYSIS, analysis.decisions)
+        if positions:
+            _write(folder / AGREED, analysis.agreement)
+    return analysis
+
+
+def analyse_records(
+    lines: Iterable[bytes], executor: Executor, asked: Asked, *, games: int, progress: bool = True
+) -> Analysis:
+    """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
+    _check_numbers(asked, games=(games, 2))
+    found: list[_Game] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and len(found) < games:
+            try:
+                game = _read_line(line, number)
+                found += [game] if game else []
+            except (EngineError, InputError) as error:
+                raise InputError(f"line {number}: {error}") from None
+    return _analyse(found, None, executor, asked, progress=progress)
+
+
+class _Game(NamedTuple):
+    """A game in two forms: for the judge, and for the tables."""
+
+    recorded: Recorded
+    played: PlayedGame
+
+
+def _analyse(
+    games: Sequence[_Game], path: Path | None, executor: Executor, asked: Asked, *, progress: bool
+) -> Analysis:
+    if not games:
+        raise InputError("no game has been played to its end")
+    judge = find_judge(asked.by, asked.worlds, asked.seed)
+    recorded, played = [game.recorded for game in games], [game.played for game in games]
+    with closing(JudgedGames(path)) as kept:
+        judged = judge_games(judge, recorded, kept, executor, progress=progress)
+        decisions = make_decisions(played, judged, asked.worlds)
+        candidates = find_worst(decisions, _CANDIDATES * asked.worst)
+        plies = {str(name): of_game for name, of_game in candidates.groupby("game")["ply"]}
+        some = [game for game in games if game.played.name in plies]
+        again = [
+            game.recorded._replace(plies=tuple(sorted(plies[game.played.name].tolist())))
+            for game in some
+        ]
+        judge = judge._replace(worlds=max(WORST_WORLDS, asked.worlds))
+        found = judge_games(judge, again, kept, executor, progress=False) if again else []
+    rejudged = make_decisions([game.played for game in some], found, judge.worlds)
+    worst = find_worst(rejudged, asked.worst).reset_index(drop=True)
+    return Analysis(asked, decisions, worst, make_agreement({}, []))
+
+
+def _read(
+    tournament: Tournament, store: Store, games: int, choice: Choice | None
+) -> Iterator[_Game]:
+    """Yield the chosen games of a run that were played to their end."""
+    for fixture, game in _choose(tournament, store, games, choice):
+        if game.fault is None:
+            played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
+            yield _Game(_checked(game.record, fixture.name), played)
+
+
+def _choose(
+    tournament: Tournament, store: Store, games: int, choice: Choice | None
+) -> Iterator[tuple[Fixture, Game]]:
+    if choice and choice.pair is not None:
+        yield from chosen_games(tournament, store, choice)
+        return
+    bots = {*choice.bots} if choice else set()
+    pairs = count_pairs(store.count(), len(tournament.pairings))
+    wanted = [bots <= {*pairing} for pairing in tournament.pairings]
+    quota = share_out(pairs * np.array(wanted), games // 2).tolist()
+    for pairing, most in zip(tournament.pairings, quota, strict=True):
+        of_pairing = chosen_games(tournament, store, Choice((pairing.bot, pairing.opponent)))
+        by_pair = groupby(of_pairing, key=lambda one: one[0].pair)
+        for _, of_pair in islice(by_pair, most):
+            yield from of_pair
+
+
+def _read_line(line: bytes, number: int) -> _Game | None:
+    """Return the game of a line, None for a game that was not played to its end."""
+    game = read_line(line)
+    if game is None or game.fault:
+        return None
+    check_rules(game.record.rules)
+    name = name_of_line(line, number)
+    place = _PLACE.search(name)
+    played = PlayedGame(name, int(place[1]) if place else number, game.seats, game.winner)
+    return _Game(Recorded(name, game.record.deal, game.record.actions), played)
+
+
+def _checked(record: Record, name: str) -> Recorded:
+    """Return a game in the form for the judge; raises InputError for an invalid record."""
+    try:
+        if not record.replay().over:
+            raise InputError(f"game {name}: its record cannot be played: it has no end")
+    except EngineError as error:
+        raise InputError(f"game {name}: its record cannot be played: {error}") from None
+    return Recorded(name, record.deal, record.actions)
+
+
+def _check_numbers(asked: Asked, **counts: tuple[int, int]) -> None:
+    """Raise InputError for numbers outside their bounds; each of `counts` is (number, least)."""
+    bounds = {name: (*count, keys.MOST_ANALYSED) for name, count in counts.items()}
+    check_bounds(**bounds, worst=(asked.worst, 0, keys.MOST_ANALYSED))
+    check_numbers(asked.worlds, asked.seed)
+
+
+def _write(path: Path, table: pd.DataFrame) -> None:
+    """Write a table to a file, atomically."""
+    with (
+        replacing(path, part_of(path)) as part,
+        part.open("w", encoding="utf-8", newline="") as file,
+    ):
+        csv_writer(table)(file)

@@ -1,0 +1,263 @@
+"""Measure what a card is worth: swap one taken card in a game, and let the bots play it on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from arena.addons.studies.effects import Swapped
+from arena.entries.entry import Entry
+from arena.errors import InputError
+from arena.executors.contract import Executor
+from arena.executors.log import run_log
+from arena.runs.judge_games import check_bounds
+from arena.runs.progress_bar import show_progress
+from arena.runs.rerun import resolve_same
+from arena.store.manifest import other_versions, read_manifest
+from arena.store.store import Store
+from arena.tables.run_games import Row
+from arena.tables.win_tables import count_pairs, share_out
+from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS
+from arena.tournament.match import GameResult
+from arena.tournament.plan import Chunk, Fits, Plan
+from arena.tournament.strikes import Strikes
+from arena.tournament.swap import Swap, draw_swaps
+from arena.tournament.tournament import Tournament
+from arena.tournament.versions import maker_of
+from engine import EngineError
+from engine.cards import to_text
+from engine.notation import parse_actions
+from engine.seeds import stream
+from engine.state import Seat, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Place: TypeAlias = tuple[int, int, Seat]
+"""The number of a pairing, the pair and the seat of its first bot."""
+
+
+class Intervention(NamedTuple):
+    """What swaps came to, and how many were left out because a fault ended the game with them."""
+
+    swapped: list[Swapped]
+    forfeits: int
+
+    def note(self) -> str:
+        """Return what is said of the swaps that were left out, nothing where there are none."""
+        if not self.forfeits:
+            return ""
+        swaps = "1 swap is" if self.forfeits == 1 else f"{self.forfeits:,} swaps are"
+        return f"{swaps} left out, after which a bot forfeited the game"
+
+
+class _Game(NamedTuple):
+    """A game as it was played, and its swaps."""
+
+    row: Row
+    swaps: list[Swap]
+
+
+def add_effects(
+    cards: pd.DataFrame,
+    tournament: Tournament,
+    store: Store,
+    executor: Executor,
+    *,
+    swaps: int | None = None,
+    seed: int = 0,
+    progress: bool = True,
+) -> tuple[pd.DataFrame, str]:
+    """Return what cards add with their effects beside it, and the note of an `Intervention`.
+
+    Raises what `intervene` does, and InputError for a number that is out of its bounds.
+    """
+    from arena.addons.studies import effects
+
+    swaps = SWAPS if swaps is None else swaps
+    check_bounds(swaps=(swaps, 1, MOST_SWAPS), seed=(seed, 0, MOST_SEED))
+    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
+    found = effects.make_effects(tournament.labels, made.swapped)
+    return effects.add_effects(cards, found), made.note()
+
+
+def intervene(
+    tournament: Tournament,
+    store: Store,
+    executor: Executor,
+    *,
+    swaps: int = SWAPS,
+    seed: int = 0,
+    progress: bool = True,
+) -> Intervention:
+    """Make up to so many swaps in the games of a run, and let its bots play each game on.
+
+    The pairings give their first pairs, as `share_out` says, and each game one swap, or as many
+    as are wanted where there are few games. The seed and the game decide which cards are
+    swapped. Raises InputError for a run whose bots, rules or games do not allow it.
+    """
+    playable = _check(tournament, store)
+    games = _draw(tournament, store, swaps, seed)
+    most = max((len(game.swaps) for game in games.values()), default=0)
+    rounds = [_round(games, number) for number in range(most)]
+    found, forfeits = [], 0
+    with show_progress(sum(2 * len(_pairs_of(made)) for made in rounds), shown=progress) as bar:
+        for made in rounds:
+            results: dict[Place, GameResult | None] = {
+                place: None for place, swap in made.items() if swap.changes_nothing
+            }
+            for place, result in _play(playable, made, executor):
+                bar.add(1)
+                if place in games:
+                    _check_same(tournament, place, games[place].row, made.get(place), result)
+                if place in made and place not in results:
+                    results[place] = result
+            for place, end in results.items():
+                if end and end.fault:
+                    forfeits += 1
+                else:
+                    found.append(_compare(tournament, place, games[place].row, made[place], end))
+    return Intervention(sorted(found), forfeits)
+
+
+def _check(tournament: Tournament, store: Store) -> Tournament:
+    """Return the tournament with its bots; raises InputError where its games cannot go on."""
+    if not tournament.rules.removed:
+        raise InputError("under its rules no card is out of the game to be swapped for another")
+    manifest = read_manifest(store.manifest or "{}")
+    if manifest and (differs := other_versions(manifest, python=False)):
+        raise InputError(f"{maker_of(manifest)}: {'; '.join(differs)}")
+    return replace(tournament, entries=[*map(_find_bot, tournament.entries)])
+
+
+def _find_bot(entry: Entry) -> Entry:
+    """Return a bot as it can be played; one of a run that has just been played has all it needs."""
+    if entry.module:
+        return entry
+    try:
+        return resolve_same(entry)
+    except InputError as error:
+        raise InputError(f"{entry.label}: {error}") from None
+
+
+def _draw(tournament: Tournament, store: Store, swaps: int, seed: int) -> dict[Place, _Game]:
+    """Return the games that are swapped in, with their swaps."""
+    played = count_pairs(store.count(), len(tournament.pairings))
+    quota = share_out(played, max(1, swaps // 2))
+    each = max(1, swaps // max(1, 2 * int(quota.sum())))
+    games = {}
+    for row in map(Row._make, store.records(quota.tolist())):
+        if row.win_type == "forfeit":
+            continue
+        place = row.pairing, row.pair, row.seat
+        fixture = tournament.fixture(*place)
+        rng = stream(seed, "swap", *fixture.pairing, row.pair, row.seat)
+        deal = tournament.draw(fixture).deal
+        try:
+            drawn = draw_swaps(deal, parse_actions(row.actions), tournament.rules, rng, each)
+        except (EngineError, ValueError):
+            raise InputError(f"game {fixture.name}: its record cannot be played") from None
+        games[place] = _Game(row, drawn)
+    return games
+
+
+def _round(games: Mapping[Place, _Game], number: int) -> dict[Place, Swap]:
+    """Return the swaps with this number of each game, counted from 0."""
+    return {place: game.swaps[number] for place, game in games.items() if number < len(game.swaps)}
+
+
+def _pairs_of(swaps: Mapping[Place, Swap]) -> list[tuple[int, int]]:
+    """Return the pairs in which a swap changes something, in order."""
+    return sorted({place[:2] for place, swap in swaps.items() if not swap.changes_nothing})
+
+
+class _Swapped(Plan):
+    """A plan whose chunks carry the swaps of their games."""
+
+    def __init__(self, tournament: Tournament, swaps: Mapping[Place, Swap]) -> None:
+        """Plan the pairs in which something is swapped."""
+        strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
+        missing: list[list[range]] = [[] for _ in tournament.pairings]
+        for number, pair in _pairs_of(swaps):
+            ranges = missing[number]
+            if ranges and ranges[-1].stop == pair:
+                ranges[-1] = range(ranges[-1].start, pair + 1)
+            else:
+                ranges.append(range(pair, pair + 1))
+        super().__init__(missing, strikes)
+        self.swaps = swaps
+
+    def next(self, fits: Fits | None = None) -> Chunk | None:
+        """Return the next chunk, with the swaps of its games."""
+        chunk = super().next(fits)
+        if chunk is None:
+            return None
+        places = (
+            (chunk.pairing, pair, seat)
+            for pair in range(chunk.first, chunk.first + chunk.pairs)
+            for seat in (0, 1)
+        )
+        of_chunk = {
+            place[1:]: self.swaps[place]
+            for place in places
+            if place in self.swaps and not self.swaps[place].changes_nothing
+        }
+        return chunk._replace(swaps=of_chunk)
+
+
+def _play(
+    tournament: Tournament, swaps: Mapping[Place, Swap], executor: Executor
+) -> Iterator[tuple[Place, GameResult]]:
+    """Yield the games of all pairs in which something is swapped, as they end."""
+    plan = _Swapped(tournament, swaps)
+    with run_log(None) as log, closing(executor.play(plan, tournament, log)) as chunks:
+        for played in chunks:
+            plan.learn(played)
+            for result in played.results:
+                yield (played.chunk.pairing, result.pair, result.seat), result
+
+
+def _check_same(
+    tournament: Tournament, place: Place, row: Row, swap: Swap | None, result: GameResult
+) -> None:
+    """Raise InputError where a bot has played otherwise before the swap than in the run."""
+    if swap and not swap.changes_nothing:
+        before, after = to_text(swap.before), to_text(swap.after)
+    else:
+        before = after = row.actions
+    if result.actions.startswith(after):
+        return
+    ply = next(
+        (n for n, two in enumerate(zip(before, result.actions, strict=False)) if len({*two}) > 1),
+        min(len(before), len(result.actions)),
+    )
+    fixture = tournament.fixture(*place)
+    state = State(tournament.draw(fixture).deal, tournament.rules)
+    state.follow(parse_actions(before[:ply]))
+    raise InputError(
+        f"game {fixture.name}: asked again, {fixture.labels[state.to_act]} does not do what it did "
+        f"at ply {ply}; a swap needs bots that play the same game twice"
+    )
+
+
+def _compare(
+    tournament: Tournament, place: Place, row: Row, swap: Swap, result: GameResult | None
+) -> Swapped:
+    """Return what a swap came to; None stands for the same game."""
+    number, pair, seat = place
+    side = int(swap.seat != seat)  # of the pairing's first bot
+    bot = tournament.labels.index(tournament.pairings[number][side])
+    halves = 0
+    if result is not None:
+        halves = _halves(row.winner, side) - _halves(result.winner, side)
+    if number in tournament.new_pairings:  # two pairings share their deals
+        number = tournament.old_pairing(number)
+    return Swapped(number, pair, bot, swap.kind, halves)
+
+
+def _halves(winner: int | None, side: int) -> int:
+    """Return the result of a side, in halves: 2 won, 1 drawn, 0 lost."""
+    return 1 if winner is None else 2 * (winner == side)

@@ -1,0 +1,241 @@
+"""Search for good parameters of a bot round by round, then test the best on fresh deals.
+
+Each round is a run in a folder of its own, and so is the comparison at the end. Once a round has
+begun, its candidates are read from its store, so that an interrupted search continues unchanged
+even on a machine whose arithmetic differs in the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from arena.addons.studies.search import Batch, Point, Search, Setting
+from arena.addons.studies.tune_plan import Candidate, Tuning
+from arena.errors import ArenaError, InputError, shorten
+from arena.executors.contract import Executor
+from arena.executors.log import NORMAL
+from arena.runs.interim import FirstFault, find_first_faults
+from arena.runs.prepare import prepare
+from arena.runs.run import Interrupted, play_games, run
+from arena.statistics.distributions import Floats
+from arena.store.database import NAME
+from arena.store.folder import REPORTS, RunFolder, write_text
+from arena.store.manifest import differences, obstacles, read_manifest
+from arena.store.reader import count_kept, read_run
+from arena.store.store import Store
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    from arena.addons.studies.tuned import Tuned
+
+FILE: Final = "tune.json"
+"""The file with the settings of a tuning, which marks its folder."""
+
+ROUNDS, PROOF = "rounds", "proof"
+
+
+class Progress(NamedTuple):
+    """The progress of a search: the number of its last round, and the best setting so far."""
+
+    number: int
+    candidates: int
+    pairs: int
+    best: Setting
+
+
+Announce: TypeAlias = Callable[[Progress], None]
+"""A function that is called after each round."""
+
+
+def tune(
+    tuning: Tuning,
+    executor: Executor,
+    path: Path,
+    announce: Announce,
+    shown: int = NORMAL,
+) -> Tuned:
+    """Play the missing games of a tuning, and write its tables and reports to the folder.
+
+    Raises what `run` raises; Interrupted counts all games of the folder. Raises InputError for a
+    folder of something else, and ArenaError if a round has no result, as all candidates or an
+    opponent failed.
+    """
+    from arena.addons.studies.tuned import make_tuned, write_tables
+    from arena.addons.studies.tuning_report import make_tuning_report
+    from arena.reports.html import write_reports
+
+    check_folder(path, tuning)
+    write_text(path / FILE, json.dumps(tuning.manifest(), indent=2, ensure_ascii=False) + "\n")
+    search = tuning.search()
+    hunt = _Hunt(tuning, search, path)
+    try:
+        while hunt.play(executor, shown):
+            announce(hunt.progress())
+        begun = hunt.read(path / PROOF)
+        best = begun.points[0] if begun else search.best()
+        proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)
+    except Interrupted:
+        raise Interrupted(hunt.count_kept(), 2 * (tuning.budget + 2 * tuning.proof)) from None
+    assert proof.comparison is not None
+    games = hunt.played + proof.played, hunt.kept + proof.kept
+    found = [*hunt.candidates.values()], best, proof.comparison
+    tuned = make_tuned(tuning, search, *found, games)
+    write_tables(path, tuned)
+    write_reports(path, make_tuning_report(tuned))
+    return tuned
+
+
+class _Hunt:
+    """A search in a folder: plays its rounds, and keeps the results of each candidate."""
+
+    def __init__(self, tuning: Tuning, search: Search, path: Path) -> None:
+        self.tuning = tuning
+        self.search = search
+        self.path = path
+        self.number = self.played = self.kept = 0
+        self.candidates: dict[Point, Candidate] = {}
+
+    def play(self, executor: Executor, shown: int) -> bool:
+        """Play one round, or the rest of it; return False if the search has ended."""
+        place = self.path / ROUNDS / f"{self.number + 1:03}"
+        batch = self.read(place) or self.search.next()
+        if batch is None:
+            return False
+        self.number += 1
+        of_round = [self._candidate(point) for point in batch.points]
+        settings = {one.label: one.setting for one in of_round}
+        tournament = self.tuning.round(self.number, settings, batch.deals)
+        folder = RunFolder(place)
+        played, kept = play_games(tournament, executor, folder, shown)
+        self.played, self.kept = self.played + played, self.kept + kept
+        with closing(Store(folder.store)) as store:
+            scores = read_scores(store, tournament)
+            faults = find_first_faults(store, tournament, place)
+            failures = {label: _describe(fault) for label, fault in faults.items()}
+        for one, of_one in zip(of_round, scores, strict=True):
+            one.rounds.append(self.number)
+            one.fault = one.fault or failures.get(one.label, "")
+            one.pairs += int((~np.isnan(of_one)).sum())
+            one.total += float(np.nansum(of_one))
+        failed = [n for n, one in enumerate(of_round) if one.fault]
+        self._check_panel(tournament, scores, failures)
+        self.search.tell(batch, scores, failed)
+        if not self.search.rounds:
+            label, what = next(iter(failures.items()))
+            raise ArenaError(f"every setting fails: {label}: {what}")
+        return True
+
+    def _check_panel(
+        self, tournament: Tournament, scores: Floats, failures: Mapping[str, str]
+    ) -> None:
+        """Raise ArenaError if an opponent had a fault on every deal of a round."""
+        panel = tournament.labels[-tournament.panel :]
+        for label, of_one in zip(panel, scores.swapaxes(0, 1), strict=True):
+            if np.isnan(of_one).any(axis=0).all():
+                raise ArenaError(f"{label}, an opponent, fails: {failures[label]}")
+
+    def _candidate(self, point: Point) -> Candidate:
+        if point not in self.candidates:
+            label = f"candidate-{1 + len(self.candidates)}"
+            setting = self.tuning.space.setting(point)
+            self.candidates[point] = Candidate(label, point, setting)
+        return self.candidates[point]
+
+    def read(self, place: Path) -> Batch | None:
+        """Return the candidates of a stored round or of the proof, None if it has not begun."""
+        try:
+            tournament, store = read_run(place)
+        except InputError:  # reported when the round is played
+            return None
+        store.close()
+        space, candidates = self.tuning.space, tournament.entries[: -tournament.panel]
+        tried = candidates[:-1] if tournament.stop else candidates  # the last is the unchanged bot
+        try:
+            points = [space.point(entry.params) for entry in tried]
+        except (TypeError, ValueError):
+            raise InputError(f"{place}: its candidates are not of this tuning") from None
+        return Batch(points, tournament.pairs)
+
+    def progress(self) -> Progress:
+        """Return the progress of the search."""
+        pairs = self.search.spent * self.tuning.base.panel
+        best = self.tuning.space.setting(self.search.best())
+        return Progress(self.number, len(self.candidates), pairs, best)
+
+    def count_kept(self) -> int:
+        """Return how many games are kept in the folder."""
+        places = [*(self.path / ROUNDS).glob("*"), self.path / PROOF]
+        return sum(map(count_kept, places))
+
+
+def _describe(fault: FirstFault) -> str:
+    return f"{fault.kind}, {shorten(fault.message)}; see `{fault.show}`"
+
+
+def read_scores(store: Store, tournament: Tournament) -> Floats:
+    """Return the score of each pair, 0 to 1, by candidate, opponent and deal.
+
+    It is nan for a pair that is incomplete or has a fault of the opponent.
+    """
+    panel = tournament.panel
+    scores = np.zeros((len(tournament.pairings) // panel, panel, tournament.pairs))
+    games = np.zeros(scores.shape, dtype=int)
+    for number, result in store.results():
+        place = (*divmod(number, panel), result.pair)
+        by_opponent = result.fault is not None and result.winner == 0
+        scores[place] += np.nan if by_opponent else result.score / 2
+        games[place] += 1
+    scores[games < 2] = np.nan
+    return scores
+
+
+def check_folder(path: Path, tuning: Tuning) -> None:
+    """Raise InputError unless a folder is empty or holds this tuning."""
+    try:
+        names = {entry.name for entry in path.iterdir()} if path.exists() else set()
+        if FILE not in names:
+            if names - {ROUNDS, PROOF}:  # --fresh leaves these, with their logs
+                raise InputError(f"{path}: holds other files and no tuning; choose a new folder")
+            return
+        stored = read_manifest((path / FILE).read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except InputError as error:
+        raise InputError(f"{path / FILE}: {error}") from None
+    wanted = tuning.manifest()
+    differs = differences(stored.get("bots"), wanted["bots"], "bots")
+    if differs := differs + obstacles(stored, wanted):
+        raise InputError(
+            f"{path}: holds another tuning: {'; '.join(differs)}; --fresh starts over, and "
+            "--out FOLDER writes elsewhere"
+        )
+
+
+def clear(path: Path) -> None:
+    """Remove an earlier tuning from a folder; raises InputError for a folder of something else."""
+    from arena.addons.studies.tuned import TABLES
+
+    if not (path / FILE).is_file():
+        return
+    for place in [*sorted((path / ROUNDS).glob("[0-9]*")), path / PROOF]:
+        if (place / NAME).is_file():
+            RunFolder(place).clear()
+    for name in (FILE, *TABLES, *REPORTS):
+        (path / name).unlink(missing_ok=True)
+
+
+def prepare_tuning(tuning: Tuning) -> None:
+    """Raise InputError if a bot does not load, or does not take the parameters to tune."""
+    batch = tuning.search().next()
+    assert batch is not None
+    settings = {f"candidate-{n}": tuning.space.setting(p) for n, p in enumerate(batch.points, 1)}
+    tournament = tuning.round(1, settings, batch.deals)
+    for problem in prepare(replace(tournament, entries=[*tournament.entries, tuning.bot])):
+        raise InputError(problem)

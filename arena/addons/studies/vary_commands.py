@@ -1,0 +1,308 @@
+"""The commands that vary a tournament: its rules, a bot's parameters, or its allowed actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_bots, complete_configs, complete_rules
+from arena.cli.options import (
+    AGAINST,
+    MORE_BOTS,
+    PAIRS,
+    PATH,
+    REPLACE,
+    add_config_options,
+    add_run_options,
+    key_option,
+    print_json,
+    say,
+    with_options,
+)
+from arena.cli.starting import How, say_where, stoppable
+from arena.errors import InputError, counted, cut, name_some, naming, pad
+from arena.tournament import keys
+
+if TYPE_CHECKING:
+    from arena.addons.studies.ablation import Ablation
+    from arena.addons.studies.restrict_bot import Costs
+    from arena.addons.studies.tune_parameters import Progress
+    from arena.addons.studies.tune_plan import Tuning
+    from arena.addons.studies.tuned import Tuned
+    from arena.tournament.config import Config
+    from arena.tournament.rule_changes import Variant
+    from arena.tournament.tournament import Tournament
+
+
+class _RuleOption(click.Option):
+    """An option whose help ends with the published rules, which are loaded only for the help."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from arena.tournament.rule_changes import list_published
+
+        rules = ", ".join(f"{name}={value}" for name, value in list_published().items())
+        found = super().get_help_record(ctx)
+        return found and (found[0], f"{found[1]}  [published: {rules}]")
+
+
+@click.command()
+@click.argument("config", type=PATH, shell_complete=complete_configs)
+@click.option(
+    "--rule",
+    "variants",
+    cls=_RuleOption,
+    multiple=True,
+    required=True,
+    metavar="NAME=VALUE,...",
+    shell_complete=complete_rules,
+    help="A rule and the values to try; repeatable.",
+)
+@click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
+@key_option("pairs", "the config's")
+@MORE_BOTS
+@AGAINST
+@REPLACE
+@add_config_options("results/NAME-ablate")
+def ablate(
+    config: Path,
+    variants: Sequence[str],
+    cross: bool,
+    more: Sequence[str],
+    against: Sequence[str],
+    lane: str | None,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Measure what a change of the rules changes in the games.
+
+    The bots of a CONFIG play the same deals under its rules, which are the published ones unless it
+    changes some, and under each change. Changes are made one at a time, with --cross also together.
+    A list is written in brackets, and rules that must change together are joined by +:
+    hand_size=4+removed=11. Every change is a run in a folder of its own. An interrupted ablation
+    continues; ablation.csv has the table.
+
+    \b
+    Example:
+      arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
+    """
+    from arena.tournament.config import made_from, make_tournament, read
+    from arena.tournament.rule_changes import make_variants
+    from arena.tournament.shipped import find_config
+
+    path = find_config(config)
+    settings = with_options(read(path), options)
+    asked = How.of(options, settings)
+    with naming(config), made_from(settings, path):
+        tournament = make_tournament(settings, more, against, lane)
+    tried = make_variants(tournament.rules, variants, cross=cross)
+    out = out or Path("results") / f"{settings.name}-ablate"
+    _ablate(tournament, tried, out, asked)
+
+
+def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how: How) -> None:
+    """Play the variants, and print how they differ."""
+    from arena.addons.studies.ablate_rules import ablate as play_variants
+    from arena.addons.studies.ablate_rules import clear, prepare_variants
+    from arena.addons.studies.ablation import to_document
+
+    kept = None if how.fresh or how.replace else out
+    problems = prepare_variants(tournament, variants, kept)
+    how.say(problems)
+
+    def announce(variant: Variant) -> None:
+        if not how.quiet:
+            number = 1 + variants.index(variant)
+            say(f"{number} of {len(variants)}: {variant.name}", err=True)
+
+    with stoppable(out, how.venue) as executor:
+        if how.fresh:
+            clear(out, variants)
+        ablation = play_variants(
+            tournament, variants, executor, out, announce, how.shown, replace=how.replace
+        )
+    if how.as_json:
+        run = {"run": tournament.name, "folder": str(out)}
+        print_json(run | to_document(ablation) | {"warnings": [*problems]})
+    elif not how.quiet:
+        _print_ablation(ablation, tournament, out)
+
+
+def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
+    """Print the table, notes on how to read it, and the folder."""
+    from arena.addons.studies.ablation import find_earlier, format_table
+
+    changes = ablation.variants[0].rules.changes()
+    rules = f"the config's rules, {changes}" if changes else "the published rules"
+    say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
+    say(*format_table(ablation))
+    for variant in ablation.variants:
+        if not variant.same_deals:
+            say(f"{variant.name}: other deals than the base, so less is common to both")
+        if variant.forfeits:
+            place = out / variant.name / "faults.csv"
+            say(f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}")
+        for label, faults in variant.out.items():
+            say(f"{variant.name}: {label} was out after {faults}")
+    say(*ablation.notes())
+    if earlier := find_earlier(out, ablation):
+        where = "an earlier ablation there; --out for another folder"
+        say(f"not in this table: {name_some(earlier)} ({where})")
+    say(say_where(out))
+
+
+@click.command()
+@click.argument("bot", shell_complete=complete_bots)
+@click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    required=True,
+    metavar="NAME=VALUES",
+    help="A parameter to tune: patience=0..5, weight=0.1..10:log, mode=a,b; repeatable.",
+)
+@AGAINST
+@click.option(
+    "--budget",
+    type=PAIRS,
+    default=keys.TUNED_PAIRS,
+    show_default=True,
+    help="Pairs of the search, for all settings and opponents together.",
+)
+@click.option("--proof", type=PAIRS, help="Most pairs of the comparison.  [default: the budget]")
+@add_run_options("results/tune-BOT")
+def tune(
+    bot: str,
+    parameters: Sequence[str],
+    against: Sequence[str],
+    budget: int,
+    proof: int | None,
+    lane: str | None,
+    out: Path | None,
+    **options: Any,
+) -> None:
+    """Find good parameters of BOT by games on common deals.
+
+    Settings of the parameters play against the bots of --against, round by round, all on the same
+    deals with the same luck. At the end the best one is compared with the unchanged BOT on fresh
+    deals. If both ends of a range are whole numbers, so are all its values; 0.0..5 has fractions,
+    too. A parameter can depend on a choice: --param 'depth=1..4 if mode=deep'. An interrupted
+    search continues.
+
+    \b
+    Example:
+      arena tune greedy --param patience=0..20 --against majority --budget 400
+    """
+    from arena.addons.studies.search import make_space
+    from arena.addons.studies.tune_plan import make_tuning
+    from arena.tournament.config import Config, make_tournament
+
+    asked = How.of(options)
+    if not against:
+        raise InputError("--against: name the bots that the settings meet, A,B,C or ladder")
+    space = make_space(parameters)
+    settings = with_options(Config([], 1, name="tune"), options)
+    tuning = make_tuning(make_tournament(settings, (bot,), against, lane), space, budget, proof)
+    _tune(tuning, out or Path("results") / tuning.folder_name, asked)
+
+
+def _tune(tuning: Tuning, out: Path, how: How) -> None:
+    """Search, and print what was found."""
+    from arena.addons.studies.tune_parameters import check_folder, clear, prepare_tuning
+    from arena.addons.studies.tune_parameters import tune as search
+    from arena.addons.studies.tuned import describe, to_document
+
+    prepare_tuning(tuning)
+
+    def announce(progress: Progress) -> None:
+        if not how.quiet:
+            tried = f"{progress.candidates} settings, {progress.pairs:,} of {tuning.budget:,} pairs"
+            best = describe(progress.best)
+            say(f"round {progress.number}: {tried}, best so far {best}", err=True)
+
+    with stoppable(out, how.venue) as executor:
+        if how.fresh:
+            clear(out)
+        check_folder(out, tuning)
+        tuned = search(tuning, executor, out, announce, how.shown)
+    if how.as_json:
+        print_json({"folder": str(out)} | to_document(tuned))
+    else:
+        _print_tuned(tuned, out, quiet=how.quiet)
+
+
+def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
+    """Print the finding, the warnings, and the spec of the best bot."""
+    from arena.addons.studies.tuned import describe_lines
+
+    lines = list(describe_lines(tuned))
+    if quiet:
+        say(lines[0])
+        return
+    say(*lines)
+    say(*(f"warning: {warning}" for warning in tuned.warnings()), err=True)
+    say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
+    if tuned.is_better:
+        say(f"use it: {tuned.spec}")
+    say(say_where(out))
+
+
+def play_restricted(
+    settings: Config, bots: Sequence[str], names: Sequence[str], lane: str | None, how: How
+) -> None:
+    """Play the first bot under restrictions and without, and print what each of them costs.
+
+    Its opponents are the other bots, or itself if it is the only one.
+    """
+    from arena.addons.studies.restrict_bot import UNRESTRICTED, measure, restrict, to_document
+    from arena.tournament.config import BotEntry, make_tournament
+
+    against = bots[1:] or bots
+    gauntlet = make_tournament(settings, [BotEntry(bots[0], UNRESTRICTED)], against, lane)
+    restricted = restrict(gauntlet, names)
+    with stoppable(None, how.venue) as executor:
+        costs = measure(restricted, executor, how.shown)
+    if how.as_json:
+        print_json(to_document(costs, restricted))
+        return
+    say(*_format_costs(costs, restricted))
+
+
+def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
+    """Yield a table of 80 columns, the meaning of each restriction, and bots with forfeits."""
+    from arena.entries.restrictions import RESTRICTIONS
+
+    bot, panel = tournament.entries[-1 - tournament.panel], tournament.labels[-tournament.panel :]
+    games = counted(2 * tournament.pairs * tournament.panel, "game")
+    yield f"{bot.spec} against {', '.join(panel)}: {games} each, on the same deals"
+    change = f"{'change':>8} {'95 %':>14}"
+    yield f"{'':<15} {'score':>5}{change} {'Elo':>5} {'City':>6}{change}"
+    score, city = (100 * row["old"] for row in (costs.costs[0].score, costs.costs[0].city))
+    yield f"{pad(cut(bot.label, 15), 15)} {score:>5.1f} {'':>28} {city:>6.1f}"
+    for cost in costs.costs:
+        elo = f"{cost.score['elo']:>+5.0f}"
+        yield f"{cost.restriction:<15} {_changed(cost.score)} {elo}  {_changed(cost.city)}"
+    for cost in costs.costs:
+        yield f"{cost.restriction}: {RESTRICTIONS[cost.restriction].text}"
+    for label, forfeits in costs.forfeits.items():
+        yield f"{label}: {counted(forfeits, 'forfeit')}"
+    for label, faults in costs.out.items():
+        yield f"{label} was out after {faults}"
+
+
+def _changed(row: Mapping[str, Any]) -> str:
+    """Return a share with its change and the interval of that, in per cent.
+
+    A share that is 0 both with and without the restriction has no interval.
+    """
+    from arena.tables.summary import write_row
+
+    change, ends = write_row(row, "difference", "+.1%", prefix="")
+    interval = ends if row["low"] < row["high"] else ""
+    return f"{100 * row['new']:>5.1f}{change:>8} {interval:>14}"
+
+
+COMMANDS: list[click.Command] = [ablate, tune]

@@ -1,0 +1,141 @@
+"""The command that estimates what taking each kind of card is worth, also by experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.completion import complete_runs
+from arena.cli.options import (
+    ON_THIS_MACHINE,
+    PATH,
+    QUIET,
+    SEED,
+    SWAPS,
+    json_option,
+    print_json,
+    refuse_options,
+    say,
+    venue_options,
+)
+from arena.cli.picking import open_out
+from arena.cli.starting import find_venue
+from arena.errors import naming
+from arena.tournament import keys
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.store.store import Store
+    from arena.tournament.keys import Venue
+    from arena.tournament.tournament import Tournament
+
+_ADJUSTED = "adds: a correlation, adjusted for who was ahead; not what a card causes"
+_EFFECT = "effect: what the swap of a taken card for one out of the game changes, by experiment"
+
+
+@click.command()
+@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.option("--intervene", is_flag=True, help="Run the experiment: swap cards, then play on.")
+@click.option(
+    "--swaps",
+    type=SWAPS,
+    default=keys.SWAPS,
+    show_default=True,
+    help="Most swaps; for each one a game is played to its end.",
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the swaps.")
+@venue_options(*ON_THIS_MACHINE)
+@click.option("--out", "-o", type=PATH, help="A CSV file of each bot and card.  [default: none]")
+@json_option
+@QUIET
+def worth(
+    run: Path,
+    swaps: int,
+    seed: int,
+    out: Path | None,
+    *,
+    intervene: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Estimate what taking each kind of card is worth, from a RUN.
+
+    `adds`, of cards.csv, is a correlation. With --intervene a taken card is swapped for one that
+    was out of the game, and the bots of the run play on from there; `effect` is the mean change of
+    the taker's result. The bots must be unchanged and repeat their moves. They play in the run's
+    lane.
+
+    \b
+    Example:
+      arena play greedy uniform --pairs 50 --out results/worth &&
+        arena worth results/worth --intervene --swaps 100
+    """
+    from arena.store.csv_files import csv_writer
+    from arena.store.reader import read_run
+    from arena.tables.summary import plain_rows
+
+    if not intervene:
+        refuse_options("swaps", "seed", *options, why="only with --intervene")
+    tournament, store = read_run(run)
+    with closing(store), open_out(out) as file:
+        how = (swaps, seed, find_venue(options)) if intervene else None
+        with naming(run):
+            table, note = _measure(tournament, store, how, progress=not quiet)
+        if out is not None:
+            csv_writer(table)(file)
+    if note and not quiet:
+        say(f"note: {note}", err=True)
+    if as_json:
+        print_json({"run": str(run), "note": note, "cards": plain_rows(table)})
+    elif not (quiet and out):
+        say(*_format(table))
+        if not quiet:
+            say(_ADJUSTED)
+            say(_EFFECT if intervene else "--intervene makes the experiment")
+
+
+def _measure(
+    tournament: Tournament,
+    store: Store,
+    how: tuple[int, int, Venue] | None,
+    *,
+    progress: bool,
+) -> tuple[pd.DataFrame, str]:
+    """Return the table and a note; `how` has swaps, seed and venue, None for no experiment."""
+    from arena.addons.studies.effects import ADJUSTED
+    from arena.addons.studies.intervene import add_effects
+    from arena.executors.contract import open_executor
+    from arena.tables.win_tables import make_win_tables
+
+    cards = make_win_tables(tournament, store.count(), store.records).cards
+    if how is None:
+        return cards[[*ADJUSTED]], ""
+    swaps, seed, venue = how
+    run = cards, tournament, store
+    with open_executor(venue) as executor:
+        return add_effects(*run, executor, swaps=swaps, seed=seed, progress=progress)
+
+
+def _format(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the lines of a table of all bots together, in per cent."""
+    from arena.reports.take_section import CARD_NAMES
+    from arena.tables.summary import plain_rows, write_row
+
+    has_effects = "effect" in table
+    head = f"{'card':<12} {'adds':>7} {'95 %':>15}"
+    yield head + (f" {'effect':>7} {'95 %':>15} {'swaps':>7}" if has_effects else "")
+    for row in plain_rows(table[table["bot"].isna()]):
+        line = f"{CARD_NAMES[row['card']]:<12}"
+        for name in ("adds", "effect") if has_effects else ("adds",):
+            share, ends = write_row(row, name, "+.1%")
+            line += f" {share and f'{share}%':>7} {ends:>15}"
+        yield (f"{line} {row['swaps']:>7,}" if has_effects else line).rstrip()
+
+
+COMMANDS: list[click.Command] = [worth]

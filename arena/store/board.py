@@ -1,0 +1,254 @@
+"""Format a game, a position and an end for the terminal as one player sees it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from arena.errors import counted, cut, pad
+from arena.lanes.faults import KINDS as FAULT_KINDS
+from arena.lanes.faults import Fault
+from arena.store.card_layout import WORDS, Layout, card_names, group
+from arena.tournament.match import Finished
+from engine import CITY, KINDS, SUPPORTS, VALUES, Kind, Pack, State, View, breakdown, count, outcome
+from engine.cards import CHARS, cards_of
+from engine.state import Seat
+from engine.view import view
+
+WIDTH = 80
+_COLUMN = 12
+_LONGEST_LABEL = 11
+_INDENTED: Any = {"initial_indent": "  ", "subsequent_indent": " " * 6}
+_MOST_EVENTS = 6  # lines, so that the board fits 24 rows
+
+Role: TypeAlias = Literal["plain", "head", "take", "wrong"]
+
+
+class Line(NamedTuple):
+    """A line of at most 80 characters, and its role."""
+
+    text: str
+    role: Role = "plain"
+
+
+class Board:
+    """The game as a seat sees it, with every card named and every action described.
+
+    `layout` has the cards by place, `actions` a text for each ply.
+    """
+
+    def __init__(self, view: View, naming: str, opponent: str) -> None:
+        self.view = view
+        self.naming = naming
+        self.opponent = opponent
+        self.layout = Layout((view,), naming)
+        self.row = self.layout.row
+        self.hand = self.layout.hands[view.seat]
+        self.actions = [
+            move.describe("you", "") if move.seat == view.seat else move.describe(opponent)
+            for move in self.layout.moves
+        ]
+
+    def _take_start(self) -> int:
+        return max(0, len(self.row) - self.view.rules.take_size)
+
+    def lines(self, since: int = 0) -> list[Line]:
+        """Return the whole board, beginning with the actions from a ply on."""
+        return [
+            self._head(),
+            *self.events(since)[-_MOST_EVENTS:],
+            *self._row_lines(),
+            Line(""),
+            *self.score(),
+            Line(""),
+            *format_items("your hand", self._hand_items()),
+        ]
+
+    def _head(self) -> Line:
+        view = self.view
+        mine, theirs = view.taken[view.seat], view.taken[view.opponent]
+        taken = {
+            (False, False): "nobody has taken",
+            (True, False): f"you have taken, {self.opponent} has not",
+            (False, True): f"{self.opponent} has taken, you have not",
+            (True, True): "both have taken",
+        }[mine, theirs]
+        cards = counted(view.opponent_cards, "card")
+        number = f"Round {view.round} of {view.rules.rounds}"
+        return Line(f"{number}: {taken}; {self.opponent} holds {cards}", "head")
+
+    def events(self, since: int) -> list[Line]:
+        """Return the actions from a ply on, a line or two for each."""
+        plies = self.view.rules.round_plies
+        lines = []
+        for ply, text in enumerate(self.actions[since:], since):
+            if ply and ply % plies == 0:
+                lines.append(Line(f"  round {ply // plies + 1} begins"))
+            lines += [Line(part) for part in textwrap.wrap(text, WIDTH, **_INDENTED)]
+        return lines
+
+    def history(self) -> list[Line]:
+        """Return all actions so far, round by round."""
+        plies = self.view.rules.round_plies
+        lines: list[Line] = []
+        for start in range(0, len(self.actions), plies):
+            text = "; ".join(self.actions[start : start + plies])
+            lines += format_items(f"round {start // plies + 1}", [text])
+        return lines or [Line("Nothing has happened yet.")]
+
+    def _row_lines(self) -> list[Line]:
+        start = self._take_start()
+        older, taken = self.row[:start], self.row[start:]
+        if not taken:
+            return format_items("row", [])
+        lines = format_items("row", [card.name for card in older]) if older else []
+        return lines + format_items("take brings", [card.name for card in taken], "take")
+
+    def _hand_items(self) -> list[str]:
+        """Return the hand by kinds, each with the character that plays it."""
+        kinds = sorted({card.kind for card in self.hand})
+        cards = {kind: [card for card in self.hand if card.kind == kind] for kind in kinds}
+        return [
+            f"[{CHARS[kind]}] {' '.join(group(cards[kind]))}{value_note(self.naming, kind)}"
+            for kind in kinds
+        ]
+
+    def score(self) -> list[Line]:
+        """Return both piles and their points, one below the other."""
+        view = self.view
+        support, alliance, betrayal, city = WORDS.get(self.naming, WORDS["english"])
+        players = (("you", view.seat), (self.opponent, view.opponent))
+        heads = [_support_sign(self.naming, kind) for kind in SUPPORTS]
+        texts = [_cells("pile", heads, f"{alliance:<14} {betrayal:<15} {city}", support)]
+        for name, seat in players:
+            pile = view.piles[seat]
+            counts = [str(count(pile, kind) or "-") for kind in SUPPORTS]
+            deals = f"{_deals(pile, 1):<14} {_deals(pile, -1):<15}"
+            texts.append(_cells(name, counts, f"{deals} {self._cities(pile)}"))
+        parts = breakdown(view.piles, view.rules)
+        texts.append(f"{'score':<{_COLUMN}}{'majorities':<18}  sets  alliances  betrayals   total")
+        for name, seat in players:
+            part = parts[seat]
+            majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
+            texts.append(
+                f"{pad(name, _COLUMN)}{majorities:<18}{part.sets:>6}{part.alliances:>11}"
+                f"{part.betrayals:>11}{part.points:>8}"
+            )
+        return [Line(text) for text in texts]
+
+    def _cities(self, pile: Pack) -> str:
+        return f"{count(pile, CITY)} of {self.view.rules.cities_needed}"
+
+
+def shorten(label: str) -> str:
+    """Return a label cut to its column.
+
+    >>> shorten("ismcts(iterations=400)")
+    'ismcts(i...'
+    """
+    return cut(label, _LONGEST_LABEL)
+
+
+def value_note(naming: str, kind: Kind) -> str:
+    """Return the value of a card in brackets, or "" if its name contains the value.
+
+    >>> value_note("deck", 6), value_note("english", 6)
+    (' (+4)', '')
+    """
+    return f" ({VALUES[kind]:+})" if naming == "deck" and VALUES[kind] else ""
+
+
+def format_items(head: str, items: Iterable[str], role: Role = "plain") -> list[Line]:
+    """Return items wrapped into lines; only an item longer than a line is broken."""
+    texts = [item.replace(" ", "\xa0") if len(item) < WIDTH - _COLUMN else item for item in items]
+    wrapped = textwrap.wrap(
+        ", ".join(texts) or "-",
+        WIDTH,
+        initial_indent=pad(head, _COLUMN),
+        subsequent_indent=" " * _COLUMN,
+    )
+    return [Line(text.replace("\xa0", " "), role) for text in wrapped]
+
+
+def _support_sign(naming: str, kind: Kind) -> str:
+    """Return the heading of a column of supports: a value, or a suit."""
+    return card_names(naming, kind)[0][-1]
+
+
+def _cells(head: str, counts: Sequence[str], rest: str, above: str = "") -> str:
+    cells = "".join(f"{text:>3}" for text in counts)
+    return f"{pad(head, _COLUMN)}{above:<8}{cells}   {rest}".rstrip()
+
+
+def _deals(pile: Pack, sign: int) -> str:
+    """Return the alliances (sign 1) or betrayals (sign -1) of a pile: "2x+2 +3"."""
+    texts = []
+    for kind in KINDS:
+        copies = count(pile, kind)
+        if copies and VALUES[kind] * sign > 0:
+            texts.append(f"{copies}x{VALUES[kind]:+}" if copies > 1 else f"{VALUES[kind]:+}")
+    return " ".join(texts) or "-"
+
+
+_NAMING = "english"  # the default
+
+
+def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> list[Line]:
+    """Return the game as a seat sees it, beginning with the actions from a ply on.
+
+    For a finished game it is the result, and the cards that were hidden.
+
+    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> format_state(state, 0, "greedy")[0].text
+    'Round 1 of 4: nobody has taken; greedy holds 5 cards'
+    """
+    if state.over:
+        return format_ending(Finished(state), seat, _NAMING, opponent, since)
+    return Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
+
+
+def format_ending(
+    finished: Finished, seat: Seat, naming: str, opponent: str, since: int
+) -> list[Line]:
+    """Return the actions from a ply on, the winner, the win type, and the hidden cards."""
+    state = finished.state
+    board = Board(view(state, seat), naming, shorten(opponent))
+    lines = board.events(since) + format_result(finished, seat, shorten(opponent))
+    lines += [Line(""), *board.score(), Line("")]
+    if board.hand:
+        lines += format_items("you held", group(board.hand))
+    if state.hands[1 - seat]:
+        lines += format_items("bot held", group(board.layout.see(cards_of(state.hands[1 - seat]))))
+    return lines + format_items("removed", group(board.layout.see(sorted(state.removed))))
+
+
+def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:
+    """Return the winner and the win type, or the bot's fault with its evidence."""
+    if finished.fault is not None:
+        return _explain_forfeit(finished.fault, len(finished.state.history), opponent)
+    return [Line(_result(finished.state, seat, opponent), "head")]
+
+
+def _result(state: State, seat: Seat, opponent: str) -> str:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    if winner is None:
+        return f"A draw at {score[0]} points each."
+    subject = "You win" if winner == seat else f"{opponent} wins"
+    if win_type == "city":
+        return f"{subject} at once, with {count(state.piles[winner], CITY)} cities."
+    if win_type == "tiebreak":
+        return f"{subject} the tie-break at {score[0]} points each."
+    return f"{subject} on points, {score[winner]} to {score[1 - winner]}."
+
+
+def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
+    """Return the bot's fault with its evidence."""
+    what = FAULT_KINDS[fault.kind].text if fault.kind in FAULT_KINDS else fault.kind
+    text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
+    lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
+    for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):
+        if evidence.strip():
+            lines.append(Line(f"{name}:"))
+            lines += [Line(f"  {line}"[:WIDTH]) for line in evidence.strip().splitlines()]
+    return lines

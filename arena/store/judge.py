@@ -1,0 +1,193 @@
+"""Read game records line by line, replay each, and report its result; show one as text."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, Final
+
+from arena.errors import counted, escape
+from arena.store.card_layout import Layout, group
+from arena.store.naming import Naming
+from engine import Record, State, breakdown, outcome, points
+from engine.cards import pack_text
+from engine.errors import (
+    AfterEnd,
+    DealError,
+    EngineError,
+    IllegalAction,
+    NotationError,
+    RecordError,
+    RulesError,
+)
+from engine.notation import parse_actions, parse_deal
+from engine.view import view
+
+_WIDTH = 80
+PLAYERS = ("seat 0", "seat 1")
+"""The default names of the players."""
+
+
+def _format_items(head: str, items: Iterable[str]) -> list[str]:
+    text = f"  {head:<7} {', '.join(items) or '-'}"
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=" " * 10)
+
+
+def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS) -> Iterator[str]:
+    """Yield the lines of a game; `players` are the names of seat 0 and of seat 1.
+
+    Raises EngineError for a bad record, after the lines of the plies before the mistake.
+    """
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    actions = parse_actions(record.actions)
+    layout = Layout((view(state, 0), view(state, 1)), naming)
+    if players != PLAYERS:
+        for seat, player in enumerate(players):
+            yield from textwrap.wrap(f"seat {seat}: {player}", _WIDTH, subsequent_indent="  ")
+    yield "the deal"
+    yield from _position(layout, state)
+    number = 0
+    for ply, action in enumerate(actions):
+        if not state.over and state.round != number:
+            number = state.round
+            yield f"round {number}, {players[state.to_act]} begins"
+        state.apply(state.checked(action))
+        layout.follow((view(state, 0), view(state, 1)))
+        move = layout.moves[-1]
+        text = f"ply {ply}: {move.describe(players[move.seat])}"
+        yield from textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+        yield from _position(layout, state)
+    yield from _ending(state, players)
+
+
+def _position(layout: Layout, state: State) -> Iterator[str]:
+    """Yield the row, hands, piles and score of a position."""
+    yield from _format_items("row", [card.name for card in layout.row])
+    for seat in (0, 1):
+        yield from _format_items(f"hand {seat}", group(layout.hands[seat]))
+    for seat in (0, 1):
+        yield from _format_items(f"pile {seat}", group(layout.piles[seat]))
+    yield from _format_items("score", ["{} : {}".format(*points(state.piles, state.rules))])
+
+
+def _ending(state: State, players: Sequence[str]) -> Iterator[str]:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    if not state.over:
+        plies = len(state.history)
+        yield f"unfinished after {counted(plies, 'ply', 'plies')}"
+    elif winner is None:
+        yield f"a draw, {score[0]} : {score[1]}"
+    else:
+        yield f"{players[winner]} wins by {win_type}, {score[0]} : {score[1]}"
+    for seat, part in enumerate(breakdown(state.piles, state.rules)):
+        majorities = " + ".join(str(value) for value in part.majorities if value) or "0"
+        yield (
+            f"  seat {seat}  majorities {majorities}, sets {part.sets}, "
+            f"alliances {part.alliances}, betrayals {part.betrayals}"
+        )
+
+
+MOST_LINE: Final = 1 << 20
+"""Bytes of a line: a record has a few hundred, or some thousand with a bot's evidence."""
+
+_MOST_NAME = 60  # characters, as of a label
+_CODES: dict[type[EngineError], str] = {
+    AfterEnd: "after-end",
+    IllegalAction: "illegal-action",
+    DealError: "bad-deal",
+    RulesError: "bad-deal",
+    NotationError: "bad-notation",
+    RecordError: "bad-json",
+}
+
+
+def read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, each cut to MOST_LINE + 1 bytes.
+
+    The rest of a long line is skipped before the next one is yielded.
+    """
+    while line := file.readline(MOST_LINE + 1):
+        yield line
+        rest = line
+        while rest and len(line) > MOST_LINE and not rest.endswith(b"\n"):
+            rest = file.readline(MOST_LINE)
+
+
+def judge(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the result of each record of the lines, or its error.
+
+    Lines are counted from 1, plies from 0; blank lines are skipped.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield {"line": number, **_judge_state(parse_record(line).replay())}
+        except EngineError as error:
+            yield {
+                "line": number,
+                "error": _CODES[type(error)],
+                "ply": getattr(error, "ply", None),
+                "message": str(error),
+            }
+
+
+def parse_record(line: bytes) -> Record:
+    """Return the record of a line.
+
+    Raises RecordError for a text that is not a record, RulesError for unplayable rules.
+    """
+    if len(line) > MOST_LINE:
+        raise RecordError(f"a line of more than {MOST_LINE:,} bytes")
+    return Record.from_json(line)
+
+
+def parse_players(line: bytes) -> Sequence[str]:
+    """Return the names of seat 0 and seat 1 in the line of a record.
+
+    Names that cannot be displayed are left out.
+    """
+    bots = json.loads(line).get("bots")
+    if not isinstance(bots, list) or len(bots) != 2:
+        return PLAYERS
+    if not all(isinstance(bot, str) and 0 < len(bot) <= _MOST_NAME for bot in bots):
+        return PLAYERS
+    return [escape(bot) for bot in bots]
+
+
+def _judge_state(state: State) -> dict[str, Any]:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    return {
+        "over": state.over,
+        "winner": winner if state.over else None,
+        "win_type": win_type if state.over else None,
+        "points": list(score),
+        "breakdown": [part._asdict() for part in breakdown(state.piles, state.rules)],
+        "piles": [pack_text(pile) for pile in state.piles],
+        "plies": len(state.history),
+    }
+
+
+def to_json(judgement: dict[str, Any]) -> str:
+    """Return a judgement as one JSON line."""
+    return json.dumps(judgement)
+
+
+def to_text(judgement: dict[str, Any]) -> str:
+    """Return a judgement as a readable line.
+
+    >>> to_text({"line": 3, "error": "bad-json", "ply": None, "message": "not JSON"})
+    'line 3: bad-json: not JSON'
+    """
+    line = f"line {judgement['line']}: "
+    if "error" in judgement:
+        place = "" if judgement["ply"] is None else f" at ply {judgement['ply']}"
+        return f"{line}{judgement['error']}{place}: {judgement['message']}"
+    score = "{} : {}".format(*judgement["points"])
+    after = f"after {counted(judgement['plies'], 'ply', 'plies')}"
+    if not judgement["over"]:
+        return f"{line}unfinished {after}, {score}"
+    if judgement["winner"] is None:
+        return f"{line}draw {after}, {score}"
+    return f"{line}seat {judgement['winner']} wins by {judgement['win_type']} {after}, {score}"

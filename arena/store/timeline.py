@@ -1,0 +1,349 @@
+"""Describe a game ply by ply as plain data, with the thoughts of bots at each ply.
+
+Every page that shows a game is made from it. It is derived from views, of both seats or of one
+seat; in that case it cannot contain what the seat did not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from random import Random
+from typing import Any, TypeAlias
+
+from arena.store.card_layout import Card, Layout, Looks
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
+from engine import (
+    CITY,
+    SUPPORTS,
+    TAKE,
+    Action,
+    EngineError,
+    Record,
+    Rules,
+    Seat,
+    State,
+    Thought,
+    View,
+    breakdown,
+    count,
+    outcome,
+    sample,
+    to_text,
+)
+from engine.cards import CHARS, pack_text, size
+from engine.notation import parse_actions, parse_deal
+from engine.scoring import Piles, count_sets, leader
+from engine.thoughts import checked_thoughts
+from engine.view import view
+
+_COPIES = "0123456789abcdefghijklmnopqrstuv"
+_DIGITS = 4  # of a chance: pages show tenths of a per cent
+_ACTIONS = {char: action for action, char in enumerate(CHARS)}
+
+Thoughts: TypeAlias = Mapping[int, tuple[Thought, ...]]
+"""The thoughts on the actions at some plies, in the order of the plies."""
+
+
+def write_thoughts(thoughts: Thoughts) -> dict[str, list[dict[str, Any]]]:
+    """Return thoughts as plain data: for each ply its actions, values and visits.
+
+    >>> write_thoughts({3: (Thought(11, 0.61, 120), Thought(0, 0.5))})
+    {'3': [{'action': 'T', 'value': 0.61, 'visits': 120}, {'action': '5', 'value': 0.5}]}
+    """
+    return {str(ply): [_write_thought(*one) for one in of_ply] for ply, of_ply in thoughts.items()}
+
+
+def write_chosen(thoughts: Iterable[Thought], chosen: str) -> list[dict[str, Any]]:
+    """Return the thoughts on the actions at one ply, with the chosen action marked.
+
+    >>> write_chosen([Thought(11, 0.61), Thought(0, 0.5)], "T")[0]
+    {'action': 'T', 'value': 0.61, 'chosen': True}
+    """
+    return [
+        {**_write_thought(*thought), "chosen": CHARS[thought.action] == chosen}
+        for thought in thoughts
+    ]
+
+
+def _write_thought(action: Action, value: float, visits: int | None) -> dict[str, Any]:
+    data = {"action": CHARS[action], "value": round(value, _DIGITS)}
+    return data | ({} if visits is None else {"visits": visits})
+
+
+def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
+    """Return the thoughts in the line of a record.
+
+    `record` is that of the line. Plies with invalid thoughts are left out. Raises EngineError for
+    an invalid record.
+
+    >>> deal = "555556666667777777888888882222334xxxyyyyzzCCC"
+    >>> line = Record(deal, "5T").to_json(thoughts={"0": [{"action": "T", "value": 0.5}]})
+    >>> parse_thoughts(line, Record(deal, "5T"))
+    {0: (Thought(action=11, value=0.5, visits=None),)}
+    """
+    data = json.loads(line).get("thoughts")
+    found: dict[int, tuple[Thought, ...]] = {}
+    if not isinstance(data, dict):
+        return found
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    for ply, action in enumerate(parse_actions(record.actions)):
+        if thoughts := _parse(data.get(str(ply)), state, state.to_act):
+            found[ply] = thoughts
+        state.apply(state.checked(action))
+    return found
+
+
+def _parse(data: Any, state: State, seat: Seat) -> tuple[Thought, ...]:
+    try:
+        said = [(_ACTIONS[one["action"]], one["value"], one.get("visits")) for one in data]
+        return checked_thoughts(said, view(state, seat))
+    except (EngineError, TypeError, ValueError, KeyError, AttributeError):
+        return ()
+
+
+def make_timeline(
+    record: Record,
+    *,
+    players: Sequence[str],
+    seat: Seat | None = None,
+    chances: Sequence[float | None] | None = None,
+    beliefs: Sequence[Sequence[float | None]] | None = None,
+    off: Callable[[int, float], float] | None = None,
+    thoughts: Thoughts | None = None,
+    judged: Sequence[Judged] | None = None,
+    judge: str = "",
+    winner: Seat | None = None,
+    ending: str = "",
+    evidence: str = "",
+    title: str = "",
+) -> dict[str, Any]:
+    """Return the timeline of a game as the referee sees it, or as one seat does.
+
+    `players` are the labels of both seats; `chances` are seat 0's chances to win, before each ply
+    and at the end, and `beliefs` are the same by the views of seat 0 and of seat 1; `off` returns
+    the error of a chance at a ply. `thoughts` are those of the acting bot, by ply; `judged` are
+    decisions, and `judge` names the bot that judged them. `winner` is that of a forfeit; otherwise
+    it follows from the game. All arguments must be known to `seat`, except `beliefs`, `evidence`,
+    and the other seat's thoughts and decisions, which are left out. Raises EngineError for a bad
+    record.
+    """
+    positions = _follow(record)
+    last = positions[-1]
+    seats: Sequence[Seat] = (0, 1) if seat is None else (seat,)
+    frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
+    _add_chances(frames, chances, (beliefs if seat is None else None) or (), off)
+    acting = {ply: frame for ply, frame in enumerate(frames) if frame["turn"] in seats}
+    _add_decisions(acting, record.actions, thoughts or {}, judged or ())
+    if winner is None and last.over:
+        winner = outcome(last.piles, last.rules).winner
+    return {
+        "title": title,
+        "players": [*players],
+        "seat": seat,
+        "rules": describe_rules(record.rules),
+        "ending": ending,
+        "evidence": evidence if seat is None else "",
+        "over": last.over,
+        "winner": winner,
+        "removed": to_text(bytes(sorted(last.removed))) if seat is None else None,
+        "judge": judge if judged is not None else "",
+        "branch": None,
+        "record": record.to_json(bots=[*players]) if seat is None else None,
+        "frames": frames,
+    }
+
+
+def _add_decisions(
+    frames: Mapping[int, dict[str, Any]],
+    actions: str,
+    thoughts: Thoughts,
+    judged: Sequence[Judged],
+) -> None:
+    """Add to frames by ply the thoughts on the actions, and the loss of the decision."""
+    for ply, of_ply in thoughts.items():
+        if ply in frames:
+            frames[ply]["thoughts"] = write_chosen(of_ply, actions[ply : ply + 1])
+    for one in judged:
+        if one.ply in frames:
+            frames[one.ply]["judged"] = write_judged(one)
+
+
+def _add_chances(
+    frames: Sequence[dict[str, Any]],
+    chances: Sequence[float | None] | None,
+    beliefs: Sequence[Sequence[float | None]],
+    off: Callable[[int, float], float] | None,
+) -> None:
+    """Add to each frame the chance to win, overall and by each seat's view, with ranges."""
+    for ply, frame in enumerate(frames):
+        chance = chances[ply] if chances else None
+        frame["chance"], frame["range"] = _rounded(chance), _range(ply, chance, off)
+        if beliefs:
+            frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
+            frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
+
+
+def write_judged(one: Judged) -> dict[str, Any]:
+    """Return a decision as plain data: its loss, and the chance of each legal action.
+
+    >>> write_judged(Judged(0, 1, [600_000, 420_000] + 10 * [-1], 180_000, 51_000))
+    {'action': '6', 'best': '5', 'loss': 0.18, 'error': 0.051, 'blunder': True, \
+'chances': {'5': 0.6, '6': 0.42}}
+    """
+    return {
+        "action": CHARS[one.action],
+        "best": CHARS[one.best],
+        "loss": round(one.loss / PARTS, _DIGITS),
+        "error": round(one.error / PARTS, _DIGITS),
+        "blunder": bool(is_blunder(one.loss, one.error)),
+        "chances": {
+            CHARS[action]: round(chance / PARTS, _DIGITS)
+            for action, chance in enumerate(one.chances)
+            if chance != ILLEGAL
+        },
+    }
+
+
+def _range(
+    ply: int, chance: float | None, off: Callable[[int, float], float] | None
+) -> list[float] | None:
+    """Return the lowest and the highest possible value of a chance; None if it is not known."""
+    if chance is None or off is None:
+        return None
+    far = off(ply, chance)
+    return [round(max(0.0, chance - far), _DIGITS), round(min(1.0, chance + far), _DIGITS)]
+
+
+def _follow(record: Record) -> list[State]:
+    """Return every position of a game; raises EngineError for a bad record."""
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    positions = [state.copy()]
+    for action in parse_actions(record.actions):
+        state.apply(state.checked(action))
+        positions.append(state.copy())
+    return positions
+
+
+def look_back(seen: View) -> list[View]:
+    """Return the views of the same seat at every ply so far.
+
+    They are the same in all worlds that fit the view, so any one of these is replayed.
+
+    >>> [len(seen.history) for seen in look_back(View.from_text("0 5678 xy 5T"))]
+    [0, 1, 2]
+    """
+    world = sample(seen, Random(0))
+    record = Record(to_text(world.deal()), to_text(seen.history), seen.rules)
+    return [view(state, seen.seat) for state in _follow(record)]
+
+
+def make_frames(looks: Sequence[Looks]) -> list[dict[str, Any]]:
+    """Return a frame for every ply and the end, each with the action that led to it."""
+    layout = Layout(looks[0])
+    frames = [_frame(looks[0], layout)]
+    for before, after in pairwise(looks):
+        layout.follow(after)
+        frame = _frame(after, layout)
+        seat, action, moved = layout.moves[-1]
+        frame["action"] = {
+            "seat": seat,
+            "char": CHARS[action],
+            "cards": to_text(bytes(card.kind for card in moved)),
+            "copies": _copies(moved),
+            "marks": find_marks(before[0].piles, after[0].piles, seat, after[0].rules)
+            if action == TAKE
+            else [],
+        }
+        frames.append(frame)
+    return frames
+
+
+def _frame(looks: Looks, layout: Layout) -> dict[str, Any]:
+    """Return a position without the action that led to it."""
+    seen = looks[0]
+    hands: list[str | None] = [None, None]
+    counts = [seen.opponent_cards, seen.opponent_cards]
+    for look in looks:
+        hands[look.seat] = pack_text(look.hand)
+        counts[look.seat] = size(look.hand)
+    return {
+        "ply": len(seen.history),
+        "round": seen.round,
+        "turn": seen.to_act,
+        "row": to_text(seen.row),
+        "piles": [pack_text(pile) for pile in seen.piles],
+        "hands": hands,
+        "counts": counts,
+        "copies": {
+            "row": _copies(layout.row),
+            "hands": [_sorted_copies(layout.hands.get(seat)) for seat in (0, 1)],
+            "piles": [_sorted_copies(pile) for pile in layout.piles],
+        },
+        "taken": [*seen.taken],
+        "legal": "".join(to_text(bytes(look.legal)) for look in looks),
+        "points": [
+            {**part._asdict(), "majorities": [*part.majorities], "total": part.points}
+            for part in breakdown(seen.piles, seen.rules)
+        ],
+        "action": None,
+        "chance": None,
+        "range": None,
+        "thoughts": None,
+        "judged": None,
+    }
+
+
+def _copies(cards: Sequence[Card]) -> str:
+    """Return the number of each card among its kind, a character for each."""
+    return "".join(_COPIES[card.number] for card in cards)
+
+
+def _sorted_copies(cards: Sequence[Card] | None) -> str | None:
+    """Return `_copies` of a hand or pile, sorted by kind."""
+    return None if cards is None else _copies(sorted(cards))
+
+
+def find_marks(before: Piles, after: Piles, seat: Seat, rules: Rules) -> list[dict[str, Any]]:
+    """Return the effects of a seat's take as plain data.
+
+    For a majority they are its old and its new owner, for sets the number added, and for cities the
+    number held and the number needed.
+
+    >>> from engine import STANDARD, pack_of
+    >>> find_marks((0, pack_of([3])), (pack_of([3, 3]), pack_of([3])), 0, STANDARD)
+    [{'what': 'majority', 'kind': '8', 'before': 1, 'after': 0}]
+    """
+    marks: list[dict[str, Any]] = []
+    for kind in SUPPORTS:
+        had, has = (leader(piles, kind) for piles in (before, after))
+        if had != has:
+            marks.append({"what": "majority", "kind": CHARS[kind], "before": had, "after": has})
+    more = count_sets(after[seat]) - count_sets(before[seat])
+    if more:
+        marks.append({"what": "set", "count": more})
+    cities = count(after[seat], CITY)
+    if cities > count(before[seat], CITY):
+        marks.append({"what": "city", "held": cities, "needed": rules.cities_needed})
+    return marks
+
+
+def describe_rules(rules: Rules) -> dict[str, Any]:
+    """Return the numbers of the rules that pages need."""
+    return {
+        "copies": [*rules.copies],
+        "removed": rules.removed,
+        "hand_size": rules.hand_size,
+        "take_size": rules.take_size,
+        "rounds": rules.rounds,
+        "round_plies": rules.round_plies,
+        "cities_needed": rules.cities_needed,
+        "majority_values": [*rules.majority_values],
+        "set_bonus": rules.set_bonus,
+        "changes": rules.changes(),
+    }
+
+
+def _rounded(chance: float | None) -> float | None:
+    return None if chance is None else round(chance, _DIGITS)

@@ -1,0 +1,387 @@
+"""Count how often each kind of card is played and taken, and how that correlates with winning.
+
+A logistic model says how often the taker wins, from the state before the take: both piles, the
+round, whether the other seat has still to take, and how the two bots score against each other. The
+residuals of the model are regressed on the cards taken. The result is a correlation, adjusted for
+what the model knows, and not a causal effect; `arena.addons.studies.effects` has the experiment.
+"""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from arena.batch.replay import Bools, Ints
+from arena.batch.tally import find_points
+from arena.statistics.distributions import Floats, expit, logit, student_bound
+from arena.statistics.intervals import Moments
+from arena.tables.columns_of import every, interval, make_frame
+from arena.tables.replayed_games import Sides
+from arena.tables.run_games import Batch
+from engine import CITY, KINDS, Rules
+from engine.cards import CHARS
+
+_ROWS = 256  # in a block: OpenBLAS starts threads from 9,216 numbers on
+_PARTS = 128  # that are copied at a time
+
+
+def dot(table: Floats | Ints, weights: Floats) -> Floats:
+    """Return the products of the rows of a table with weights."""
+    return np.asarray(np.einsum("ij,j->i", table, weights))
+
+
+def weigh(table: Floats | Ints, weights: Floats) -> Floats:
+    """Return the weighted sum of the rows of a table."""
+    return np.asarray(np.einsum("ij,i->j", table, weights))
+
+
+def cross(one: Floats | Ints, other: Floats | Ints, weights: Floats | None = None) -> Floats:
+    """Return the product of a table's transpose with another table of the same shape.
+
+    With `weights` each row of the first table is multiplied by its weight.
+    """
+    rows, columns = one.shape
+    product = np.zeros((columns, columns))
+    for start in range(0, rows, _ROWS * _PARTS):
+        some = slice(start, start + _ROWS * _PARTS)
+        parts = -(-min(_ROWS * _PARTS, rows - start) // _ROWS)
+        padded = np.zeros((2, parts * _ROWS, columns))
+        padded[0, : rows - start], padded[1, : rows - start] = one[some], other[some]
+        if weights is not None:
+            padded[0, : rows - start] *= weights[some, None]
+        first, second = padded.reshape(2, parts, _ROWS, columns)
+        product += np.matmul(first.swapaxes(1, 2), second).sum(axis=0)
+    return product
+
+
+_PAIRS = 1 << 32  # more than a pairing has
+_STAGES = 4  # a model for each: under the published rules, for each round
+_RIDGE = 1.0
+_STEPS = 25
+_NEAR = 1e-4
+_PART = 4_000
+_AT_ONCE = 2_000  # pairs, of 16 takes each, that are not packed
+_TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
+_FEW_PAIRS = 2 * len(KINDS)  # with fewer, the effects of the kinds cannot be separated
+
+
+_WORTH = "won", "expected", "more", "more_low", "more_high", "adds", "adds_low", "adds_high"
+"""Columns that the takes of a bot give for each kind of card.
+
+`won` is the share of games won by the taker of a card, counted by cards; `expected` is the share
+that the model expects from the state before the take, and `more` is the difference. `adds` is the
+contribution of one card to that difference, given the other cards of its take.
+"""
+
+
+class _Takes(NamedTuple):
+    """Takes of a sample, in the order of the games: an array has a row for each.
+
+    `pair` is the pairing's number times _PAIRS, and the pair's.
+    """
+
+    pair: Ints
+    bot: Ints
+    side: Ints  # the pairing's number twice, and one more for its second bot
+    stage: Ints
+    score: Ints  # of the taker, in halves
+    state: Ints  # the inputs of the model, in whole numbers
+    cards: Ints
+
+    def choose(self, rows: Ints | Bools) -> _Takes:
+        """Return the takes in these rows."""
+        return _Takes(*(part[rows] for part in self))
+
+
+_Parts: TypeAlias = Callable[[], Iterable[tuple[Floats, Floats]]]
+"""Returns a table and its results, some rows at a time."""
+
+
+class _Packed:
+    """Some takes, compressed to an eighth of their memory, as their numbers are near 0."""
+
+    def __init__(self, takes: _Takes) -> None:
+        self.takes = len(takes.pair)
+        self.pairs = np.unique(takes.pair)
+        by_column = [np.asfortranarray(_shrink(part)) for part in takes]
+        self.data = zlib.compress(pickle.dumps(by_column, pickle.HIGHEST_PROTOCOL), 1)
+
+    def read(self) -> _Takes:
+        """Return the takes."""
+        return _Takes(*pickle.loads(zlib.decompress(self.data)))
+
+
+def _shrink(numbers: Ints) -> Ints:
+    small: Ints = numbers.astype(np.int8)
+    return small if (small == numbers).all() else numbers
+
+
+class Sample:
+    """The takes of the first pairs of every pairing; its quota is their number."""
+
+    def __init__(self, quota: Ints, rules: Rules) -> None:
+        self.quota = quota
+        self.rules = rules
+        self.games = np.zeros((len(quota), 2), np.int64)  # finished ones, and the score in halves
+        self.played: Counter[int] = Counter()  # games by bot
+        self.packed: list[_Packed] = []
+
+    def add(self, batch: Batch) -> None:
+        """Add the takes of those games of a batch that belong to the sample."""
+        chosen = batch.number < self.quota[batch.pairing]
+        if not chosen.any():
+            return
+        games = np.flatnonzero(chosen[batch.pair] & batch.finished)
+        pairing = batch.pairing[batch.pair[games]]
+        winner, first = batch.winner[games], batch.first[games]
+        score = np.where(winner < 0, 1, 2 * (winner == first))
+        np.add.at(self.games, pairing, np.stack([np.ones_like(score), score], axis=1))
+        bots, counts = np.unique(batch.bots[batch.pair[games]], return_counts=True)
+        self.played.update(dict(zip(bots.tolist(), counts.tolist(), strict=True)))
+        self.keep(self._read(batch, np.isin(batch.replay.takes.game, games)))
+
+    def keep(self, takes: _Takes) -> None:
+        """Keep the takes of some pairs."""
+        if len(takes.pair):
+            self.packed.append(_Packed(takes))
+
+    def takes(self) -> Iterator[_Takes]:
+        """Yield the takes in the order of the schedule, some pairs at a time."""
+        pairs = np.sort(np.concatenate([packed.pairs for packed in self.packed]))
+        for start in range(0, len(pairs), _AT_ONCE):
+            first, last = pairs[start : start + _AT_ONCE][[0, -1]]
+            parts = []
+            for packed in self.packed:
+                if packed.pairs[0] <= last and first <= packed.pairs[-1]:
+                    takes = packed.read()
+                    parts.append(takes.choose((first <= takes.pair) & (takes.pair <= last)))
+            takes = _Takes(*map(np.concatenate, zip(*parts, strict=True)))
+            yield takes.choose(np.argsort(takes.pair, kind="stable"))
+
+    def _read(self, batch: Batch, chosen: Bools) -> _Takes:
+        takes = batch.replay.takes
+        order = np.flatnonzero(chosen)
+        order = order[np.lexsort([takes.ply[order], takes.game[order]])]
+        game, seat = takes.game[order], takes.seat[order]
+        side = seat ^ batch.first[game]
+        pair, winner = batch.pair[game], batch.winner[game]
+        stage = (takes.round[order] - 1) * _STAGES // max(_STAGES, self.rules.rounds)
+        return _Takes(
+            pair=batch.pairing[pair] * _PAIRS + batch.number[pair],
+            bot=batch.bots[pair, side].astype(np.int16),
+            side=(2 * batch.pairing[pair] + side).astype(np.int32),
+            stage=stage.astype(np.int8),
+            score=np.where(winner < 0, 1, 2 * (winner == seat)).astype(np.int8),
+            state=self._state(batch, order).astype(np.int16),
+            cards=takes.cards[:, order].T.astype(np.int16),
+        )
+
+    def _state(self, batch: Batch, order: Ints) -> Ints:
+        """Return the state before each take, as the taker sees it, in whole numbers."""
+        takes, rules = batch.replay.takes, self.rules
+        before, seat = takes.before.take(order, axis=-1), takes.seat[order]
+        own, other = np.where(seat, before[::-1], before)
+        score = find_points(before, rules)
+        lead = (score[0] - score[1]) * (1 - 2 * seat)
+        cities = np.stack([own[CITY], other[CITY]])
+        place = takes.game[order] * rules.rounds + takes.round[order]
+        is_second = np.concatenate([[False], place[1:] == place[:-1]])
+        nearly = cities == rules.cities_needed - 1
+        second = is_second[None, : len(order)]
+        return np.concatenate([(own - other)[:CITY], lead[None], cities, nearly, second]).T
+
+    def worth(self, groups: int) -> dict[str, Floats | Ints]:
+        """Return the columns of the worth of cards, by bot and kind; the last bot stands for all.
+
+        `sampled` is the number of games from which the other columns are estimated.
+        """
+        games = np.zeros(groups, np.int64)
+        found = np.full((groups, len(_WORTH), len(KINDS)), np.nan)
+        if self.packed:
+            self.packed = [*map(_Packed, self.takes())]
+            games[:-1] = [self.played[bot] for bot in range(groups - 1)]
+            games[-1] = self.games[:, 0].sum()
+            found = np.array([sums.worth() for sums in self._add_up(groups)])
+        columns = found.swapaxes(0, 1).reshape(len(_WORTH), -1)
+        return {"sampled": games.repeat(len(KINDS)), **dict(zip(_WORTH, columns, strict=True))}
+
+    def _add_up(self, groups: int) -> list[_Sums]:
+        """Return the sums over the takes of each bot, and of all bots."""
+        weights = [self._fit(stage) for stage in range(_STAGES)]
+        sums = [_Sums() for _ in range(groups)]
+        for add in (_Sums.add, _Sums.add_spread):
+            for takes in map(_Packed.read, self.packed):
+                rest = takes.score / 2 - self._expected(takes, weights)
+                for group in (*np.unique(takes.bot).tolist(), groups - 1):
+                    of = takes.bot == group if group < groups - 1 else np.full(len(rest), True)
+                    add(sums[group], takes.choose(of), rest[of])
+        return sums
+
+    def _fit(self, stage: int) -> Floats:
+        """Return the fitted weights of the model of a stage."""
+        takes_of_all = map(_Packed.read, self.packed)
+        here = [_Packed(takes.choose(takes.stage == stage)) for takes in takes_of_all]
+
+        def parts() -> Iterator[tuple[Floats, Floats]]:
+            return ((self._table(takes), takes.score / 2) for takes in map(_Packed.read, here))
+
+        return _fit(parts, sum(packed.takes for packed in here))
+
+    def _table(self, takes: _Takes) -> Floats:
+        """Return the table of the model's inputs: a row for each take."""
+        games, score = self.games.T
+        share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
+        strength = logit(np.stack([share, 1 - share], axis=1).ravel())
+        table = np.empty((len(takes.stage), 2 + takes.state.shape[1]))
+        table[:, 0], table[:, 1] = 1, strength[takes.side]
+        table[:, 2:] = takes.state
+        table[:, 2 + CITY] /= _TENTHS
+        return table
+
+    def _expected(self, takes: _Takes, weights: Sequence[Floats]) -> Floats:
+        """Return the chance of each taker to win, by the state before the take."""
+        expected = np.zeros(len(takes.stage))
+        for stage in range(_STAGES):
+            here = takes.stage == stage
+            expected[here] = expit(dot(self._table(takes.choose(here)), weights[stage]))
+        return expected
+
+
+def _fit(parts: _Parts, rows: int) -> Floats:
+    """Return the weights of a logistic regression, by Newton's method.
+
+    It starts from the weights fitted to a part of the rows, so that two or three steps over all
+    rows are enough instead of seven.
+    """
+    every = -(-rows // _PART)
+    start = np.zeros(next(iter(parts()))[0].shape[1])
+    if every > 1:
+        some, before = [], 0
+        for table, results in parts():
+            of = slice(-before % every, None, every)
+            some.append((table[of], results[of]))
+            before += len(results)
+        tables, scores = map(np.concatenate, zip(*some, strict=True))
+        start = _steps(lambda: [(tables, scores)], start)
+    return _steps(parts, start)
+
+
+def _steps(parts: _Parts, weights: Floats) -> Floats:
+    for _ in range(_STEPS):
+        slope, bend = _RIDGE * weights, _RIDGE * np.eye(len(weights))
+        for table, results in parts():
+            share = expit(dot(table, weights))
+            slope += weigh(table, share - results)
+            bend += cross(table, table, share * (1 - share))
+        step = np.linalg.solve(bend, slope)
+        weights = weights - step
+        if np.abs(step).max() < _NEAR:  # the next step would be of the size of its square
+            break
+    return weights
+
+
+class _Sums:
+    """Sums over the takes of a bot or of all bots; `add` all takes before `add_spread`."""
+
+    def __init__(self) -> None:
+        kinds = len(KINDS)
+        self.pairs = 0
+        self.count = np.zeros(kinds, np.int64)
+        self.won, self.rest, self.squares = np.zeros((3, kinds))
+        self.both, self.spread = np.zeros((2, kinds, kinds))
+
+    def add(self, takes: _Takes, rest: Floats) -> None:
+        """Add takes of whole pairs."""
+        self.pairs += len(np.unique(takes.pair))
+        self.count += takes.cards.sum(axis=0)
+        self.won += weigh(takes.cards, takes.score / 2)
+        self.rest += weigh(takes.cards, rest)
+        self.both += cross(takes.cards, takes.cards)
+
+    def add_spread(self, takes: _Takes, rest: Floats) -> None:
+        """Add the squared deviations of pairs from the means and from the least-squares fit."""
+        found, local = np.unique(takes.pair, return_inverse=True)
+        beside = (rest - of for of in np.nan_to_num(self._mean(self.rest)))
+        self.squares += (_by_pair(local, len(found), takes.cards, beside) ** 2).sum(axis=0)
+        left = rest - dot(takes.cards, self._adds())
+        by_pair = _by_pair(local, len(found), takes.cards, repeat(left))
+        self.spread += cross(by_pair, by_pair)
+
+    def _mean(self, sums: Floats) -> Floats:
+        nothing = np.full(len(self.count), np.nan)
+        return np.asarray(np.divide(sums, self.count, where=self.count > 0, out=nothing))
+
+    def _adds(self) -> Floats:
+        """Return the least-squares estimate of what each card adds to the residual."""
+        return np.asarray(np.linalg.pinv(self.both) @ self.rest)
+
+    def worth(self) -> tuple[Floats, ...]:
+        """Return the columns that _WORTH names, by kind."""
+        some, inverse = self.count > 0, np.linalg.pinv(self.both)
+        share, more = self._mean(self.won), self._mean(self.rest)
+        half = _half(self.pairs, self._mean(np.sqrt(self.squares)))
+        error = np.sqrt(np.maximum(0, np.diag(inverse @ self.spread @ inverse)))
+        of_adds = _half(self.pairs, np.where(some, error, np.nan))
+        adds = np.where(some & (self.pairs > _FEW_PAIRS), self._adds(), np.nan)
+        bounds = more - half, more + half, adds, adds - of_adds, adds + of_adds
+        return share, share - more, more, *bounds
+
+
+def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
+    """Return the residuals of each pair's takes, added up by kind of card."""
+    columns = zip(cards.T, rests, strict=False)
+    return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
+
+
+def _half(pairs: int, error: Floats) -> Floats:
+    """Return half the width of a 95 % interval; it needs two pairs or more."""
+    if pairs < 2:
+        return np.full_like(error, np.nan)
+    return np.asarray(error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1)))
+
+
+MOST_PAIRS = 25_000
+"""Pairs from which the worth of cards is estimated: 50,000 games, with 5 MB of packed takes."""
+
+
+class Cards:
+    """Counts the cards that each bot plays and takes in a game, and keeps a sample of takes.
+
+    The sample has the first pairs of every pairing; `quota` is their number by pairing. Forfeited
+    games that had begun count in how often cards are played and taken, but not in what cards are
+    worth.
+    """
+
+    def __init__(self, labels: Sequence[str], rules: Rules, quota: Ints) -> None:
+        self.labels = labels
+        self.played = Moments(len(labels) + 1, len(KINDS))
+        self.taken = Moments(len(labels) + 1, len(KINDS))
+        self.sample = Sample(quota, rules)
+
+    def add(self, sides: Sides) -> None:
+        """Count the cards of a batch."""
+        replay = sides.batch.replay
+        begun = np.broadcast_to(replay.plies > 0, (2, len(KINDS), sides.batch.games))
+        counts = sides.add_up_all(begun.astype(np.int64))
+        sides.add(self.played, counts, sides.add_up_all(replay.count_played()))
+        sides.add(self.taken, counts, sides.add_up_all(replay.piles[-1].astype(np.int64)))
+        self.sample.add(sides.batch)
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each bot and kind of card, and for all bots."""
+        groups, games = len(self.labels) + 1, self.played.counts.ravel()
+        columns = {
+            **every(bot=range(groups), card=[*CHARS[: len(KINDS)]]),
+            "games": games,
+            **interval("played", "played", self.played.means()),
+            **interval("taken", "taken", self.taken.means()),
+            **self.sample.worth(groups),
+        }
+        return make_frame(columns, self.labels, games > 0)

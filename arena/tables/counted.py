@@ -1,0 +1,259 @@
+"""Make the tables of counted games: standings, head to head, win types, and seats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from arena.batch.replay import Ints
+from arena.statistics.counts import MISSING, RESULTS, PairTotals
+from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.field import Field
+from arena.statistics.intervals import Estimate, Moments, score_intervals
+from arena.statistics.letters import give_letters, give_ranks
+from arena.statistics.verdicts import Verdict
+from arena.store.counting import Counts, Tallies
+from arena.tables.by_opponent import number_sides
+from arena.tables.columns_of import interval, make_frame
+from arena.tables.run_games import CITY_WIN, FORFEIT
+from arena.tables.table_columns import (
+    HEAD_TO_HEAD,
+    LOSS_COLUMNS,
+    STANDINGS,
+    VERDICTS,
+    WIN_TYPE_TABLE,
+    WIN_TYPES,
+)
+from arena.tournament.schedule import Pairing
+
+_WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
+_LOSSES = list(LOSS_COLUMNS.values())
+_TOTALS = ["games", "wins", "draws", "losses"]
+_UNMET = Verdict(math.nan, math.nan, math.nan, math.nan, "open")
+
+
+def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
+    """Return the games of each pairing, seat, result and win type, once for each bot's side."""
+    bots = np.array(pairings, object).reshape(-1, 2)[tallies.pairing]
+    own = pd.DataFrame(tallies._asdict()).assign(bot=bots[:, 0], opponent=bots[:, 1])
+    theirs = own.rename(columns={"bot": "opponent", "opponent": "bot"})
+    turned = own["result"].map({0: 1, 1: 0, 2: 2})
+    theirs = theirs.assign(seat=1 - own["seat"], result=turned, margin=-own["margin"])
+    both = pd.concat([own, theirs[own.columns]], ignore_index=True)
+    both["win_type"] = np.array(ENDINGS, object)[both["win_type"]]
+    for result, name in enumerate(("wins", "losses", "draws")):
+        both[name] = both["games"].where(both["result"] == result, 0)
+    for win_type in WIN_TYPES:
+        of_type = both["win_type"] == win_type
+        both[f"{win_type}_wins"] = both["wins"].where(of_type, 0)
+        both[LOSS_COLUMNS[win_type]] = both["losses"].where(of_type, 0)
+    return both
+
+
+def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> pd.DataFrame:
+    """Return pairs, and sum and sum of squares of their scores, for each ordered pair of bots."""
+    rows = []
+    for number, pairs, total, squares, _ in totals:
+        bot, opponent = pairings[number]
+        rows.append((bot, opponent, pairs, total, squares))
+        rows.append((opponent, bot, pairs, 2 * pairs - total, 4 * (pairs - total) + squares))
+    return pd.DataFrame(rows, columns=["bot", "opponent", "pairs", "total", "squares"])
+
+
+def make_head_to_head(
+    sides: pd.DataFrame, scores: pd.DataFrame, residuals: pd.DataFrame
+) -> pd.DataFrame:
+    """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1.
+
+    The residuals are those of the ratings' fit; they are empty for bots without a rating.
+    """
+    keys = ["bot", "opponent"]
+    table = tally(sides, keys).merge(scores, on=keys)
+    of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
+    table["score_low"], table["score_high"] = score_intervals(*of_pairs)
+    table = table.merge(residuals, on=keys, how="left")
+    return _rounded(table[HEAD_TO_HEAD.names])
+
+
+def make_standings(
+    sides: pd.DataFrame,
+    field: Field,
+    labels: Sequence[str],
+    judged: Sequence[str] | None = None,
+    verdicts: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return one row a bot, the strongest first; Elo with its 95 % interval.
+
+    Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has no
+    upper end, and that of a winless bot no lower end. `group` has letters: two bots share one if
+    they are not apart (`arena.statistics.verdicts`). It is empty for bots that are not in `judged`,
+    which is the field or a part of it.
+
+    Bots whose Elo is equal when rounded are in the order of their labels, because the last
+    bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
+    over the games that were scored: those not won by City or forfeit.
+    """
+    scored = sides[~sides["win_type"].isin(["city", "forfeit"])].groupby("bot")
+    table = tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
+    table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
+    columns = ["elo", "elo_low", "elo_high"]
+    rows = [rating.cells for rating in field.ratings.values()]
+    table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
+    table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
+    table = _rounded(table.reset_index())
+    keys, falls = ["elo", "_", "bot"], [False, False, True]
+    table = table.sort_values(keys, ascending=falls, ignore_index=True)
+    table.insert(0, "rank", give_ranks(table["elo"].tolist()))
+    verdicts = make_verdicts(field) if verdicts is None else verdicts
+    table["group"] = group_bots([*table["bot"]], judged or field.labels, verdicts)
+    return table[STANDINGS.names]
+
+
+def group_bots(
+    order: Sequence[str], judged: Sequence[str], verdicts: pd.DataFrame
+) -> list[str | float]:
+    """Return the letters of each bot in this order: two bots share one unless they are apart.
+
+    The entry of a bot that was not judged is nan.
+    """
+    apart = verdicts[verdicts["verdict"] == "apart"]
+    found = {frozenset(two) for two in zip(apart["bot"], apart["opponent"], strict=True)}
+    rated = [label for label in order if label in {*judged}]
+    letters = give_letters(len(rated), lambda *two: frozenset(rated[n] for n in two) in found)
+    by_label = dict(zip(rated, letters, strict=True))
+    return [by_label.get(label, math.nan) for label in order]
+
+
+def make_verdicts(judged: Field) -> pd.DataFrame:
+    """Return one row for every two judged bots, those of the strongest bot first.
+
+    The lead is empty if the two are in different connected components of the graph of games.
+    """
+    rows: list[tuple[object, ...]] = []
+    for bot, opponent in combinations(judged.in_order(), 2):
+        found = judged.verdict(bot, opponent) or _UNMET
+        rows.append((bot, opponent, *Estimate(*found[:3]).cells, found.likely, found.word))
+    table = pd.DataFrame(rows, columns=VERDICTS.names)
+    numbers = VERDICTS.names[2:6]
+    table[numbers] = table[numbers].astype(float)
+    return table
+
+
+def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each bot and seat: games, and wins and losses of each win type."""
+    return tally(sides, ["bot", "seat"])[WIN_TYPE_TABLE.names]
+
+
+def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return games, wins, draws, losses, score, and wins and losses of each type, by keys."""
+    table = sides.groupby(by, sort=True)[[*_TOTALS, *_WINS, *_LOSSES]].sum().reset_index()
+    table["score"] = (table["wins"] + table["draws"] / 2) / table["games"]
+    return table
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Round what is estimated: Elo to tenths, shares to 4 digits, points to 3."""
+    digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
+    digits |= {"residual_z": 2, "residual_q": 4, "mean_margin": 3}
+    digits |= dict.fromkeys(("elo", "elo_low", "elo_high"), 1)
+    table = table.round(digits)
+    signed = [column for column in ("residual", "residual_z") if column in table]
+    table[signed] += 0.0  # no zero with a sign
+    return table
+
+
+_CELLS = MISSING + 4  # also missing and scored games, the sums of margins and of their squares
+_DECIDED = [name for name in ENDINGS if name != "draw"]
+
+
+def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> pd.DataFrame:
+    """Return a row for each bot, opponent and seat; then for each bot, and for all bots.
+
+    A bot sits in each seat once in a pair, so the games of a bot and seat are independent. For all
+    bots together a seat has both games of a pair.
+    """
+    met, place = np.unique(counts.pairing, return_inverse=True)
+    scored = _is_scored(counts.games)
+    cells = np.zeros((len(met), 2, _CELLS), np.int64)
+    for seat in (0, 1):  # of the first bot
+        np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
+        sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
+        np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
+    own = np.stack([cells, _turned(cells)], axis=1).reshape(-1, 2, _CELLS)
+    bot, opponent = number_sides([pairings[one] for one in met], labels).T
+    everyone = len(labels)
+    total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
+    np.add.at(total, bot, own)
+    total[everyone] = total.sum(axis=0)
+    played = np.unique([*bot, everyone])
+    bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
+    order = np.lexsort([opponent, bot])
+    rows = np.concatenate([own, total[played]])[order].reshape(-1, _CELLS)
+    return _frame(labels, bot[order], opponent[order], rows, _sum_by_seat(counts, scored))
+
+
+def _frame(
+    labels: Sequence[str], bot: Ints, opponent: Ints, cells: Ints, by_seat: Sequence[Moments]
+) -> pd.DataFrame:
+    """Return the rows of bots by seat; the last two, of all bots, are made of `by_seat`."""
+    ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
+    won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
+    games, city = won + lost + drawn, ends[:, CITY_WIN, 0]
+    score = Moments.independent(games, 2 * won + drawn, 4 * won + drawn, scale=2)
+    of_city = Moments.independent(games, city, city)
+    margin = Moments.independent(*cells[:, MISSING + 1 :].T)
+    for moments, of_all in zip((score, of_city, margin), by_seat, strict=True):
+        moments.sums[:, -2:, 0] = of_all.sums[:, 0]  # pairs have two games there
+    columns = {
+        "bot": bot.repeat(2),
+        "opponent": opponent.repeat(2),
+        "seat": np.tile([0, 1], len(bot)),
+        "games": games,
+        "wins": won,
+        "draws": drawn,
+        "losses": lost,
+        **interval("score", "score", score.shares()),
+        **{f"{name}_wins": ends[:, ENDINGS.index(name), 0] for name in _DECIDED},
+        **{LOSS_COLUMNS[name]: ends[:, ENDINGS.index(name), 1] for name in _DECIDED},
+        **interval("city", "city_share", of_city.shares()),
+        **interval("margin", "mean_margin", margin.means()),
+    }
+    return make_frame(columns, labels, games > 0)
+
+
+def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moments]:
+    """Return scores, wins by City and margins of seat 0 and of seat 1, over all bots."""
+    score, by_city, margin = Moments(1, 2, scale=2), Moments(1, 2), Moments(1, 2)
+    win_type, result = np.divmod(counts.games, RESULTS)
+    is_played, pairs = counts.games != MISSING, counts.pairs
+    won = np.stack([is_played & (result == of_seat) for of_seat in ([0, 1], [1, 0])])
+    points = (2 * won + (is_played & (result == RESULTS - 1))).sum(axis=2)
+    everyone, games = np.zeros_like(pairs), np.broadcast_to(is_played.sum(axis=1), points.shape)
+    score.add(everyone, games, points, pairs)
+    by_city.add(everyone, games, (won & (win_type == CITY_WIN)).sum(axis=2), pairs)
+    lead = scored[:, 0] * counts.margins[:, 0] - scored[:, 1] * counts.margins[:, 1]
+    squares = (scored * counts.squares).sum(axis=1) - 2 * scored.prod(axis=1) * counts.products
+    n = scored.sum(axis=1)
+    for seat, own in enumerate((lead, -lead)):
+        parts = ((n > 0) * pairs, n * pairs, own, n * n * pairs, n * own, squares)
+        margin.sums[:, 0, seat] = np.stack(parts).sum(axis=1)
+    return score, by_city, margin
+
+
+def _is_scored(games: Ints) -> Ints:
+    """Return 1 for the endings of games that ended with points, 0 for others."""
+    is_scored = ~np.isin(games // RESULTS, (CITY_WIN, FORFEIT)) & (games != MISSING)
+    return np.asarray(is_scored, np.int64)
+
+
+def _turned(cells: Ints) -> Ints:
+    """Return counts from the opponent's side: with the seats exchanged, and losses for wins."""
+    columns = np.arange(_CELLS)
+    columns[:MISSING] = columns[:MISSING].reshape(-1, RESULTS)[:, [1, 0, 2]].ravel()
+    turned = cells[:, ::-1, columns]
+    turned[:, :, MISSING + 2] *= -1
+    return turned

@@ -1,0 +1,250 @@
+"""Summarise the findings of a run in a few sentences, the most important one first.
+
+They are kept as data (`Headline`) before they are written, so that simulations can compare them
+with the truth: `bench/STUDIES.md` reports how often each kind is wrong. The statement on two bots
+is their verdict (`arena.statistics.verdicts`), which holds for an equal round robin of the run's
+bots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from arena.errors import counted, name_some
+from arena.statistics.field import Field
+from arena.statistics.intervals import Estimate, score_interval
+from arena.statistics.verdicts import Verdict
+from arena.statistics.wording import as_sentence, write_chance, write_estimate, write_lead
+from arena.tournament.rounds import make_rounds
+from arena.tournament.strikes import find_out, find_unrated
+from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    from arena.store.counting import Counts
+    from arena.tables.run_tables import Tables
+
+_MOST_TIMES = 100  # times as many games: larger forecasts are not written
+RIVAL = 0.05
+"""The least probability of being the strongest with which a rival of the first bot is named."""
+_MOST_NAMED = 3  # bots, or neighbours, in a sentence
+
+
+class Top(NamedTuple):
+    """The first and the second of the rated bots, with the `verdict` on both in Elo points.
+
+    `chance` is the probability that the first one is the strongest; each of the `rivals` may be it
+    with a probability of RIVAL or more. `apart` says that the first one is significantly the
+    strongest. `times` forecasts, as a range, how many times as many games separate the two; it is
+    None if they are apart already, or if no forecast is possible.
+    """
+
+    bot: str
+    second: str
+    verdict: Verdict
+    chance: float
+    rivals: Sequence[str]
+    apart: bool
+    times: tuple[float, float] | None
+
+
+class Share(NamedTuple):
+    """The share of the points (0 to 1) of the only challenger of a gauntlet, with its interval."""
+
+    bot: str
+    opponents: int
+    share: Estimate
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The findings on the bots of a run.
+
+    `order` are the bots that were judged, the strongest first, and `apart` says of every two
+    neighbours whether they were told apart. `misfits` is the number of the `tested` pairings whose
+    score differs from the expected one. `groups` are the first bots of the connected components of
+    the graph of games; with several components `top` is None. `goal` are lines on whether the run
+    has reached its goal, and `left_out` the bots that were not judged.
+    """
+
+    order: Sequence[str]
+    top: Top | None
+    apart: Sequence[bool]
+    misfits: int
+    tested: int
+    groups: Sequence[str] = ()
+    share: Share | None = None
+    goal: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences, the most important one first."""
+        if self.share:
+            bot, opponents, share = self.share
+            points = f"of the points against {counted(opponents, 'opponent')}"
+            yield f"{bot} scores {write_estimate(share, '.1%')} {points}."
+        yield from self._say_top()
+        if self.top and len(self.order) > 2:
+            yield f"Apart: {self._count_apart()}."
+        if self.goal:
+            yield _join_goal(self.goal)
+        if self.misfits:
+            yield f"Not as Elo says: {self.misfits:,} of {counted(self.tested, 'pairing')}."
+        if self.left_out:
+            its = "its" if len(self.left_out) == 1 else "their"
+            yield f"Left out, because of faults in {its} games: {name_some(self.left_out)}."
+
+    def _say_top(self) -> Iterator[str]:
+        if self.groups:
+            yield (
+                f"{len(self.groups)} groups of bots never met, those of {name_some(self.groups)}: "
+                "nobody is the strongest of all."
+            )
+        elif not self.top:
+            who = f"Only {self.order[0]}" if self.order else "No bot"
+            yield f"{who} can be judged, so nobody is called the stronger one."
+        elif self.top.apart:
+            yield _say_strongest(self.top, len(self.order))
+        else:
+            yield from _say_leader(self.top, len(self.order), is_costed=not self.goal)
+
+    def _count_apart(self) -> str:
+        apart, neighbours = sum(self.apart), len(self.apart)
+        if apart == neighbours:
+            return "all neighbours"
+        return f"{apart or 'none'} of {neighbours:,} neighbours"
+
+
+def _say_strongest(top: Top, bots: int) -> str:
+    if bots == 2:
+        return f"{top.bot} is stronger than {top.second}: {_write_verdict(top.verdict)}."
+    lead = _write_verdict(top.verdict, f" over {top.second}")
+    return f"{top.bot} is the strongest: {lead}."
+
+
+def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
+    """Yield the sentences on a first bot that is not significantly the strongest."""
+    lead, leans = _write_verdict(top.verdict), top.verdict.word == "leans"
+    if bots == 2 and leans:
+        yield f"{top.bot} is probably stronger than {top.second}: {lead}."
+    elif bots == 2:
+        yield f"{top.bot} and {top.second} are not told apart: the first one leads by {lead}."
+    else:
+        chance = write_chance(top.chance)
+        rivals = f": {name_some(top.rivals)} may be, too" if top.rivals else ""
+        yield f"{top.bot} is first, and the strongest with a probability of {chance}{rivals}."
+        yield f"Its lead over {top.second} is {lead}."
+    if is_costed and top.times:
+        yield _say_times(top.times)
+
+
+def _say_times(times: tuple[float, float]) -> str:
+    """Return a forecast of how many times as many games are needed, as a sentence.
+
+    >>> _say_times((1.234, 17.8))
+    'With 90 % probability 1.2 to 18 times as many games tell these two apart.'
+    """
+    low, high = (f"{float(f'{one:.2g}'):g}" for one in times)
+    named = f"{low} to {high}"
+    if times[1] > _MOST_TIMES:
+        named = f"{low} to more than {_MOST_TIMES}"
+    if times[0] > _MOST_TIMES:
+        named = f"more than {_MOST_TIMES}"
+    return f"With 90 % probability {named} times as many games tell these two apart."
+
+
+def _write_verdict(verdict: Verdict, over: str = "") -> str:
+    lead = write_lead(Estimate(*verdict[:3]))
+    return f"{lead}{over}, probability {write_chance(verdict.likely)}"
+
+
+def _join_goal(lines: Sequence[str]) -> str:
+    """Return the lines on the goal as one sentence, with the first three of those still open."""
+    head, *rest = (line.strip() for line in lines)
+    if len(rest) > _MOST_NAMED + 1:
+        rest[_MOST_NAMED:] = [f"and {len(rest) - _MOST_NAMED:,} more"]
+    return as_sentence(" ".join([head, "; ".join(rest)]).strip())
+
+
+def find_headline(
+    field: Field,
+    misfits: tuple[int, int] = (0, 0),
+    challenger: str | None = None,
+    goal: Sequence[str] = (),
+    left_out: Sequence[str] = (),
+) -> Headline:
+    """Return the findings on the bots of a field.
+
+    `misfits` are the numbers of pairings that differ from the expected score and of pairings
+    tested; `challenger` is the only challenger of a gauntlet.
+    """
+    order = field.in_order()
+    words = [field.verdict(*two) for two in pairwise(order)]
+    groups = field.groups
+    return Headline(
+        order,
+        _find_top(field, order) if len(order) > 1 == len(groups) else None,
+        [verdict is not None and verdict.word == "apart" for verdict in words],
+        *misfits,
+        [min(group, key=order.index) for group in groups] if len(groups) > 1 else [],
+        _find_share(field, challenger) if challenger in field.numbers else None,
+        goal,
+        left_out,
+    )
+
+
+def _find_top(field: Field, order: Sequence[str]) -> Top:
+    bot, second = order[:2]
+    verdict = field.verdict(bot, second)
+    assert verdict is not None  # all are of one group
+    chances = dict(zip(field.labels, field.verdicts.first().tolist(), strict=True))
+    apart = field.verdicts.apart[field.numbers[bot]]
+    rivals = [one for one in order[1:] if chances[one] >= RIVAL and not apart[field.numbers[one]]]
+    times = field.verdicts.forecast(field.numbers[bot], field.numbers[second])
+    is_strongest = int(apart.sum()) == len(order) - 1
+    return Top(bot, second, verdict, chances[bot], rivals, is_strongest, times)
+
+
+def _find_share(field: Field, label: str | None) -> Share | None:
+    """Return a bot's share against its opponents; None if the numbers of pairs differ."""
+    number = field.numbers[label or ""]
+    own = [one for one in field.scores if number in one[:2]]
+    if len({one.pairs for one in own}) != 1:
+        return None
+    first, _, pairs, total, squares = np.array(own).T
+    more = np.where(first == number, 0, 2 * (pairs - total))  # has the other one scored
+    sums = pairs.sum(), (total + more).sum(), (squares + 2 * more).sum()
+    share = Estimate(sums[1] / (2 * sums[0]), *score_interval(*sums))
+    return Share(label or "", len(own), share)
+
+
+def describe_run(
+    tournament: Tournament, tables: Tables, counts: Counts, *, finished: bool
+) -> Iterator[str]:
+    """Yield the headline of a run other than a comparison, a sentence each.
+
+    `counts` are its games, and `finished` says whether these are all.
+    """
+    found, field = tables.findings, tables.judged
+    unrated = find_unrated(tournament.pairings, counts.finished)
+    out = sorted(find_out(tournament.pairings, counts.faults, tournament.max_faults))
+    challengers = tournament.labels[: -tournament.panel] if tournament.panel else []
+    yield from find_headline(
+        field,
+        (len(found.misfits), found.tested),
+        challengers[0] if len(challengers) == 1 and not tournament.stop else None,
+        _describe_goal(tournament, counts, out, unrated) if finished else (),
+        [label for label in tables.standings["bot"] if label not in field.numbers],
+    ).sentences()
+
+
+def _describe_goal(
+    tournament: Tournament, counts: Counts, out: Collection[str], unrated: Collection[str]
+) -> list[str]:
+    """Return lines that say whether a run has reached its goal; none for a run without a goal."""
+    by_score = {one.pairing: one.by_score for one in counts.pair_totals}
+    return make_rounds(tournament).describe_end(by_score, out, sorted({*unrated} - {*out}))

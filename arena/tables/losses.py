@@ -1,0 +1,370 @@
+"""Make the tables of judged decisions, and read back those that `arena analyse` has written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.entries.file import read_file
+from arena.errors import InputError
+from arena.statistics.intervals import Ints, Moments
+from arena.store.csv_files import parse_table
+from arena.store.folder import AGREED, ANALYSIS
+from arena.store.store import Store
+from arena.tables.columns_of import add_rows, every, interval, make_frame
+from arena.tables.table_columns import MEAN_END, list_columns
+from arena.tournament import keys
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, TAKE
+from engine.cards import CHARS
+
+CHANCES: Final = tuple(f"chance_{character}" for character in CHARS)
+"""The columns of the chance to win after each action, by its character."""
+
+_WORLDS: Final = "worlds | Worlds | count | In how many worlds each action was tried."
+_LOSS: Final = "The chance to win that the action gave away, by a split sample of the worlds."
+
+DECISIONS: Final = list_columns(f"""
+    {ANALYSIS}
+    game | Game | text | Both bots, the pair, and the seat of the first bot.
+    bot opponent
+    pair | | | The number of the deal.
+    seat | | | The seat of the bot.
+    ply | | | How many actions the game had before the decision.
+    round | | | The round of the game, 1 to 4.
+    action | Action | text | What was played: a card of this kind, or T to take.
+    legal | Legal | count | How many actions were legal, at least two.
+    chance | Chance | share | The chance to win after the action, as judged.
+    best | Best | text | The action with the highest chance.
+    best_chance | Its chance | share | The highest of noisy numbers: too high.
+    loss | Loss | share | {_LOSS} It may be below 0 by chance.
+    error | Error | share | The standard error of the loss.
+    result | Result | number | What the game brought the bot: 1, 1/2 or 0.
+    {_WORLDS}
+    {" ".join(CHANCES)} | | | The chance to win after this action; empty if illegal.
+    """)
+LOSSES: Final = list_columns(f"""
+    -
+    bot
+    opponent | Opponent | text | Only losses against the same one are compared.
+    part | Part | text | All decisions, those of a round, the plays or the takes.
+    games | Games | count | Games with such a decision.
+    decisions | Decisions | count | Decisions with two legal actions or more.
+    loss | Loss | share | The mean for a decision. {_LOSS}
+    loss_low loss_high | Loss | share | {MEAN_END}
+    game_loss | Loss a game | share | The mean sum of the losses of a game.
+    game_loss_low game_loss_high | Loss a game | share | {MEAN_END}
+    blunders | Blunders | count | Decisions that lost 10 points of 100 or more, and more than two \
+        standard errors.
+    {_WORLDS}
+    """)
+CALIBRATION: Final = list_columns(f"""
+    -
+    bot | Bot | text | Who decided; empty for all bots.
+    bin | From | share | The chance after the action was this, or up to 0.1 more.
+    decisions
+    chance | Chance | share | The mean of these chances.
+    won | Won | share | What these games brought on average; a draw is half.
+    won_low won_high | Won | share | The 95 % interval of the share, by pairs.
+    {_WORLDS}
+    """)
+AGREEMENT: Final = list_columns(f"""
+    {AGREED}
+    bot | Bot
+    other | Other bot | text | The bot that was asked at the same positions.
+    positions | Positions | count | At how many both were asked what they do.
+    share | Alike | share | The share of positions in which both choose alike.
+    share_low share_high | Alike | share | The 95 % interval of the share, by pairs.
+    """)
+
+_BINS = 10
+_ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]
+PARTS_OF: Final = ("all", *_ROUNDS, "play", "take")
+"""The parts of a bot's decisions."""
+
+
+class PlayedGame(NamedTuple):
+    """A game that was played to its end: its name and pair, who sat where, and who won."""
+
+    name: str
+    pair: int
+    seats: tuple[str, str]
+    winner: str | None
+
+
+def make_decisions(
+    games: Sequence[PlayedGame], judged: Iterable[Sequence[Judged]], worlds: int
+) -> pd.DataFrame:
+    """Return a row for each decision that was judged, in the order of the games."""
+    both = zip(games, judged, strict=True)
+    rows = [_row(game, one, worlds) for game, of_game in both for one in of_game]
+    return pd.DataFrame(rows, columns=DECISIONS.names)
+
+
+def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
+    seat = STANDARD.seat_at(one.ply)
+    shares = [None if chance == ILLEGAL else chance / PARTS for chance in one.chances]
+    result = 0.5 if game.winner is None else float(game.winner == game.seats[seat])
+    return (
+        game.name,
+        *(game.seats[seat], game.seats[1 - seat], game.pair, seat),
+        *(one.ply, one.ply // STANDARD.round_plies + 1, CHARS[one.action]),
+        len(shares) - shares.count(None),
+        *(shares[one.action], CHARS[one.best], shares[one.best]),
+        *(one.loss / PARTS, one.error / PARTS, result, worlds, *shares),
+    )
+
+
+def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return the loss of each bot against each opponent, overall and by part, with intervals."""
+    labels = [*dict.fromkeys(decisions[["bot", "opponent"]].to_numpy().ravel())]
+    group, who = _number_two(decisions, labels)
+    of_decision, of_game = (Moments(len(who), len(PARTS_OF), PARTS) for _ in "12")
+    blunders = np.zeros((len(who), len(PARTS_OF)), np.int64)
+    pair, loss = decisions["pair"].to_numpy(np.int64), _in_parts(decisions["loss"])
+    lost_much = is_blunder(loss, _in_parts(decisions["error"]))
+    for key, part in enumerate(_parts(decisions)):
+        first = ~decisions.loc[part, ["game", "seat"]].duplicated().to_numpy(bool)
+        rows = group[part], key, pair[part], loss[part]
+        add_rows(of_decision, *rows)
+        add_rows(of_game, *rows, first)
+        np.add.at(blunders[:, key], group[part & lost_much], 1)
+    place, part = np.indices(blunders.shape).reshape(2, -1)
+    count = of_decision.counts.ravel()
+    columns = {
+        "bot": who[place, 0],
+        "opponent": who[place, 1],
+        "part": np.array(PARTS_OF)[part],
+        "games": of_game.counts.ravel(),
+        "decisions": count,
+        **interval("loss", "loss", of_decision.means()),
+        **interval("game_loss", "game_loss", of_game.means()),
+        "blunders": blunders.ravel(),
+    }
+    return _finish(make_frame(columns, labels, count > 0), decisions, LOSSES.names)
+
+
+def losses_against(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Moments, Ints]:
+    """Return the losses of a decision of every two bots that met, and their places in an order."""
+    group, who = _number_two(decisions, order)
+    moments = Moments(len(who), 1, PARTS)
+    pair = decisions["pair"].to_numpy(np.int64)
+    add_rows(moments, group, 0, pair, _in_parts(decisions["loss"]))
+    return moments, who
+
+
+def _number_two(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the number of the two bots of each decision, and their places in an order."""
+    two = decisions.groupby(["bot", "opponent"], sort=False)
+    places = {label: place for place, label in enumerate(order)}
+    who = [[places[label] for label in names] for names in two.size().index]
+    return two.ngroup().to_numpy().astype(np.int64), np.array(who, np.int64).reshape(-1, 2)
+
+
+def _in_parts(column: pd.Series[float]) -> Ints:
+    return (PARTS * column.to_numpy(np.float64)).round().astype(np.int64)
+
+
+def _parts(decisions: pd.DataFrame) -> list[Any]:
+    """Return a mask of the decisions for each part."""
+    number, takes = decisions["round"].to_numpy(), decisions["action"].to_numpy() == CHARS[TAKE]
+    rounds = [number == one for one in range(1, STANDARD.rounds + 1)]
+    return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
+
+
+def _finish(table: pd.DataFrame, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    worlds = int(decisions["worlds"].max()) if len(decisions) else 0
+    return table.assign(worlds=worlds).reindex(columns=names)
+
+
+def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of games won by the chance to win that was predicted for the action played.
+
+    The chance of the action played is a plain mean over all worlds: it is not biased upwards, as
+    the largest of several estimates would be.
+    """
+    own, labels = pd.factorize(decisions["bot"])
+    chance = _in_parts(decisions["chance"])
+    key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
+    two = decisions[["bot", "opponent"]]  # in either order
+    units = decisions.groupby([two.min(axis=1), two.max(axis=1), "pair"], sort=False)
+    pair = units.ngroup().to_numpy().astype(np.int64)
+    moments, sums = Moments(len(labels) + 1, _BINS, 2), np.zeros((len(labels) + 1, _BINS))
+    for group in (own, np.full(len(own), len(labels))):
+        add_rows(moments, group, key, pair, (2 * decisions["result"]).to_numpy(np.int64))
+        np.add.at(sums, (group, key), chance)
+    count = moments.counts.ravel()
+    columns = {
+        **every(bot=range(len(sums)), bin=[number / _BINS for number in range(_BINS)]),
+        "decisions": count,
+        "chance": sums.ravel() / PARTS / np.maximum(count, 1),
+        **interval("won", "won", moments.shares()),
+    }
+    return _finish(make_frame(columns, [*labels], count > 0), decisions, CALIBRATION.names)
+
+
+def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the decisions that lost most, at most `most` of each bot."""
+    lost = decisions[decisions["loss"] > 0]
+    ordered = lost.sort_values(["loss", "game", "ply"], ascending=[False, True, True])
+    worst = ordered.groupby("bot", sort=False).head(most)
+    place = {label: number for number, label in enumerate(dict.fromkeys(decisions["bot"]))}
+    return worst.sort_values("bot", key=lambda bots: bots.map(place), kind="stable")
+
+
+def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -> pd.DataFrame:
+    """Return how often every two bots choose alike; `choices` has each bot's at some positions.
+
+    `pairs` has the pair of games to which each position belongs.
+    """
+    unit = np.unique([str(pair) for pair in pairs], return_inverse=True)[1]
+    rows = []
+    for bot, own in choices.items():
+        for other, others in choices.items():
+            moments = Moments(1, 1)
+            alike = np.array([one == two for one, two in zip(own, others, strict=True)])
+            add_rows(moments, np.zeros_like(unit), 0, unit, alike)
+            share = [round(float(one[0, 0]), 4) for one in moments.shares()]
+            rows.append((bot, other, len(own), *share))
+    return pd.DataFrame(rows, columns=AGREEMENT.names)
+
+
+def choose_opponent(decisions: pd.DataFrame) -> str | None:
+    """Return the opponent that most bots have met, the first if several tie; None without games.
+
+    >>> two = pd.DataFrame({"bot": ["a", "b", "c"], "opponent": ["b", "c", "b"]})
+    >>> choose_opponent(two)
+    'b'
+    """
+    met = decisions[["bot", "opponent"]].drop_duplicates()["opponent"]
+    counts = met.value_counts(sort=False)
+    return None if counts.empty else str(counts.idxmax())
+
+
+_MOST: Final = 1 << 27  # bytes: the decisions of 17,000 games
+_OTHER = "not of the games of this run; arena analyse makes it again"
+_DECISIONS: Final = {
+    **dict.fromkeys(("game", "bot", "opponent", "action"), str),
+    **dict.fromkeys(("pair", "seat", "ply", "round", "worlds"), int),
+    **dict.fromkeys(("loss", "error"), float),
+}
+"""The columns of decisions that are read."""
+_AGREEMENT: Final = {
+    **dict.fromkeys(("bot", "other"), str),
+    "positions": int,
+    **dict.fromkeys(("share", "share_low", "share_high"), float),
+}
+
+
+def _empty(types: Mapping[str, type]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(dtype=of) for name, of in types.items()})
+
+
+@dataclass(frozen=True)
+class JudgedTables:
+    """The judged decisions of a run, and which bots choose alike; both may have no rows.
+
+    `left_out` has a line for each file that is not used, with the reason.
+    """
+
+    decisions: pd.DataFrame = field(default_factory=lambda: _empty(_DECISIONS))
+    agreement: pd.DataFrame = field(default_factory=lambda: _empty(_AGREEMENT))
+    left_out: Sequence[str] = ()
+
+    @cached_property
+    def losses(self) -> pd.DataFrame:
+        """The losses of each bot against each opponent, in all of its decisions."""
+        table = make_losses(self.decisions)
+        return table[table["part"] == "all"]
+
+
+def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
+    """Return the judged tables of a run; they are empty without a folder."""
+    left_out: list[str] = []
+
+    def read(
+        name: str, types: Mapping[str, type], parse: Callable[[bytes], pd.DataFrame]
+    ) -> pd.DataFrame:
+        try:
+            if folder and (folder / name).exists():
+                return parse(_read(folder / name))
+        except InputError as error:
+            left_out.append(f"{error}")
+        return _empty(types)
+
+    decisions = read(ANALYSIS, _DECISIONS, lambda text: parse_decisions(text, tournament, store))
+    agreement = read(AGREED, _AGREEMENT, lambda text: parse_agreement(text, tournament.labels))
+    return JudgedTables(decisions, agreement, left_out)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_file(path, _MOST)
+    except InputError as error:
+        raise InputError(f"{path.name}: {error}") from None
+
+
+def parse_decisions(content: bytes, tournament: Tournament, store: Store) -> pd.DataFrame:
+    """Return the decisions of a file; raises InputError for any that are not of these games."""
+    table = parse_table(content, ANALYSIS, DECISIONS.names, _DECISIONS)
+    worlds = table["worlds"].unique()
+    is_sane = (
+        table["loss"].between(-1, 1).all()
+        and table["error"].between(0, 1).all()
+        and (table["round"] == table["ply"] // STANDARD.round_plies + 1).all()
+        and table["ply"].between(0, STANDARD.game_plies - 1).all()
+        and len(worlds) <= 1
+        and all(keys.LEAST_WORLDS <= number <= keys.MOST_WORLDS for number in worlds)
+    )
+    if not is_sane:
+        raise InputError(f"{ANALYSIS}: a number that is none of an analysis")
+    if not _is_of(table, tournament, store):
+        raise InputError(f"{ANALYSIS}: {_OTHER}")
+    return table
+
+
+def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
+    """Return whether each decision is of a game of this store, and none is repeated."""
+    numbers = {pairing: number for number, pairing in enumerate(tournament.pairings)}
+    two = [*zip(table["bot"], table["opponent"], strict=True)]
+    own, turned = ([numbers.get(who[::step], -1) for who in two] for step in (1, -1))  # type: ignore[call-overload]
+    is_first = np.array(own) >= 0
+    number = np.where(is_first, own, turned)
+    seat = table["seat"].to_numpy()
+    acting = [STANDARD.seat_at(ply) for ply in table["ply"]]
+    place = table.assign(number=number, first=np.where(is_first, seat, 1 - seat))
+    names = ["number", "pair", "first"]
+    if (number < 0).any() or (seat != acting).any() or place.duplicated([*names, "ply"]).any():
+        return False
+    for _, decisions in place.groupby(names):
+        of, pair, first = decisions[names].iloc[0].tolist()
+        game = store.game(of, pair, first)
+        actions = game.actions if game and game.fault is None else ""
+        name = tournament.fixture(of, pair, first).name
+        played = [(name, actions[ply : ply + 1]) for ply in decisions["ply"]]
+        if played != [*zip(decisions["game"], decisions["action"], strict=True)]:
+            return False
+    return True
+
+
+def parse_agreement(content: bytes, labels: Sequence[str]) -> pd.DataFrame:
+    """Return the table of a file; raises InputError for other bots and impossible numbers."""
+    table = parse_table(content, AGREED, AGREEMENT.names, _AGREEMENT)
+    share, low, high = (table[name] for name in ("share", "share_low", "share_high"))
+    is_sane = ((low >= 0) & (low <= share) & (share <= high) & (high <= 1)).all()
+    if not (is_sane and table["positions"].between(1, keys.MOST_ANALYSED).all()):
+        raise InputError(f"{AGREED}: a number that is none of an agreement")
+    bots = [*dict.fromkeys(table["bot"])]
+    shares = {row[:2]: row[2:] for row in table.itertuples(index=False, name=None)}
+    whole = {(one, other) for one in bots for other in bots}
+    alike = all(shares.get(two[::-1]) == of for two, of in shares.items())
+    if not {*bots} <= {*labels} or len(table) != len(shares) or {*shares} != whole or not alike:
+        raise InputError(f"{AGREED}: not of the bots of this run; arena analyse makes it again")
+    return table

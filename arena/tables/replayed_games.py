@@ -1,0 +1,248 @@
+"""Add up replayed games by pair: leads after rounds, sources of points, and takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from arena.batch.replay import Ints
+from arena.batch.tally import find_points, find_sources
+from arena.statistics.intervals import Moments
+from arena.tables.by_opponent import BROUGHT, add_takes
+from arena.tables.columns_of import every, interval, make_frame
+from arena.tables.run_games import CITY_WIN, Batch
+from engine import Rules
+
+
+class Sides:
+    """The groups of a batch: each pair counts for both of its bots, and once for all bots.
+
+    A group is a bot, numbered by its place in the run; the last group is all bots together.
+    """
+
+    def __init__(self, batch: Batch, bots: int) -> None:
+        self.batch = batch
+        self.pairs = batch.pairs
+        self.starts = np.flatnonzero(np.diff(batch.pair, prepend=-1))
+        all_bots = np.full(self.pairs, bots)
+        self.groups = np.concatenate([batch.bots[:, 0], batch.bots[:, 1], all_bots])
+
+    def add_up(
+        self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None
+    ) -> Ints:
+        """Return sums of values for each key and group (keys x 3 pairs).
+
+        Without `values` the entries are counted.
+        """
+        side = seat ^ self.batch.first[game]
+        cell = (side * keys + key) * self.pairs + self.batch.pair[game]
+        # sums of whole numbers in floats are exact up to 2**53
+        sums = np.bincount(cell, values, 2 * keys * self.pairs).astype(np.int64)
+        first, second = sums.reshape(2, keys, self.pairs)
+        return np.concatenate([first, second, first + second], axis=1)
+
+    def add_up_all(self, values: Ints) -> Ints:
+        """Return sums for each key and group (keys x 3 pairs) of values (seat, key, game)."""
+        by_side = np.where(self.batch.first, values[::-1], values)
+        first, second = np.add.reduceat(by_side, self.starts, axis=-1)
+        return np.concatenate([first, second, first + second], axis=1)
+
+    def add(self, moments: Moments, counts: Ints, totals: Ints) -> None:
+        """Add sums of these groups to the moments."""
+        moments.add(self.groups, counts, totals)
+
+
+AFTER = ("led", "level", "behind")
+
+
+class Leads:
+    """Counts, after each round but the last, the games that each bot led, and their results.
+
+    Games that ended before that, and forfeits, are not counted.
+    """
+
+    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
+        self.labels = labels
+        self.rules = rules
+        self.keys = (rules.rounds - 1) * len(AFTER)
+        self.moments = Moments(len(labels) + 1, self.keys, scale=2)
+
+    def add(self, sides: Sides) -> None:
+        """Count the games of a batch."""
+        batch, step = sides.batch, self.rules.round_plies
+        replay = batch.replay
+        if not self.keys:
+            return
+        ends = np.arange(step, step * self.rules.rounds, step)
+        points = find_points(replay.piles[ends].astype(np.int32), self.rules)
+        lead = points[:, 0] - points[:, 1]
+        game, number = np.nonzero(batch.finished[:, None] & (replay.plies[:, None] > ends))
+        both = np.concatenate([game, game])
+        seat = np.repeat([0, 1], len(game))
+        ahead = np.sign(lead[number, game])
+        key = np.tile(number, 2) * len(AFTER) + 1 - np.concatenate([ahead, -ahead])
+        winner = batch.winner[both]
+        score = np.where(winner < 0, 1, 2 * (winner == seat))
+        counts = sides.add_up(both, seat, key, self.keys)
+        sides.add(self.moments, counts, sides.add_up(both, seat, key, self.keys, score))
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each bot, round and `after`; for all bots only those of the leader."""
+        bots, games = len(self.labels), self.moments.counts.ravel()
+        columns = {
+            **every(bot=range(bots + 1), round=range(1, self.rules.rounds), after=AFTER),
+            "games": games,
+            **interval("score", "score", self.moments.shares()),
+        }
+        shown = (games > 0) & ((columns["bot"] < bots) | (columns["after"] == AFTER[0]))
+        return make_frame(columns, self.labels, shown)
+
+
+SOURCES = (
+    "majority_5", "majority_6", "majority_7", "majority_8",
+    "sets", "alliances", "betrayals", "total",
+)  # fmt: skip
+_ENDS = [*product(("won", "lost"), ("city", "points")), ("drawn", "draw")]
+_DRAWN = len(_ENDS) - 1
+
+
+class Sources:
+    """Adds up the points of each bot at the end of its games, and its leads, by source.
+
+    Forfeits are not counted.
+    """
+
+    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
+        self.labels = labels
+        self.rules = rules
+        self.keys = len(_ENDS) * len(SOURCES)
+        self.points = Moments(len(labels) + 1, self.keys)
+        self.leads = Moments(len(labels) + 1, self.keys)
+
+    def add(self, sides: Sides) -> None:
+        """Count the games of a batch."""
+        batch = sides.batch
+        game = np.flatnonzero(batch.finished)
+        piles = batch.replay.piles[-1].take(game, axis=-1)
+        by_source = find_sources(piles.astype(np.int32), self.rules)
+        winner = batch.winner[game]
+        by_points = batch.win_type[game] != CITY_WIN
+        both, many = np.tile(game, len(SOURCES)), len(SOURCES)
+        source = np.repeat(np.arange(many), len(game))
+        counts, totals, leads = (np.zeros((self.keys, 3 * batch.pairs), np.int64) for _ in "123")
+        for seat in (0, 1):
+            end = np.where(winner < 0, _DRAWN, 2 * (winner != seat) + by_points)
+            key = np.tile(end, many) * many + source
+            own, other = by_source[seat].ravel(), by_source[1 - seat].ravel()
+            place = both, np.full(len(both), seat), key, self.keys
+            counts += sides.add_up(*place)
+            totals += sides.add_up(*place, own)
+            leads += sides.add_up(*place, own - other)
+        sides.add(self.points, counts, totals)
+        sides.add(self.leads, counts, leads)
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each bot, ending and source, and for all bots."""
+        shape = len(self.labels) + 1, len(_ENDS), len(SOURCES)
+        bot, end, source = np.indices(shape).reshape(3, -1)
+        games = self.points.counts.ravel()
+        both_sides = (bot == len(self.labels)) & (end == _DRAWN)  # for all bots a draw counts twice
+        columns = {
+            "bot": bot,
+            "result": np.array(_ENDS)[end, 0],
+            "win_type": np.array(_ENDS)[end, 1],
+            "source": np.array(SOURCES)[source],
+            "games": np.where(both_sides, games // 2, games),
+            **interval("points", "points", self.points.means()),
+            **interval("lead", "lead", self.leads.means()),
+        }
+        return make_frame(columns, self.labels, games > 0)
+
+
+_MEANS = ("cards", "gain", "lead")
+_SHARES = ("early", "forced")
+
+
+class Takes:
+    """Adds up the takes of each bot by round and action: which of its actions in the round.
+
+    Takes of forfeited games count. `gain` is what a take adds to the points of the own pile, `lead`
+    what it adds to the lead over the other pile (R12-R15). A take is `early` if the row has fewer
+    cards than a take may bring, and `forced` if the hand is empty (R8).
+    """
+
+    def __init__(
+        self, labels: Sequence[str], rules: Rules, by_opponent: Moments | None = None
+    ) -> None:
+        self.labels = labels
+        self.rules = rules
+        self.by_opponent = by_opponent
+        self.actions = rules.hand_size + 1
+        keys = rules.rounds * self.actions + rules.rounds + 1  # by action, by round, and all
+        self.share = Moments(len(labels) + 1, keys)
+        self.moments = {name: Moments(len(labels) + 1, keys) for name in (*_MEANS, *_SHARES)}
+
+    def add(self, sides: Sides) -> None:
+        """Count the takes of a batch."""
+        takes = sides.batch.replay.takes
+        gain = find_points(takes.after, self.rules) - find_points(takes.before, self.rules)
+        own = gain[takes.seat, np.arange(len(takes.seat))]
+        cards = takes.cards.sum(axis=0)
+        values = {
+            "cards": cards,
+            "gain": own,
+            "lead": 2 * own - gain.sum(axis=0),
+            "early": cards < self.rules.take_size,
+            "forced": takes.action == self.actions,
+        }
+        # a damaged record may have more actions of a seat in a round
+        key = (takes.round - 1) * self.actions + np.minimum(takes.action, self.actions) - 1
+
+        def added(values: Ints | None = None) -> Ints:
+            keys = self.rules.rounds * self.actions
+            return self._with_totals(sides.add_up(takes.game, takes.seat, key, keys, values))
+
+        counts = added()
+        sides.add(self.share, self._out_of(counts), counts)
+        sums = {name: added(of_takes) for name, of_takes in values.items()}
+        for name, total in sums.items():
+            sides.add(self.moments[name], counts, total)
+        if self.by_opponent:
+            by_action = counts[: -self.rules.rounds - 1].reshape(-1, self.actions, counts.shape[1])
+            total = np.stack([sums[name][-1] for name in BROUGHT])
+            add_takes(self.by_opponent, sides.batch, by_action.sum(axis=0), total)
+
+    def _with_totals(self, sums: Ints) -> Ints:
+        """Return sums by action, then by round, then of all."""
+        by_round = sums.reshape(self.rules.rounds, self.actions, -1).sum(axis=1)
+        return np.concatenate([sums, by_round, by_round.sum(axis=0, keepdims=True)])
+
+    def _out_of(self, counts: Ints) -> Ints:
+        """Return the denominator of each share: the takes of its round, or of all rounds."""
+        rounds = self.rules.rounds
+        by_round, total = counts[-rounds - 1 : -1], counts[-1:]
+        parts = [by_round.repeat(self.actions, axis=0), total.repeat(rounds, axis=0), total]
+        return np.concatenate(parts)
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each bot, round and action; then for each round, and for all rounds."""
+        groups, rounds = len(self.labels) + 1, self.rules.rounds
+        numbers = range(1, rounds + 1)
+        cells = [*product(numbers, range(1, self.actions + 1)), *product([*numbers, -1], [-1])]
+        number, action = np.tile(np.array(cells).T, groups)
+        takes = self.share.totals.ravel()
+        columns = {
+            "bot": np.arange(groups).repeat(len(cells)),
+            "round": number,
+            "action": action,
+            "takes": takes,
+            **interval("share", "share", self.share.shares()),
+        }
+        for name in _MEANS:
+            columns |= interval(name, name, self.moments[name].means())
+        for name in _SHARES:
+            columns |= interval(name, name, self.moments[name].shares())
+        return make_frame(columns, self.labels, takes > 0)

@@ -1,0 +1,154 @@
+"""Read games of a run as arrays, the games of a pair together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.batch.positions import Cards
+from arena.batch.replay import NOTHING, Bools, Ints, Replay, replay
+from arena.errors import InputError
+from arena.statistics.counts import WIN_TYPES
+from arena.tournament.tournament import Tournament
+from engine import Rules
+from engine.cards import CHARS
+from engine.state import Seat
+
+CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
+CELLS = 1 << 17
+"""Plies of a batch: its arrays have a few megabytes."""
+
+_WRONG = 254
+_ENDINGS = {name: number for number, name in enumerate(WIN_TYPES)}
+_ACTIONS = np.full(256, _WRONG, np.uint8)
+_ACTIONS[np.frombuffer(CHARS.encode(), np.uint8)] = np.arange(len(CHARS))
+_ACTIONS[ord(" ")] = NOTHING
+
+
+class Row(NamedTuple):
+    """One game of the pairing with this number, from the side of its first bot.
+
+    `seat` is the seat of that bot; `winner` is 0 if it won, 1 if its opponent did, None for a draw;
+    `margin` is its lead in points; `actions` are in the engine's notation.
+    """
+
+    pairing: int
+    pair: int
+    seat: Seat
+    winner: int | None
+    win_type: str
+    margin: int
+    actions: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some games as arrays, with an element for each game unless stated otherwise.
+
+    `pair` counts the pairs of the batch from 0 on; `first` is the seat of the pairing's first bot;
+    `winner` is a seat, -1 for a draw; `win_type` is an index of WIN_TYPES; `margin` is the lead of
+    seat 0. By pair of the batch, `bots` has the two bots of its pairing, as places in the run,
+    `pairing` the pairing's number, and `number` that of the pair in it. `actions` is (game, ply),
+    and `opening` has the row as it was dealt.
+    """
+
+    pair: Ints
+    first: Ints
+    winner: Ints
+    win_type: Ints
+    margin: Ints
+    actions: Cards
+    opening: Cards
+    pairing: Ints
+    number: Ints
+    bots: Ints
+    rules: Rules
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The games played again, ply by ply."""
+        return replay(self.actions, self.opening, self.rules)
+
+    @property
+    def games(self) -> int:
+        """How many games there are."""
+        return len(self.pair)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.pairing)
+
+    @property
+    def finished(self) -> Bools:
+        """Which games were played to their end: those that were not forfeited."""
+        return np.asarray(self.win_type != FORFEIT)
+
+
+def read_batches(
+    tournament: Tournament, rows: Iterable[Row], most: int | None = None
+) -> Iterator[Batch]:
+    """Yield the games in batches of about `most`; the games of a pair stay together.
+
+    Raises InputError for a record that cannot be played.
+    """
+    most = most or max(1, CELLS // tournament.rules.game_plies)
+    numbers = {label: number for number, label in enumerate(tournament.labels)}
+    bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
+    some: list[Row] = []
+    for row in rows:
+        if len(some) >= most and row[:2] != some[-1][:2]:
+            yield _make(tournament, bots, some)
+            some = []
+        some.append(row)
+    if some:
+        yield _make(tournament, bots, some)
+
+
+def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
+    pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
+    places = np.array([pairing, pair])
+    begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
+    local, first = np.cumsum(begins) - 1, np.array(seat)
+    won = np.array([-1 if number is None else number for number in winner])
+    drawn = [row for row, new in zip(rows, begins, strict=True) if new]
+    openings = _openings(tournament, drawn)
+    of_pairs = places[0][begins]
+    played = _actions(actions, tournament.rules.game_plies)
+    ended = np.array([_ENDINGS.get(name, -1) for name in win_type])
+    for row in np.flatnonzero((played == _WRONG).any(axis=1) | (ended < 0)).tolist():
+        name = tournament.fixture(*rows[row][:3]).name
+        raise InputError(f"game {name}: its record cannot be played")
+    return Batch(
+        pair=local,
+        first=first,
+        winner=np.where(won < 0, -1, won ^ first),
+        win_type=ended,
+        margin=np.array(margin) * (1 - 2 * first),
+        actions=played,
+        opening=openings[local],
+        pairing=of_pairs,
+        number=places[1][begins],
+        bots=bots[of_pairs],
+        rules=tournament.rules,
+    )
+
+
+def _actions(texts: Sequence[str], plies: int) -> Cards:
+    """Return actions as an array, with _WRONG for a text that is not a list of actions."""
+    text = "".join([text.ljust(plies) if len(text) <= plies else "?" * plies for text in texts])
+    data = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
+    return np.asarray(_ACTIONS[data].reshape(len(texts), plies))
+
+
+def _openings(tournament: Tournament, rows: Iterable[Row]) -> Cards:
+    """Return the opening row of each pair."""
+    rules = tournament.rules
+    start = 2 * rules.hand_size
+    end = start + rules.opening_row
+    deals = [tournament.draw(tournament.fixture(*row[:3])).deal[start:end] for row in rows]
+    return np.frombuffer(b"".join(deals), np.uint8).reshape(len(deals), rules.opening_row)

@@ -1,0 +1,332 @@
+"""List the columns of every table: name in CSV, title, format and meaning in reports.
+
+A column that is only in the CSV file has no title. A file that is written (`arena.tables`) has the
+columns in this order; a report shows those with a title, and its glossary has their meanings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, Literal, TypeAlias, cast
+
+from arena.lanes.faults import KINDS
+
+Kind: TypeAlias = Literal[
+    "text", "code", "count", "number", "elo", "change", "share", "points", "chance", "seconds"
+]
+"""The formats of columns; all but the first two are sorted as numbers.
+
+A share is 0 to 1 and is written in per cent; points are a difference of shares in percentage
+points; a change has its sign; a chance is a probability, which is never written as 0 or 1.
+"""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name in CSV, its title, and its sentence in the glossary."""
+
+    name: str
+    title: str = ""
+    kind: Kind = "text"
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a table, and the name of its CSV file, or "" if it has no file."""
+
+    file: str
+    columns: Sequence[Column]
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, in the order of the file."""
+        return [column.name for column in self.columns]
+
+    @property
+    def shown(self) -> list[Column]:
+        """Those that a report shows."""
+        return [column for column in self.columns if column.title]
+
+
+def interval(name: str, title: str, kind: Kind, meaning: str) -> Iterator[Column]:
+    """Yield the columns of both ends of an interval."""
+    for end in ("low", "high"):
+        yield Column(f"{name}_{end}", f"{title}, {end}", kind, meaning)
+
+
+def list_columns(text: str) -> TableColumns:
+    r"""Return the columns of a table, from a row for each: `names | title | kind | meaning`.
+
+    The first row is the name of the file, or a dash. Both ends of an interval are listed in one
+    row, as NAME_low and NAME_high, and so are columns that have only a name. The default kind is
+    text.
+
+    >>> listed = list_columns("takes.csv \n bot | Bot \n lead_low lead_high | Lead | number")
+    >>> listed.file, listed.names, listed.columns[1].title
+    ('takes.csv', ['bot', 'lead_low', 'lead_high'], 'Lead, low')
+    """
+    file, *rows = filter(str.strip, text.splitlines())
+    return TableColumns(file.strip(" -"), tuple(chain.from_iterable(map(_read_row, rows))))
+
+
+def _read_row(row: str) -> Iterator[Column]:
+    names, title, kind, meaning = (" ".join(cell.split()) for cell in f"{row}|||".split("|")[:4])
+    for name in names.split():
+        end = name.rpartition("_")[2]
+        shown = f"{title}, {end}" if title and end in ("low", "high") else title
+        yield Column(name, shown, cast("Kind", kind or "text"), meaning)
+
+
+WIN_TYPES: Final[Mapping[str, str]] = {
+    "city": "City",
+    "points": "points",
+    "tiebreak": "tie-break",
+    "forfeit": "forfeit",
+}
+"""The name of each win type on pages and in the terminal."""
+
+LOSS_COLUMNS: Final[Mapping[str, str]] = {
+    **{name: f"{name}_losses" for name in ("city", "points", "tiebreak")},
+    "forfeit": "forfeits",
+}
+"""The column of the losses of each win type."""
+
+MEAN_END: Final = "The 95 % interval of a mean, with the pair as unit."
+_KINDS: Final = ", ".join(f"{kind} ({one.text})" for kind, one in KINDS.items())
+
+STANDINGS: Final = list_columns("""
+    standings.csv
+    rank | Rank | count | The place by Elo; equal ones share it.
+    bot | Bot | text | The bot's label in this run.
+    elo | Elo | elo | The rating, by a Bradley-Terry fit to all games: 100 points more are a score \
+        of 64 % against each other; the mean is 1500 unless the run has an anchor.
+    elo_low elo_high | Elo | elo | The interval of the Elo, from pairs of games: in 95 of 100 runs \
+        all of them hold what endless play of every two bots would show. A bot that has won every \
+        game has no upper end, one that has lost every game no lower: its Elo is a guess, and does \
+        not count for the mean.
+    games | Games | count | Finished games; each deal is played twice.
+    wins | | | Games won, in whatever way.
+    draws | Draws | count | Games that were shared (R18).
+    losses | Losses | count | Games lost, in whatever way.
+    score | Score | share | The share of the points: a win is 1, a draw is 1/2.
+    city_wins | City | count | Games won by holding all three cities (R11).
+    points_wins | Points | count | Games won by the higher total (R16).
+    tiebreak_wins | Tie-break | count | Games won on equal totals (R17, R18).
+    forfeit_wins | Forfeit wins | count | Games won by a fault of the opponent.
+    city_losses points_losses tiebreak_losses
+    forfeits | Forfeits | count | Games lost by a fault of the bot's own.
+    mean_margin | Margin | number | The mean of own points less the opponent's, over games that \
+        did not end by City or forfeit.
+    group | Group | text | Two bots that share a letter are not apart by these games. Of two bots \
+        that share none the upper one is the stronger one: in at most 5 of 100 runs is any such \
+        order of the table wrong.
+    """)
+VERDICTS: Final = list_columns("""
+    verdicts.csv
+    bot | Bot | text | The one of the two bots that is ahead.
+    opponent | Opponent | text | The other one.
+    lead | Lead | elo | The Elo of the first one less that of the other one.
+    lead_low lead_high | Lead | elo | In 95 of 100 runs all these intervals of the run hold at \
+        once, so they also hold for the first bot, which the games have chosen.
+    likely | Stronger | chance | How likely the first one is the stronger one, in an equal round \
+        robin of these bots.
+    verdict | Verdict | text | apart: the first one is surely the stronger one; in at most 5 of \
+        100 runs any such order is wrong. leans: it is likely, with a probability of at least \
+        90 %. open: neither.
+    """)
+HEAD_TO_HEAD: Final = list_columns("""
+    head_to_head.csv
+    bot | Bot
+    opponent | Opponent | text | The other bot of the pairing.
+    games | Games | count
+    wins draws losses
+    score | Score | share
+    score_low score_high | Score | share | The 95 % interval of the score, by pairs of games: \
+        where it leaves out 50 %, one bot is better in this pairing.
+    city_wins | City | count
+    points_wins | Points | count
+    tiebreak_wins | Tie-break | count
+    forfeit_wins | Forfeit wins | count
+    expected | By Elo | share | The score that the ratings of both bots say.
+    residual | Beyond Elo | points | The score less what the ratings say: a share in the file, and \
+        percentage points in a report.
+    residual_z | | | The residual in standard errors, those of the luck of the pairs.
+    residual_q | q | chance | The p-value of what is beyond the Elo, corrected for the number of \
+        pairings (Benjamini and Hochberg 1995): below 0.05 the Elo does not explain this pairing.
+    """)
+WIN_TYPE_TABLE: Final = list_columns("""
+    win_types.csv
+    bot | Bot
+    seat | Seat | count | Seat 0 begins rounds 1 and 3, seat 1 rounds 2 and 4.
+    games | Games | count
+    wins
+    draws | Draws | count
+    losses
+    city_wins | City, won | count | Games won by City.
+    points_wins | points, won | count | Games won by points.
+    tiebreak_wins | tie-break, won | count | Games won by tie-break.
+    forfeit_wins | forfeit, won | count | Games won by forfeit.
+    city_losses | City, lost | count | Games lost by City.
+    points_losses | points, lost | count | Games lost by points.
+    tiebreak_losses | tie-break, lost | count | Games lost by tie-break.
+    forfeits | forfeit, lost | count | Games lost by forfeit.
+    """)
+SEATS: Final = list_columns("""
+    seats.csv
+    bot | Bot
+    opponent
+    seat | Seat | count
+    games | Games | count
+    wins draws losses
+    score | Score | share
+    score_low score_high | Score | share | The 95 % interval of the score, by pairs.
+    city_wins points_wins tiebreak_wins forfeit_wins city_losses points_losses tiebreak_losses
+    forfeits
+    city_share | City share | share | The share of the games that were won by City.
+    city_low city_high | City | share | The 95 % interval of the share won by City.
+    mean_margin | Margin | number
+    margin_low margin_high
+    """)
+SOURCES: Final = list_columns(f"""
+    wins_by_source.csv
+    bot | Bot
+    result | Result | text | Whether the bot won or lost the games of this row.
+    win_type | Decided by | text | By City or by points; points has the tie-breaks.
+    source | Source | text | Where points at the end come from (R12-R14).
+    games | Games | count
+    points | Points | number | The mean of the bot's own points from this source.
+    points_low points_high | Points | number | {MEAN_END}
+    lead | Lead | number | The mean of own points less the opponent's.
+    lead_low lead_high
+    """)
+TAKES: Final = list_columns(f"""
+    takes.csv
+    bot | Bot
+    round | Round | count | The round of the game, 1 to 4; empty for all rounds.
+    action | Action | count | Which of the bot's actions in the round the take was, from 1 on; \
+        empty for all.
+    takes | Takes | count | How many takes there were.
+    share | Share | share | Their share of the bot's takes in this round; in a whole round's row, \
+        of all.
+    share_low share_high | Share | share | The 95 % interval of a share (Wilson).
+    cards | Cards | number | The mean number of cards that a take brought.
+    cards_low cards_high
+    gain | Gain | number | Points by which a take made its pile worth more, on average.
+    gain_low gain_high | Gain | number | {MEAN_END}
+    lead | Lead gained | number | Points by which a take raised the lead, on average.
+    lead_low lead_high
+    early | Early | share | Share of takes with fewer than five cards, of a short row.
+    early_low early_high
+    forced | Forced | share | Share of takes with an empty hand (R8).
+    forced_low forced_high
+    """)
+CARDS: Final = list_columns(f"""
+    cards.csv
+    bot | Bot
+    card | Card | text | A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C.
+    games
+    played | Played | number | Cards of this kind that it played in a game, on average.
+    played_low played_high
+    taken | Taken | number | Cards of this kind that it took in a game, on average.
+    taken_low taken_high
+    sampled | Games sampled | count | Games of which won to adds come.
+    won | Won | share | Games won by who took such a card, counted by cards.
+    expected | Expected | share | The same, as the state before the take said.
+    more | More | points | Won less expected: how much more often than the state said. It goes \
+        with the card, and need not come from it.
+    more_low more_high
+    adds | Adds | points | What one such card adds to More, beside the other cards of its take: a \
+        correlation, adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.
+    adds_low adds_high | Adds | points | {MEAN_END}
+    """)
+FAULTS: Final = list_columns("""
+    faults.csv
+    game | Game | text | Both bots, the pair, and the seat of the first bot.
+    bot | Bot
+    kind | Kind | text | What the bot did wrong.
+    ply | Ply | count | How many actions the game had before the fault.
+    message | Message | text | What is known of the fault.
+    traceback | | | Of an exception.
+    output | | | What the bot printed in this game.
+    command | Command | code | The command that plays the game again.
+    """)
+FAULT_KINDS: Final = list_columns(f"""
+    -
+    bot | Bot
+    kind | Kind | text | What a bot did wrong: {_KINDS}; max_faults counts games not played after \
+        too many faults.
+    games | Games | count
+    """)
+TIMINGS: Final = list_columns("""
+    timings.csv
+    bot | Bot
+    decisions | Decisions | count | How many decisions were timed.
+    cpu_mean | Time | seconds | Mean seconds of the processor for a decision.
+    cpu_p99 | Time, 99 % | seconds | 99 of 100 decisions took at most these seconds.
+    cpu_max | Slowest | seconds | Seconds of the processor for the longest decision.
+    wall_mean | Wall time | seconds | Mean seconds of a decision by the wall clock.
+    wall_p99 | | | The same as `cpu_p99` by the wall clock.
+    wall_max | Slowest, wall | seconds | Seconds of the longest decision by the wall clock.
+    """)
+GAMES: Final = list_columns("""
+    games.csv
+    bot | | | The label of the bot that sat in `seat`.
+    opponent | | | The label of the bot in the other seat.
+    pair | | | The number of the deal in this pairing, from 0 on.
+    seat | | | The seat of `bot`: seat 0 begins rounds 1 and 3.
+    winner | | | The label of the winner; empty for a draw.
+    win_type | | | How the game ended: city, points, tiebreak, forfeit or draw.
+    points | | | The points of `bot` when the game ended (R12 to R15).
+    opponent_points | | | Those of the opponent.
+    plies | | | How many actions were played.
+    fault | | | What the loser of a forfeit did wrong; else empty.
+    """)
+RANKINGS: Final = list_columns("""
+    rankings.csv
+    bot | | | The bot's label; rows only where there is a cycle.
+    elo | | | As in `standings.csv`.
+    nash | | | How often the equilibrium of choosing a bot chooses it.
+    alpha_rank | | | How often evolution under strong selection plays it.
+    cycle | | | The number of the cycles it is in; empty for none.
+    """)
+LEADS: Final = list_columns("""
+    leads.csv
+    bot | | | The bot; empty for all bots.
+    round | | | The round after which the points were counted.
+    after | | | Whether the bot led, was level or was behind, by points.
+    games | | | Games in which this was so, and that went on after the round.
+    score | | | The share of the points that they brought.
+    score_low score_high | | share | The 95 % interval of the score, by pairs.
+    """)
+DECISIVE: Final = list_columns("""
+    decisive.csv
+    bot | | | The bot that won; empty for all bots.
+    win_type | | | How it won.
+    round | | | The round of the ply at which the chance to win changed most.
+    action | | | What was done there: a take, or a play of a card.
+    games | | | Such games.
+    share | | | Their share of the games that the bot won by this win type.
+    share_low share_high | | share | The 95 % interval of the share (Wilson).
+    swing | | | The mean change of the chance to win, towards the winner.
+    swing_low swing_high | | share | The 95 % interval of the swing, by pairs.
+    own | | | The share of them in which the winner acted there; else the loser did.
+    own_low own_high | | share | The 95 % interval of this share.
+    """)
+LEAGUE: Final = list_columns("""
+    league.csv
+    bot | Bot | text | Its name; the page behind it has its versions and games.
+    rank | Rank | count | Its place among the active ones; empty before its first games.
+    version | Version | count | Of the bytes that were submitted under the name.
+    owner | Owner | text | Who submitted it.
+    elo | Elo | elo | By all pairs ever played; the panel's mean is fixed.
+    elo_low | Elo | elo | The 95 % interval, which includes who was met.
+    elo_high | Elo | elo
+    group | Group | code | Bots with a common letter were not told apart.
+    shrunk | Shrunk | elo | The Elo drawn to the mean by how little is known.
+    pairs | Pairs | count | Deals that it has played, each twice.
+    note | Note | text | What its owner has to know.
+    state | | | Whether it is active, or suspended for its faults.
+    """)

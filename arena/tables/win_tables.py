@@ -1,0 +1,264 @@
+"""Make the tables of how games were won, at the end of a run or while it is played."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from queue import Queue
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from arena.batch.replay import Ints
+from arena.statistics.intervals import Moments
+from arena.store.counting import Counts
+from arena.tables.by_opponent import BROUGHT, MOST_MET
+from arena.tables.cards import MOST_PAIRS, Cards
+from arena.tables.counted import make_seats
+from arena.tables.replayed_games import Leads, Sides, Sources, Takes
+from arena.tables.run_games import Row, read_batches
+from arena.tables.swings import Decisive
+from arena.tournament.plan import Played
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+
+
+def share_out(pairs: Ints, limit: int) -> Ints:
+    """Return how many pairs to sample from each pairing: at most `limit` (1 or more) in total.
+
+    Each pairing gives its pairs up to a common level, the highest that keeps to the limit. So what
+    a short pairing lacks goes to the longer ones, and an unplayed pairing gives nothing.
+
+    >>> share_out(np.array([2, 0, 9, 5]), 12).tolist()
+    [2, 0, 5, 5]
+    >>> share_out(np.array([2, 0, 9, 5]), 11).tolist()
+    [2, 0, 4, 4]
+
+    If more pairings were played than `limit`, evenly spaced ones give a pair each. They are not
+    every k-th one, which would leave out some of 1,000 bots.
+
+    >>> share_out(np.array([2, 0, 9, 5, 1, 3]), 2).tolist()
+    [1, 0, 0, 1, 0, 0]
+    """
+    played = np.flatnonzero(pairs)
+    if len(played) > limit:
+        quota = np.zeros_like(pairs)
+        quota[played[np.arange(limit) * len(played) // limit]] = 1
+        return quota
+    levels = range(int(pairs.max(initial=0)) + 1)
+    level = bisect_right(levels, limit, key=lambda most: int(np.minimum(pairs, most).sum())) - 1
+    return np.minimum(pairs, level)
+
+
+MOST_REPLAYED: Final = 100_000
+"""Pairs that are replayed: they take 10 s, and shares of games are known within 0.3 %."""
+
+
+_ALL = 1 << 62  # pairs
+
+
+@dataclass(frozen=True)
+class WinTables:
+    """The tables of how the games of a run were won; `turns` are the games with the largest turns.
+
+    `turns_of` are those of each bot's wins and losses. `takes_by_opponent` are the takes of each
+    side (`arena.tables.by_opponent`), which are left out for very many bots.
+    """
+
+    seats: pd.DataFrame
+    leads: pd.DataFrame
+    wins_by_source: pd.DataFrame
+    takes: pd.DataFrame
+    cards: pd.DataFrame
+    takes_by_opponent: Moments
+    decisive: pd.DataFrame
+    turns: pd.DataFrame
+    turns_of: pd.DataFrame
+
+
+def make_win_tables(
+    tournament: Tournament,
+    counts: Counts,
+    records: Callable[[list[int]], Iterable[tuple[Any, ...]]],
+    *,
+    games: int | None = None,
+    replayed: int = MOST_REPLAYED,
+    sampled: int = MOST_PAIRS,
+) -> WinTables:
+    """Return the tables of a run's games.
+
+    `records` takes a number of pairs for each pairing, and returns the games of its first pairs, in
+    order and with the fields of a Row. They are read in batches of `games`, a size that does not
+    affect the result. All games are in `seats`; at most `replayed` pairs are in the other tables,
+    and the worth of cards is estimated from at most `sampled` of these (`share_out`). Raises
+    InputError for a record that cannot be replayed.
+    """
+    pairs = count_pairs(counts, len(tournament.pairings))
+    quota = share_out(pairs, replayed)
+    sums = WinSums(tournament, quota, share_out(quota, sampled), pairs)
+    sums.add(map(Row._make, records(quota.tolist())), games)
+    return sums.tables(counts)
+
+
+class WinSums:
+    """Adds up how the games of a run were won; pairs may come in any order, only sums are kept.
+
+    By pairing, `pairs` is the number of its pairs, `quota` how many of them, the first, are
+    replayed, and `sampled` how many of these are used to estimate the worth of cards.
+    """
+
+    def __init__(self, tournament: Tournament, quota: Ints, sampled: Ints, pairs: Ints) -> None:
+        labels, rules = tournament.labels, tournament.rules
+        self.tournament = tournament
+        self.quota, self.sampled = quota, sampled
+        self.pairs = np.zeros(len(quota), np.int64)  # added so far
+        met = len(quota) if len(labels) <= MOST_MET else 0
+        self.by_opponent = Moments(2 * met, rules.hand_size + 1 + len(BROUGHT))
+        self.decisive = Decisive(labels)
+        self.tallies = (
+            Leads(labels, rules),
+            Sources(labels, rules),
+            Takes(labels, rules, self.by_opponent if met else None),
+            # the numbers of pairs may have gaps in an unfinished run
+            Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL)),
+        )
+
+    @classmethod
+    def of_schedule(cls, tournament: Tournament) -> WinSums:
+        """Return the sums for a run that is still to be played, with all pairs of each pairing."""
+        pairs = np.full(len(tournament.pairings), tournament.most_pairs)
+        quota = share_out(pairs, MOST_REPLAYED)
+        return cls(tournament, quota, share_out(quota, MOST_PAIRS), pairs)
+
+    def add(self, rows: Iterable[Row], games: int | None = None) -> None:
+        """Add games, the two of a pair next to each other, in batches of about `games`."""
+        for batch in read_batches(self.tournament, rows, games):
+            sides = Sides(batch, len(self.tournament.labels))
+            np.add.at(self.pairs, batch.pairing, 1)
+            for tally in self.tallies:
+                tally.add(sides)
+            if self.tournament.rules == STANDARD:
+                self.decisive.add(sides)
+
+    def has_all(self, counts: Counts) -> bool:
+        """Return whether the games added are exactly those that the tables need."""
+        quota = share_out(count_pairs(counts, len(self.quota)), MOST_REPLAYED)
+        sampled = np.minimum(self.pairs, self.sampled)
+        return bool((self.pairs == quota).all() and (sampled == share_out(quota, MOST_PAIRS)).all())
+
+    def tables(self, counts: Counts) -> WinTables:
+        """Return the tables; all counted games are in `seats`."""
+        leads, sources, takes, cards = (tally.table() for tally in self.tallies)
+        return WinTables(
+            make_seats(self.tournament.labels, self.tournament.pairings, counts),
+            *(leads, sources, takes, cards),
+            self.by_opponent,
+            self.decisive.table(),
+            *self.decisive.turn_tables(),
+        )
+
+
+def count_pairs(counts: Counts, pairings: int) -> Ints:
+    """Return how many pairs each pairing of the schedule has."""
+    pairs = np.zeros(pairings, np.int64)
+    np.add.at(pairs, counts.pairing, counts.pairs)
+    return pairs
+
+
+if TYPE_CHECKING:
+    from arena.tables.run_games import Row
+
+    pass
+    from arena.store.counting import Counts
+
+_WAITING = 64  # chunks: about 30,000 games
+
+
+class GrowingTables:
+    """Adds up the games of a run as they arrive, so that they are not read again at its end.
+
+    `prepare` is called first in the thread. The tables are used only if every game of the run was
+    added exactly once and has not changed since.
+    """
+
+    def __init__(self, tournament: Tournament, prepare: Callable[[], object]) -> None:
+        self.tournament = tournament
+        self.prepare = prepare
+        self.is_prepared = False
+        self.is_spoilt = False
+        self._sums: WinSums | None = None
+        self._queue: Queue[Played | None] = Queue(_WAITING)
+        self._thread = threading.Thread(target=self._work, name="tables")
+
+    def add(self, played: Played) -> None:
+        """Add the games of a chunk; the first one starts the thread."""
+        if self._thread.ident is None:
+            self._thread.start()
+        if not self.is_spoilt:
+            self._queue.put(played)
+
+    def spoil(self) -> None:
+        """Invalidate the tables: games that were added have changed, or others are missing."""
+        self.is_spoilt = True
+
+    def finish(self, counts: Counts) -> WinTables | None:
+        """Return the tables, or None if the games counted are not the games added."""
+        self.end()
+        if self.is_spoilt or self._sums is None or not self._sums.has_all(counts):
+            return None
+        return self._sums.tables(counts)
+
+    def close(self) -> None:
+        """End the thread, and discard the tables."""
+        self.spoil()
+        self.end()
+
+    def end(self) -> None:
+        """Wait until the thread has added all games."""
+        if self._thread.is_alive():
+            self._queue.put(None)
+            self._thread.join()
+
+    def _work(self) -> None:
+        self._try(self.prepare)
+        self.is_prepared = True
+        self._try(self._begin)
+        rows: list[Row] = []
+        for played in iter(self._queue.get, None):
+            if not self.is_spoilt:
+                self._try(lambda played=played: self._read(played, rows))  # type: ignore[misc]
+        if not self.is_spoilt and (sums := self._sums):
+            self._try(lambda: sums.add(rows))
+
+    def _try(self, work: Callable[[], object]) -> None:
+        """Call `work`; if it fails, the games are read again at the end, which raises the error.
+
+        The thread continues, so that `add` does not block.
+        """
+        try:
+            work()
+        except Exception:
+            self.spoil()
+
+    def _begin(self) -> None:
+        pass
+
+        self._sums = WinSums.of_schedule(self.tournament)
+
+    def _read(self, played: Played, rows: list[Row]) -> None:
+        """Queue the games of a chunk, and add up the queue once it fills a batch."""
+        from arena.tables.run_games import CELLS, Row
+
+        assert self._sums is not None
+        number = played.chunk.pairing
+        rows += [
+            Row(number, *game[:4], game.points - game.opponent_points, game.actions)
+            for game in played.results
+            if game.pair < self._sums.quota[number]
+        ]
+        if len(rows) * self.tournament.rules.game_plies >= CELLS:
+            self._sums.add(rows)
+            rows.clear()

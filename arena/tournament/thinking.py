@@ -1,0 +1,182 @@
+"""Collect what bots, here or in their processes, thought of the actions of a finished game.
+
+The game is over, and its record is fixed. So nothing that a bot says, does or draws here can change
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple, Protocol, TypeVar
+
+from arena.entries.entry import Entry
+from arena.errors import InputError
+from arena.lanes.faults import Forfeit, forfeit_from
+from arena.lanes.limits import Limits
+from arena.lanes.messages import Answer, Chance, Message, Thoughts
+from arena.lanes.process import BotProcess, bot_process
+from arena.lanes.scratch import BOT, scratch_folder
+from arena.tournament.players import RemotePlayer
+from arena.tournament.timing import Timing
+from engine import Action, Record, Rules, Seat, State, Strategy, Thought, View, to_text
+from engine.cards import CHARS
+from engine.notation import parse_actions, parse_deal
+from engine.play import setup
+from engine.state import checked
+from engine.strategy import Clock, checked_chance
+from engine.thoughts import checked_thoughts, said_thoughts
+from engine.view import view
+
+T = TypeVar("T")
+
+
+class Asked(Protocol):
+    """A strategy that can report its thoughts; every method may raise Forfeit."""
+
+    def choose(self, view: View, /) -> str:
+        """Return the character of the strategy's action."""
+
+    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
+        """Return its thoughts at its last choice, with this view; None if it has no such method."""
+
+    def chance(self, view: View, /) -> float | None:
+        """Return the strategy's estimate of its chance to win."""
+
+
+@contextmanager
+def asked(
+    entry: Entry, seat: Seat, luck: int, rules: Rules, limits: Limits | None = None
+) -> Iterator[Asked]:
+    """Yield a new strategy of a bot: in this process for a bot of the arena, else in its own.
+
+    `luck` is the seed of its generator. Raises Forfeit for a bot that cannot be made.
+    """
+    limits = limits or Limits()
+    if entry.is_ours and entry.lane == "inproc":
+        clock = limits.clock()
+        yield _Here(_guard(lambda: entry.create(setup(luck, seat, rules, clock))), clock)
+        return
+    with (
+        scratch_folder() as folder,
+        bot_process(entry, rules, limits, folder / BOT, check=not entry.command) as process,
+    ):
+        process.start()
+        yield _There(process, RemotePlayer(process, 0, seat, luck, limits.clock(), Timing()))
+
+
+class _Here:
+    """A strategy in this process."""
+
+    def __init__(self, strategy: Strategy, clock: Clock) -> None:
+        self.strategy = strategy
+        self.clock = clock
+
+    def choose(self, view: View, /) -> str:
+        """Return the character of the strategy's action."""
+        self.clock.start()
+        action = _guard(lambda: checked(self.strategy.choose(view), view.legal, len(view.history)))
+        self.clock.stop()
+        return to_text(bytes([action]))
+
+    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
+        """Return its thoughts at its last choice."""
+        return _guard(lambda: said_thoughts(self.strategy, view))
+
+    def chance(self, view: View, /) -> float | None:
+        """Return the strategy's estimate of its chance to win."""
+        return _guard(lambda: checked_chance(self.strategy, view))
+
+
+class _There:
+    """A strategy in a process of its own."""
+
+    def __init__(self, process: BotProcess, player: RemotePlayer) -> None:
+        self.process = process
+        self.player = player
+        self._answer(player.begin_message())
+
+    def choose(self, view: View, /) -> str:
+        """Return the character of the strategy's action."""
+        return self._answer(self.player.choose_message(view)).action or ""
+
+    def thoughts(self, view: View, /) -> tuple[Thought, ...] | None:
+        """Return its thoughts at its last choice; the data from its process is checked here."""
+        said = self._answer(Thoughts(game=self.player.slot)).thoughts
+        return None if said is None else _guard(lambda: checked_thoughts(said, view))
+
+    def chance(self, view: View, /) -> float | None:
+        """Return the strategy's estimate of its chance to win."""
+        fields = self.player.choose_message(view)
+        message = Chance(**{name: getattr(fields, name) for name in _FIELDS})
+        return self._answer(message).chance
+
+    def _answer(self, message: Message) -> Answer:
+        (answer,), _ = self.process.ask([message], self.process.limits.longest)
+        if isinstance(answer, Forfeit):
+            raise answer
+        return answer
+
+
+_FIELDS = [name for name in Chance.__struct_fields__ if name not in ("id", "type")]
+
+
+def _guard(ask: Callable[[], T]) -> T:
+    """Return the result of a call of a bot's code; raise Forfeit for any exception in it."""
+    try:
+        return ask()
+    except Exception as error:
+        raise forfeit_from(error) from None
+
+
+class Found(NamedTuple):
+    """The thoughts by ply, and the plies at which a bot chose another action this time.
+
+    Such plies have no thoughts; a search limited by time, for example, may differ each time.
+    """
+
+    thoughts: dict[int, tuple[Thought, ...]]
+    strayed: list[int]
+
+
+def find_thoughts(
+    record: Record, bots: Mapping[Seat, tuple[Entry, int]], limits: Limits | None = None
+) -> Found:
+    """Return the thoughts of bots at each of their choices, in the order of the plies.
+
+    `bots` has the bot of each seat, with the seed of its generator in the game. A bot that is not
+    an `engine.Thinker`, or is a command, has no thoughts. Raises InputError for a bot that fails or
+    gives invalid thoughts, and EngineError for an invalid record.
+    """
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    found = Found({}, [])
+    asking: dict[Seat, Asked] = {}
+    seat = 0
+    try:
+        with ExitStack() as stack:
+            for seat, (entry, luck) in bots.items():
+                if not entry.command:
+                    of_seat = asked(entry, seat, luck, record.rules, limits)
+                    asking[seat] = stack.enter_context(of_seat)
+            for action in parse_actions(record.actions):
+                seat = state.to_act
+                if seat in asking and not _ask(asking[seat], view(state, seat), action, found):
+                    del asking[seat]
+                state.apply(state.checked(action))
+    except Forfeit as forfeit:
+        raise InputError(f"bot {bots[seat][0].target!r}: {forfeit.fault.message}") from None
+    return found
+
+
+def _ask(bot: Asked, seen: View, action: Action, found: Found) -> bool:
+    """Add a bot's thoughts on its choice; return False for a bot without thoughts."""
+    ply = len(seen.history)
+    again = bot.choose(seen)
+    thoughts = bot.thoughts(seen)
+    if thoughts is None:
+        return False
+    if again != CHARS[action]:
+        found.strayed.append(ply)
+    elif thoughts:
+        found.thoughts[ply] = thoughts
+    return True

@@ -30,22 +30,17 @@ else:
         "Game": "arena.store.finished:Game",
         "InputError": "arena.errors:InputError",
         "Interrupted": "arena.library.running:Interrupted",
-        "League": "arena.addons.league.standing:League",
         "NoSites": "arena.errors:NoSites",
         "Plan": "arena.library.planning:Plan",
         "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
-        "Tuning": "arena.addons.studies.tuning:Tuning",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
-        "league": "arena.addons.league.standing:league",
         "open": "arena.library.running:open_run",
         "plan": "arena.library.planning:plan",
         "play": "arena.library.running:play",
-        "probe": "arena.addons.learn.probing:probe",
         "rate": "arena.library.rating:rate",
         "run": "arena.library.running:run",
-        "tune": "arena.addons.studies.tuning:tune",
     }
 
     def __getattr__(name: str) -> object:
@@ -54,16 +49,15 @@ else:
             from arena.tournament.versions import version_here
 
             return version_here()
-        if name not in _HOMES:
+        if name not in __all__:
             raise AttributeError(f"module 'arena' has no attribute {name!r}")
-        from importlib import import_module
+        from arena.addons import VERBS, find
 
-        module, _, attribute = _HOMES[name].partition(":")
-        value = globals()[name] = getattr(import_module(module), attribute)
+        value = globals()[name] = find(_HOMES.get(name) or VERBS[name])
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES, "__version__"})
+        return sorted({*globals(), *__all__, "__version__"})
 
 
 __all__ = [

@@ -1,0 +1,109 @@
+"""What some users want beside the core: each add-on is a folder here, and an entry of ADDONS.
+
+The core imports no add-on, and no add-on imports another one. The core finds what they bring in
+this table, by name: commands, names of the library, and functions that it calls on request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+
+class Command(NamedTuple):
+    """A command: where it is, the section of the help that lists it, and whether it forks.
+
+    `extra` is the extra that installs `library`, without which the command cannot work.
+    """
+
+    place: str
+    section: str
+    forks: bool = True
+    extra: str = ""
+    library: str = ""
+
+
+class Addon(NamedTuple):
+    """What an add-on brings, by name, each as "module:attribute" below its folder.
+
+    `verbs` are names of `import arena`; `hooks` are called by the core.
+    """
+
+    commands: Mapping[str, Command] = {}
+    verbs: Mapping[str, str] = {}
+    hooks: Mapping[str, str] = {}
+
+
+ADDONS: Final = {
+    "cluster": Addon(
+        {"sites": Command("cluster_commands:sites", "Machines", True, "dask", "distributed")},
+        hooks={
+            "DaskExecutor": "dask:DaskExecutor",
+            "PoolExecutor": "pool:PoolExecutor",
+            "connect": "dask:connect",
+            "import_distributed": "dask:import_distributed",
+            "mpi_executor": "pool:mpi_executor",
+            "serve_if_not_root": "pool:serve_if_not_root",
+        },
+    ),
+    "league": Addon(
+        {"league": Command("league_commands:league", "Tournaments")},
+        {"League": "standing:League", "league": "standing:league"},
+    ),
+    "learn": Addon({"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probing:probe"}),
+    "rl": Addon(),
+    "studies": Addon(
+        {
+            "ablate": Command("vary_commands:ablate", "Tournaments"),
+            "analyse": Command("analyse_commands:analyse", "Tournaments"),
+            "tune": Command("vary_commands:tune", "Tournaments"),
+            "worth": Command("worth_commands:worth", "Tournaments"),
+        },
+        {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
+        {
+            "Asked": "analysis:Asked",
+            "add_effects": "intervene:add_effects",
+            "analyse_run": "analysis:analyse_run",
+            "play_restricted": "vary_commands:play_restricted",
+        },
+    ),
+    "table": Addon(
+        {
+            "human": Command("person:human", "Games"),
+            "table": Command("person:table", "Games", True, "table", "starlette"),
+        },
+        hooks={"play_person": "person:play_person"},
+    ),
+}
+
+COMMANDS: Final = {
+    name: command._replace(place=f"arena.addons.{addon}.{command.place}")
+    for addon, brings in ADDONS.items()
+    for name, command in brings.commands.items()
+}
+"""All commands of add-ons, with whole places."""
+
+VERBS: Final = {
+    name: f"arena.addons.{addon}.{place}"
+    for addon, brings in ADDONS.items()
+    for name, place in brings.verbs.items()
+}
+"""All names that add-ons bring to the library, with whole places."""
+
+_HOOKS: Final = {
+    name: f"arena.addons.{addon}.{place}"
+    for addon, brings in ADDONS.items()
+    for name, place in brings.hooks.items()
+}
+
+
+def find(place: str) -> Any:
+    """Import what is at "module:attribute"."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def hook(name: str) -> Any:
+    """Import the function that an add-on has for the core, by its name."""
+    return find(_HOOKS[name])

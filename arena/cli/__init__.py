@@ -7,10 +7,12 @@ import io
 import os
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
+from arena import addons
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, require_posix, shorten
 
@@ -24,32 +26,24 @@ _FAULT = (
 )
 """The last line after a traceback."""
 
-SECTIONS: Final = {
-    "Tournaments": (
-        "run",
-        "play",
-        "compare",
-        "plan",
-        "ablate",
-        "tune",
-        "league",
-        "report",
-        "rate",
-        "worth",
-        "analyse",
-        "verify",
-    ),
-    "Bots": ("bots", "new", "check", "probe", "pack"),
-    "Games": ("human", "table", "show", "view", "game", "replay", "export"),
-    "Machines": ("doctor", "sites"),
+_CORE: Final = {
+    "Tournaments": ("run", "play", "compare", "plan", "report", "rate", "verify"),
+    "Bots": ("bots", "new", "check", "pack"),
+    "Games": ("show", "view", "game", "replay", "export"),
+    "Machines": ("doctor",),
 }
-"""The commands of each section of the help; a test checks that none is missing."""
+
+SECTIONS: Final = {
+    title: (*names, *(name for name, one in addons.COMMANDS.items() if one.section == title))
+    for title, names in _CORE.items()
+}
+"""The commands that each section of the help lists: those of the core first."""
 
 FORKING: Final = {
-    *("run", "play", "compare", "ablate", "tune", "league", "worth", "analyse", "verify"),
-    *("check", "probe", "game", "human", "table", "sites"),
+    *("run", "play", "compare", "verify", "check", "game"),
+    *(name for name, command in addons.COMMANDS.items() if command.forks),
 }
-"""The commands that start processes for bots, or lock the files they write."""
+"""The commands that start processes for bots, or lock what they write."""
 
 
 class Sections(click.Group):
@@ -61,7 +55,9 @@ class Sections(click.Group):
         for title, names in SECTIONS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             rows = [
-                (f"{name:<{width}}", _summary(command)) for name, command in commands if command
+                (f"{name:<{width}}", _summary(command) + _describe_lack(name))
+                for name, command in commands
+                if command
             ]
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -79,6 +75,14 @@ class _Version(str):
         from arena.tournament.versions import version_here
 
         return version_here()
+
+
+def _describe_lack(name: str) -> str:
+    """Return which extra a command of an add-on lacks, as an end of its line of help."""
+    command = addons.COMMANDS.get(name)
+    if command is None or not command.library or find_spec(command.library):
+        return ""
+    return f" (extra {command.extra})"
 
 
 @click.group(
@@ -168,27 +172,10 @@ def _interruption(error: click.Abort) -> str:
     return f"interrupted: {error}" if str(error) else "interrupted"
 
 
-from arena.addons.cluster import cluster_commands
-from arena.addons.league import league_commands
-from arena.addons.learn import probe_commands
-from arena.addons.studies import analyse_commands, vary_commands, worth_commands
-from arena.addons.table import person
-from arena.cli import compare, look, play, records, view, writing
-from arena.cli import play as plan_games
+from arena.cli import compare, look, play, records, view, writing  # noqa: E402
 
-for _module in (
-    *(analyse_commands, cluster_commands, compare, league_commands, look),
-    *(
-        person,
-        plan_games,
-        play,
-        probe_commands,
-        records,
-        vary_commands,
-        view,
-        worth_commands,
-        writing,
-    ),
-):
+for _module in (compare, look, play, records, view, writing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
+for _name, _added in addons.COMMANDS.items():
+    cli.add_command(addons.find(_added.place), _name)

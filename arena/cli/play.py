@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.addons.studies.vary_commands import play_restricted
-from arena.addons.table import person
+from arena import addons
 from arena.cli.compare import play_comparison
 from arena.cli.completion import (
     complete_bots,
@@ -160,14 +159,13 @@ def play(
       arena play greedy uniform --pairs 100
     """
 
+    from arena.entries.spec import person_label
     from arena.tournament.config import Config, make_tournament
 
-    if person.is_asked_for(bots):
+    if any(person_label(spec) is not None for spec in bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
-        me, bot = person.person_and_bot(bots)
-        person.play(
-            me,
-            bot,
+        addons.hook("play_person")(
+            bots,
             seed=options["seed"],
             lane=lane,
             out=out,
@@ -183,7 +181,7 @@ def play(
     settings = with_options(Config([], _PAIRS, name="play"), options)
     if restrictions:
         refuse_options(*_NOT_RESTRICTED, why="not with --restrict, which only prints a table")
-        play_restricted(settings, [*bots, *against], restrictions, lane, asked)
+        addons.hook("play_restricted")(settings, [*bots, *against], restrictions, lane, asked)
         return
     _play(make_tournament(settings, bots, against, lane), out, asked)
 
@@ -212,9 +210,6 @@ def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
 
     most = format_duration(longest_seconds(tournament, venue.workers or count_cores()))
     yield f"by the limits of the bots, {tournament.games:,} games take at most {most}"
-
-
-COMMANDS: list[click.Command] = [run, play]
 
 
 @click.command()
@@ -273,4 +268,4 @@ def _number(bots: Sequence[str]) -> Sequence[str] | int:
     return int(bots[0]) if is_number else bots
 
 
-PLANS: list[click.Command] = [plan]
+COMMANDS: list[click.Command] = [run, play, plan]

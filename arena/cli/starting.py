@@ -204,9 +204,9 @@ def find_venue(options: Mapping[str, Any], config: Venue | None = None) -> Venue
 
     venue = choose_venue(options, config or HERE)
     if venue.kind == "mpi":
-        from arena.addons.cluster.pool import serve_if_not_root
+        from arena.addons import hook
 
-        if serve_if_not_root():
+        if hook("serve_if_not_root")():
             raise click.exceptions.Exit(0)
     elif venue.kind == "local" and "executor" in options:
         _refuse_ranks()

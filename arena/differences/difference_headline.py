@@ -7,17 +7,15 @@ its choice from all that were looked at, and "surely" means that it leaves out 0
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, shown
 from arena.differences.verdict import Claim, make_claim
 from arena.errors import name_some
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
-from arena.statistics.wording import as_sentence, write_estimate, write_lead
+from arena.statistics.wording import as_sentence, write_lead
 from arena.tournament.until_rounds import describe_cost
 
 if TYPE_CHECKING:
@@ -132,63 +130,7 @@ def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
     return Clearest(max(sure or wide, key=attrgetter("clarity")), sure, len(wide))
 
 
-class Effects(NamedTuple):
-    """What an ablation has found: the clearest effect, and those that cannot be told from zero.
-
-    The latter are by variant: the measures whose change is not significant in the table of the
-    measure, and whether these are all of the variant's.
-    """
-
-    clearest: Clearest | None
-    unclear: Sequence[tuple[str, Sequence[str], bool]]
-
-    def sentences(self) -> Iterator[str]:
-        """Yield the sentences, the most important one first."""
-        if not self.clearest:
-            yield "No effect can be estimated from these games."
-            return
-        best, sure, tested = self.clearest
-        if not sure:
-            yield f"None of {tested:,} effects is surely more than luck."
-        effect = write_estimate(best.estimate, f"+.{best.places}f")
-        yield f"The clearest effect{'' if sure else ' seen'}: {best.name}: {effect}."
-        if sure:
-            yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
-        yield _explain_surely(f"{tested:,} effects")
-        unclear = [f"all under {variant}" for variant, _, is_all in self.unclear if is_all]
-        for variant, measures, is_all in self.unclear:
-            unclear += [f"{measure} under {variant}" for measure in measures if not is_all]
-        if unclear:
-            yield f"Cannot be told from zero: {name_some(unclear)}."
-
-
-def find_effects(ablation: Ablation) -> Effects:
-    """Return what may be said of the effects of an ablation.
-
-    The score of the strongest bot against the weakest is not among them: the games of the base
-    chose these two, so that it shrinks under any other rules.
-    """
-    differences: list[Shown] = []
-    unclear: dict[str, list[str]] = {}
-    judged: Counter[str] = Counter()
-    for number, measure in enumerate(MEASURES):
-        if measure.name == SPREAD:
-            continue
-        title, places = ablation.title(measure), 1 if measure.is_share else 2
-        for place, is_significant in ablation.judge(number).items():
-            name = ablation.variants[place].name
-            change = shown(ablation.variants[place].differences[number], measure)
-            differences.append(Shown(f"{title}, under {name}", change, places=places))
-            judged[name] += 1
-            if is_significant is False:
-                unclear.setdefault(name, []).append(title.partition(",")[0])
-    return Effects(
-        pick_clearest(differences),
-        [(name, names, len(names) == judged[name]) for name, names in unclear.items()],
-    )
-
-
-def _explain_surely(tested: str) -> str:
+def explain_surely(tested: str) -> str:
     return (
         f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
         'of the tables, and more is asked for than for "significant" there.'
@@ -228,7 +170,7 @@ class Moved(NamedTuple):
         names = name_some([one.name for one in sure]) if sure else "none"
         yield f"Surely changed: {names} of {tested:,} bots."
         yield f"The clearest change is that of {best.name}: {change}."
-        yield _explain_surely(f"{tested:,} bots")
+        yield explain_surely(f"{tested:,} bots")
 
 
 def find_moved(changes: Changes) -> Moved:

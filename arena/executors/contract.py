@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from arena.addons import hook
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor, count_cores
 from arena.executors.log import RunLog
@@ -54,24 +55,16 @@ def open_executor(venue: Venue) -> Iterator[Executor]:
     if isinstance(at, Executor):
         yield at
     elif isinstance(at, futures.Executor):
-        from arena.addons.cluster.pool import PoolExecutor
-
-        yield PoolExecutor(at, told)
+        yield hook("PoolExecutor")(at, told)
     elif not isinstance(at, ExecutorChoice):
-        from arena.addons.cluster.dask import DaskExecutor, import_distributed
-
-        if not isinstance(at, import_distributed().Client):
+        if not isinstance(at, hook("import_distributed")().Client):
             known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
             raise InputError(f"executor: {show(at)} is neither {known}")
-        yield DaskExecutor(at, told)
+        yield hook("DaskExecutor")(at, told)
     elif at.kind == "mpi":
-        from arena.addons.cluster.pool import mpi_executor
-
-        yield mpi_executor(told, at.patience)
+        yield hook("mpi_executor")(told, at.patience)
     elif at.kind == "dask":
-        from arena.addons.cluster.dask import DaskExecutor, connect
-
-        with connect(at.scheduler, at.scheduler_file) as client:
-            yield DaskExecutor(client, told, at.patience)
+        with hook("connect")(at.scheduler, at.scheduler_file) as client:
+            yield hook("DaskExecutor")(client, told, at.patience)
     else:
         yield LocalExecutor(venue.workers or count_cores(), told)

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from arena.addons import hook
 from arena.errors import InputError, naming
 from arena.executors.contract import open_executor
 from arena.library import request
@@ -257,14 +258,13 @@ class Results:
         >>> int(table[table["bot"].isna()]["swaps"].sum())
         4
         """
-        from arena.addons.studies.effects import ADJUSTED
-        from arena.addons.studies.intervene import add_effects
+        from arena.tables.cards import ADJUSTED
 
         if not intervene:
             return self.cards[[*ADJUSTED]]
         run = self.cards, self._tournament, self._store
         with naming(str(self._folder or self.name)), open_executor(find_venue(**where)) as at:
-            table, note = add_effects(*run, at, swaps=swaps, seed=seed, progress=progress)
+            table, note = hook("add_effects")(*run, at, swaps=swaps, seed=seed, progress=progress)
         if note:
             warnings.warn(note, stacklevel=3)
         return table
@@ -298,14 +298,15 @@ class Results:
         >>> analysis.losses[["bot", "opponent", "games"]][:1].values.tolist()
         [['greedy', 'uniform', 4]]
         """
-        from arena.addons.studies.analysis import Asked, analyse_run
-
         venue = find_venue(**where)
         folder = self._folder if self._folder and self._folder.is_dir() else None
         run = self._tournament, self._store, folder
         with naming(str(self._folder or self.name)), open_executor(venue) as at:
-            asked = Asked(by, worlds, seed, worst)
-            return analyse_run(*run, at, asked, games=games, positions=agree, progress=progress)
+            asked = hook("Asked")(by, worlds, seed, worst)
+            analysis: Analysis = hook("analyse_run")(
+                *run, at, asked, games=games, positions=agree, progress=progress
+            )
+            return analysis
 
     def report(self, *others: Results) -> RunReport:
         """Return the report of the run, or of its differences from other runs.

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,9 @@ from arena.tables.replayed_games import Sides
 from arena.tables.run_games import Batch
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
+
+ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
+"""Columns of `cards` that say what a card adds, from the games as they were played."""
 
 _ROWS = 256  # in a block: OpenBLAS starts threads from 9,216 numbers on
 _PARTS = 128  # that are copied at a time

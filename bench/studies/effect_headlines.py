@@ -17,8 +17,9 @@ from arena.addons.studies.ablation import (
     VariantResult,
     difference,
     estimate,
+    find_effects,
 )
-from arena.differences.difference_headline import Clearest, find_effects
+from arena.differences.difference_headline import Clearest
 from arena.statistics.intervals import Estimate, Ints
 from bench.studies.ablation import COLUMNS
 from engine import STANDARD

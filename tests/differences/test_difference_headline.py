@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult
+from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult, find_effects
 from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
 from arena.differences.comparison import SprtResult
 from arena.differences.difference_columns import RATING_CHANGES
@@ -19,7 +19,6 @@ from arena.differences.difference_headline import (
     Shown,
     count_further,
     find_compared,
-    find_effects,
     find_moved,
     pick_clearest,
 )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import arena
-from arena.addons.studies.effects import ADJUSTED
 from arena.errors import InputError
+from arena.tables.cards import ADJUSTED
 from tests.tiers import few
 
 

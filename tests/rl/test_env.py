@@ -85,7 +85,8 @@ def test_gymnasium_finds_nothing_to_say_about_it(
 
 def test_make_finds_it_by_the_module_that_registers_it() -> None:
     """In a process that has imported nothing else."""
-    code = "import gymnasium; print(gymnasium.make('arena.addons.rl.env:DistrictNoir-v0').reset(seed=1))"
+    made = "gymnasium.make('arena.addons.rl.env:DistrictNoir-v0')"
+    code = f"import gymnasium; print({made}.reset(seed=1))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "'opponent': 'greedy'" in done.stdout
 

@@ -93,7 +93,8 @@ def test_the_bytes_for_a_seed_are_those_of_the_minor_version(
     assert not changed, (
         f"other bytes for the same seed: {files}. They change with a minor version, which says so "
         f"in CHANGELOG.md (docs/stability.md): raise it in pyproject.toml, and {again}. If the "
-        "deals have changed, raise FORMAT in arena/store/database.py and arena/addons/league/ledger.py."
+        "deals have changed, raise FORMAT in arena/store/database.py and "
+        "arena/addons/league/ledger.py."
     )
 
 

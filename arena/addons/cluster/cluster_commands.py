@@ -121,6 +121,3 @@ def sites(scheduler: str | None, scheduler_file: str | None, as_json: bool) -> N
     elif not found:
         say("no sites: the scheduler has no workers yet", err=True)
     sys.exit(0 if ok else 1)
-
-
-COMMANDS: list[click.Command] = [sites]

@@ -376,4 +376,3 @@ def history(folder: Path, name: str, as_json: bool) -> None:
 
 league.add_command(page)
 league.add_command(serve)
-COMMANDS: list[click.Command] = [league]

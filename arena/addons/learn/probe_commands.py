@@ -105,6 +105,3 @@ def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
             return probe(victim, opponent, pairs, seed, executor, shown)
         except Interrupted:
             raise click.Abort(kept) from None
-
-
-COMMANDS: list[click.Command] = [probe]

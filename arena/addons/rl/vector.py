@@ -41,7 +41,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
 
     A row of the observations is that seat's View as encoded by `Encoding`: "observation", the
     longer "information_state", or "none", which leaves them out. A reward is that of the seat whose
-    action ended the game: 1, 0 or -1; the other seat's is the opposite (`arena.addons.rl.by_seat`). An
+    action ended the game: 1, 0 or -1; the other seat's is the opposite (`arena.rl.by_seat`). An
     illegal action loses its game. A game that is over begins anew, with a new deal, by
     `autoreset_mode`: in the same step, in the next step, which ignores its action, or only by
     `reset`. With `copy=False` observations and masks are arrays that the next step overwrites.

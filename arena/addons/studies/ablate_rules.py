@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
-from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, Measure, shown
+from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, Measure, find_effects, shown
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
-from arena.differences.difference_headline import Shown, find_effects
+from arena.differences.difference_headline import Shown
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL

@@ -7,6 +7,7 @@ the seats swapped (`arena.statistics`).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -15,11 +16,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from arena.differences.difference_columns import ABLATION
-from arena.errors import InputError
+from arena.differences.difference_headline import (
+    Clearest,
+    Shown,
+    explain_surely,
+    pick_clearest,
+)
+from arena.errors import InputError, name_some
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, find_significant
-from arena.statistics.wording import write_cells
+from arena.statistics.wording import write_cells, write_estimate
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
@@ -293,3 +300,59 @@ def format_table(ablation: Ablation) -> Iterator[str]:
             change = write_cells(*variant.differences[number][:3], f"+{form}")
             line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"
             yield f"{line} {change[0]:>8} {change[1]:>16}".rstrip()
+
+
+class Effects(NamedTuple):
+    """What an ablation has found: the clearest effect, and those that cannot be told from zero.
+
+    The latter are by variant: the measures whose change is not significant in the table of the
+    measure, and whether these are all of the variant's.
+    """
+
+    clearest: Clearest | None
+    unclear: Sequence[tuple[str, Sequence[str], bool]]
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences, the most important one first."""
+        if not self.clearest:
+            yield "No effect can be estimated from these games."
+            return
+        best, sure, tested = self.clearest
+        if not sure:
+            yield f"None of {tested:,} effects is surely more than luck."
+        effect = write_estimate(best.estimate, f"+.{best.places}f")
+        yield f"The clearest effect{'' if sure else ' seen'}: {best.name}: {effect}."
+        if sure:
+            yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
+        yield explain_surely(f"{tested:,} effects")
+        unclear = [f"all under {variant}" for variant, _, is_all in self.unclear if is_all]
+        for variant, measures, is_all in self.unclear:
+            unclear += [f"{measure} under {variant}" for measure in measures if not is_all]
+        if unclear:
+            yield f"Cannot be told from zero: {name_some(unclear)}."
+
+
+def find_effects(ablation: Ablation) -> Effects:
+    """Return what may be said of the effects of an ablation.
+
+    The score of the strongest bot against the weakest is not among them: the games of the base
+    chose these two, so that it shrinks under any other rules.
+    """
+    differences: list[Shown] = []
+    unclear: dict[str, list[str]] = {}
+    judged: Counter[str] = Counter()
+    for number, measure in enumerate(MEASURES):
+        if measure.name == SPREAD:
+            continue
+        title, places = ablation.title(measure), 1 if measure.is_share else 2
+        for place, is_significant in ablation.judge(number).items():
+            name = ablation.variants[place].name
+            change = shown(ablation.variants[place].differences[number], measure)
+            differences.append(Shown(f"{title}, under {name}", change, places=places))
+            judged[name] += 1
+            if is_significant is False:
+                unclear.setdefault(name, []).append(title.partition(",")[0])
+    return Effects(
+        pick_clearest(differences),
+        [(name, names, len(names) == judged[name]) for name, names in unclear.items()],
+    )

@@ -312,6 +312,3 @@ def _cut(label: str) -> str:
 
 def _loss(row: Mapping[str, Any]) -> str:
     return f"{100 * row['loss']:.1f} +- {100 * row['error']:.1f}"
-
-
-COMMANDS: list[click.Command] = [analyse]

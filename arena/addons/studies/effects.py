@@ -1,7 +1,7 @@
 """Estimate what a card is worth to who takes it, from games played on with another card.
 
-The result of a game is compared with its own after a swap (`arena.tournament.swap`), so that what both
-have in common cancels: the deal, the luck, who was winning. This is an experiment; the estimates of
+The result of a game is compared with its own after a swap (`arena.tournament.swap`), so that what
+both have in common cancels: the deal, the luck, who was winning. This is an experiment; the estimates of
 `arena.tables.cards` only adjust what was observed.
 """
 
@@ -15,12 +15,10 @@ import pandas as pd
 
 from arena.batch.replay import Ints
 from arena.statistics.intervals import Estimates, Moments
+from arena.tables.cards import ADJUSTED
 from arena.tables.columns_of import add_rows, every, interval, make_frame
 from engine import KINDS, Kind
 from engine.cards import CHARS
-
-ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
-"""Columns of `cards` that say what a card adds, from the games as they were played."""
 
 _HALVES: Final = 2  # a result is 0, 1 or 2 of them, and an even one half of a share
 

@@ -303,6 +303,3 @@ def _changed(row: Mapping[str, Any]) -> str:
     change, ends = write_row(row, "difference", "+.1%", prefix="")
     interval = ends if row["low"] < row["high"] else ""
     return f"{100 * row['new']:>5.1f}{change:>8} {interval:>14}"
-
-
-COMMANDS: list[click.Command] = [ablate, tune]

@@ -108,9 +108,9 @@ def _measure(
     progress: bool,
 ) -> tuple[pd.DataFrame, str]:
     """Return the table and a note; `how` has swaps, seed and venue, None for no experiment."""
-    from arena.addons.studies.effects import ADJUSTED
     from arena.addons.studies.intervene import add_effects
     from arena.executors.contract import open_executor
+    from arena.tables.cards import ADJUSTED
     from arena.tables.win_tables import make_win_tables
 
     cards = make_win_tables(tournament, store.count(), store.records).cards
@@ -136,6 +136,3 @@ def _format(table: pd.DataFrame) -> Iterator[str]:
             share, ends = write_row(row, name, "+.1%")
             line += f" {share and f'{share}%':>7} {ends:>15}"
         yield (f"{line} {row['swaps']:>7,}" if has_effects else line).rstrip()
-
-
-COMMANDS: list[click.Command] = [worth]

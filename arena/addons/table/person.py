@@ -83,7 +83,7 @@ def human(
     from arena.entries.spec import check_label
 
     check_label("human", me)
-    play(
+    _play(
         me,
         bot,
         seed=seed,
@@ -96,14 +96,12 @@ def human(
     )
 
 
-def is_asked_for(specs: Sequence[str]) -> bool:
-    """Return whether one of the specs stands for a person, as `human` does."""
-    from arena.entries.spec import person_label
-
-    return any(person_label(spec) is not None for spec in specs)
+def play_person(bots: Sequence[str], **options: Any) -> None:
+    """Play games of the person, for whom one of two specs stands, against the other bot."""
+    _play(*person_and_bot(bots), **options)
 
 
-def play(
+def _play(
     me: str,
     spec: str,
     *,
@@ -205,6 +203,3 @@ def _open_browser(page: Path) -> None:
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
-
-
-COMMANDS: list[click.Command] = [human, table]

@@ -17,7 +17,7 @@ from tests import ROOT
 
 Imports = dict[str, frozenset[str]]
 
-FLAT = ("arena", "arena.__main__", "arena.errors")
+FLAT = ("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.rl")
 """The modules beside the rooms."""
 
 
@@ -59,8 +59,11 @@ def _imported(path: Path) -> set[str]:
 
 
 def room_of(module: str) -> str:
-    """Return the room of a module, which is the second part of its name."""
-    return "" if module in FLAT else module.split(".")[1]
+    """Return the room of a module: the second part of its name, or "+league" for an add-on."""
+    if module in FLAT:
+        return ""
+    parts = module.split(".")
+    return f"+{parts[2]}" if parts[1] == "addons" else parts[1]
 
 
 def arrows() -> dict[str, set[str]]:

@@ -31,27 +31,26 @@ ENGINE_ORDER = [
 ROOMS = [
     "__main__",
     "cli",
-    "rl",
     "library",
-    "table",
-    "leagues",
     "check",
     "runs",
     "reports",
     "differences",
-    "insight",
+    "tables",
     "store",
     "executors",
     "batch",
     "tournament",
-    "records",
     "statistics",
-    "games",
     "lanes",
     "entries",
+    "addons",
     "errors",
 ]
-"""The rooms of the arena: each may import itself and those below it."""
+"""The rooms of the core: each may import itself and those below it; `addons` is only its table."""
+
+ADDONS = {"cluster", "league", "learn", "rl", "studies", "table"}
+"""The add-ons: each may import the core."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
 HEAVY |= {
@@ -138,21 +137,50 @@ ARENA = sorted(path for path in (ROOT / "arena").rglob("*.py") if path.parent.na
 
 
 def room_of(path: Path) -> str:
-    """Return the room of a module of the arena."""
-    return path.relative_to(ROOT / "arena").parts[0].removesuffix(".py")
+    """Return the room of a module of the arena; an add-on is one."""
+    parts = path.relative_to(ROOT / "arena").with_suffix("").parts
+    return parts[1] if parts[0] == "addons" and parts[1] != "__init__" else parts[0]
+
+
+FACE = {"__init__", "rl"}
+"""The modules that give what add-ons bring to `import arena`: for types, and by a short name."""
 
 
 def test_imports_run_one_way_through_the_rooms() -> None:
-    """Down the list, also for types and for imports inside functions."""
+    """Down the list, also for types and for imports inside functions; an add-on is above them."""
     for path in ARENA:
         room = room_of(path)
-        if room == "__init__":
+        if room in FACE and path.parent == ROOT / "arena":
             continue
-        assert room in ROOMS, f"{room} has no place in the order"
-        below = ROOMS[ROOMS.index(room) :]
+        assert room in ADDONS or room in ROOMS, f"{room} has no place in the order"
+        below = {*ROOMS[1:]} if room in ADDONS else {*ROOMS[ROOMS.index(room) :]}
         for name in imported(path):
             if name.startswith("arena."):
-                assert name.split(".")[1] in below, f"{path} imports {name}"
+                assert name.split(".")[1] in below | {"addons"}, f"{path} imports {name}"
+
+
+def test_nothing_imports_an_addon_but_itself() -> None:
+    """Neither the core nor another add-on, also not for types: they are found by name."""
+    for path in ARENA:
+        room = room_of(path)
+        for name in imported(path):
+            if name.startswith("arena.addons.") and room not in FACE:
+                assert name.split(".")[2] == room, f"{path} imports {name}"
+
+
+def test_an_addon_is_a_folder_and_an_entry_of_the_table() -> None:
+    """What the table names is there, and no folder is left out."""
+    from arena import addons
+
+    folders = {path.parent.name for path in (ROOT / "arena" / "addons").glob("*/__init__.py")}
+    assert folders == ADDONS == set(addons.ADDONS)
+    for brought in addons.ADDONS.values():
+        for place in (*brought.verbs.values(), *brought.hooks.values()):
+            assert place.count(":") == 1
+    for place in (*addons.VERBS.values(), *(one.place for one in addons.COMMANDS.values())):
+        assert addons.find(place) is not None
+    for name in {name for brought in addons.ADDONS.values() for name in brought.hooks}:
+        assert callable(addons.hook(name)), name
 
 
 def test_the_room_of_many_games_imports_the_engine_and_numpy() -> None:
@@ -186,7 +214,7 @@ def test_every_room_says_what_is_in_it() -> None:
         assert text, folder
         assert text.partition("\n")[0].endswith("."), folder
     flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
-    assert flat == {"__init__", "__main__", "errors"}
+    assert flat == {"__init__", "__main__", "errors", "rl"}
 
 
 def test_the_arena_reaches_bots_through_entries() -> None:

@@ -264,6 +264,7 @@ class Results:
             return self.cards[[*ADJUSTED]]
         run = self.cards, self._tournament, self._store
         with naming(str(self._folder or self.name)), open_executor(find_venue(**where)) as at:
+            table: pd.DataFrame
             table, note = hook("add_effects")(*run, at, swaps=swaps, seed=seed, progress=progress)
         if note:
             warnings.warn(note, stacklevel=3)

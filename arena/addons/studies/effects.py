@@ -1,8 +1,8 @@
 """Estimate what a card is worth to who takes it, from games played on with another card.
 
 The result of a game is compared with its own after a swap (`arena.tournament.swap`), so that what
-both have in common cancels: the deal, the luck, who was winning. This is an experiment; the estimates of
-`arena.tables.cards` only adjust what was observed.
+both have in common cancels: the deal, the luck, who was winning. This is an experiment; the
+estimates of `arena.tables.cards` only adjust what was observed.
 """
 
 from __future__ import annotations

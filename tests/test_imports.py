@@ -200,7 +200,7 @@ def test_a_bot_that_imports_rl_imports_no_room() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     of_arena = {name for name in done.stdout.split() if name.startswith("arena.")}
-    core = {"arena.addons.rl", "arena.batch", "arena.errors"} | {
+    core = {"arena.addons", "arena.addons.rl", "arena.batch", "arena.errors"} | {
         f"arena.batch.{name}" for name in BATCH
     }
     assert of_arena <= core

@@ -62,7 +62,6 @@ ADDONS: Final = {
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {
-            "Asked": "analysis:Asked",
             "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",
             "play_restricted": "vary_commands:play_restricted",

@@ -36,9 +36,9 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.addons.studies.analysis import Analysis
     from arena.library.report_view import ReportedRun, RunReport
     from arena.statistics.intervals import SeatAdvantage
+    from arena.tables.losses import Analysis
     from arena.tables.run_tables import Tables
     from arena.tables.win_tables import WinTables
 
@@ -299,11 +299,13 @@ class Results:
         >>> analysis.losses[["bot", "opponent", "games"]][:1].values.tolist()
         [['greedy', 'uniform', 4]]
         """
+        from arena.tables.losses import Asked
+
         venue = find_venue(**where)
         folder = self._folder if self._folder and self._folder.is_dir() else None
         run = self._tournament, self._store, folder
         with naming(str(self._folder or self.name)), open_executor(venue) as at:
-            asked = hook("Asked")(by, worlds, seed, worst)
+            asked = Asked(by, worlds, seed, worst)
             analysis: Analysis = hook("analyse_run")(
                 *run, at, asked, games=games, positions=agree, progress=progress
             )

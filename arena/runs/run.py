@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
+from arena.runs.growing import GrowingTables
 from arena.runs.interim import FirstFaults, Interim
 from arena.runs.progress_bar import is_terminal, show_progress
 from arena.runs.rerun import LEAST, find_varying
@@ -22,7 +23,6 @@ from arena.runs.saving import open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
 from arena.tables.summary import HEAD, format_rows
-from arena.tables.win_tables import GrowingTables
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes

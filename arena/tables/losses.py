@@ -368,3 +368,46 @@ def parse_agreement(content: bytes, labels: Sequence[str]) -> pd.DataFrame:
     if not {*bots} <= {*labels} or len(table) != len(shares) or {*shares} != whole or not alike:
         raise InputError(f"{AGREED}: not of the bots of this run; arena analyse makes it again")
     return table
+
+
+class Asked(NamedTuple):
+    """The settings of an analysis: the judge's spec, the worlds for each decision, and the seed.
+
+    `worst` is the number of each bot's worst decisions that are judged again.
+    """
+
+    by: str = keys.JUDGE
+    worlds: int = keys.WORLDS
+    seed: int = 0
+    worst: int = keys.WORST
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The judged decisions of some games, and the worst of each bot; `asked` has the settings.
+
+    `decisions` has a row for each decision with at least two legal actions; the decisions in
+    `worst` were judged again in more worlds. `agreement` has the shares of equal choices of every
+    two bots, if they were wanted, and `note` names the bots that failed.
+    """
+
+    asked: Asked
+    decisions: pd.DataFrame
+    worst: pd.DataFrame
+    agreement: pd.DataFrame
+    note: str = ""
+
+    @property
+    def losses(self) -> pd.DataFrame:
+        """The losses of each bot against each opponent, in total and by part of the game."""
+        return make_losses(self.decisions)
+
+    @property
+    def calibration(self) -> pd.DataFrame:
+        """The calibration: shares of games won by predicted chance, for each bot and for all."""
+        return make_calibration(self.decisions)
+
+    @property
+    def opponent(self) -> str | None:
+        """The opponent against which most bots have played."""
+        return choose_opponent(self.decisions)

@@ -6,11 +6,12 @@ from random import Random
 
 import pytest
 
+from arena.runs.growing import GrowingTables
 from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tables import win_tables
-from arena.tables.win_tables import GrowingTables, WinTables, make_win_tables
+from arena.tables.win_tables import WinTables, make_win_tables
 from arena.tournament.plan import Chunk, Played
 from tests.insight.games import FAULT, GameResult, play, tournament
 

@@ -28,7 +28,7 @@ from arena.tournament import keys
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.addons.studies.analysis import Analysis, Asked
+    from arena.tables.losses import Analysis, Asked
     from arena.tournament.keys import Venue
 
 _LABEL: Final = 14
@@ -97,8 +97,8 @@ def analyse(
       arena play greedy uniform --pairs 10 --out results/losses &&
         arena analyse results/losses
     """
-    from arena.addons.studies.analysis import Asked
     from arena.store.csv_files import csv_writer
+    from arena.tables.losses import Asked
 
     venue = find_venue(options)
     asked = Asked(by, worlds, seed, worst)

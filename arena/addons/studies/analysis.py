@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -27,13 +27,12 @@ from arena.store.judged_games import JudgedGames
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import (
+    Analysis,
+    Asked,
     PlayedGame,
-    choose_opponent,
     find_worst,
     make_agreement,
-    make_calibration,
     make_decisions,
-    make_losses,
 )
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import keys
@@ -107,49 +106,6 @@ WORST_WORLDS: Final = 100
 
 _CANDIDATES = 2  # candidates for each of the worst decisions
 _PLACE = re.compile(r"/(\d{1,10})/[01]$")  # the pair in the name of a game
-
-
-class Asked(NamedTuple):
-    """The settings of an analysis: the judge's spec, the worlds for each decision, and the seed.
-
-    `worst` is the number of each bot's worst decisions that are judged again.
-    """
-
-    by: str = keys.JUDGE
-    worlds: int = keys.WORLDS
-    seed: int = 0
-    worst: int = keys.WORST
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """The judged decisions of some games, and the worst of each bot; `asked` has the settings.
-
-    `decisions` has a row for each decision with at least two legal actions; the decisions in
-    `worst` were judged again in more worlds. `agreement` has the shares of equal choices of every
-    two bots, if they were wanted, and `note` names the bots that failed.
-    """
-
-    asked: Asked
-    decisions: pd.DataFrame
-    worst: pd.DataFrame
-    agreement: pd.DataFrame
-    note: str = ""
-
-    @property
-    def losses(self) -> pd.DataFrame:
-        """The losses of each bot against each opponent, in total and by part of the game."""
-        return make_losses(self.decisions)
-
-    @property
-    def calibration(self) -> pd.DataFrame:
-        """The calibration: shares of games won by predicted chance, for each bot and for all."""
-        return make_calibration(self.decisions)
-
-    @property
-    def opponent(self) -> str | None:
-        """The opponent against which most bots have played."""
-        return choose_opponent(self.decisions)
 
 
 def analyse_run(

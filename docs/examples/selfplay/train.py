@@ -2,8 +2,8 @@
 
 Proximal policy optimisation (Schulman and others 2017) in numpy, by `arena.addons.learn.ppo`, on
 thousands of games in lockstep. One network chooses for both seats from what the seat to act knows.
-A second one, which is thrown away in the end, says how the game will end; it sees all cards, so that what is
-learned from a game is not the luck of its deal.
+A second one, which is thrown away in the end, says how the game will end; it sees all cards, so
+that what is learned from a game is not the luck of its deal.
 """
 
 from __future__ import annotations

@@ -106,8 +106,8 @@ class TableServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Let Ctrl-C, SIGTERM and SIGHUP end the server; only the main thread handles signals.
 
-        The handler must not be a bound method: through it sse_starlette would find the server and
-        abort the streams, which `closing` ends in order.
+        The handler is a plain function: from a bound method sse_starlette would find the server,
+        and cut off the streams before `closing` ends them in order.
         """
         if threading.current_thread() is not threading.main_thread():
             yield

@@ -1,7 +1,7 @@
 """`python -m bench.ladder FOLDER` stores what a run of configs/ladder.yaml says of the ladder.
 
 The counts of its pairs go to bench/ladder.csv, the Elo to arena/entries/catalogue.py, and by how
-much pairings deviate from it to arena.statistics.spread.py.
+much pairings deviate from it to arena.statistics.model.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import NamedTuple
 import pandas as pd
 
 import arena
-from arena.statistics.apart import pair_scores
+from arena.statistics.model import estimate_spread
 from arena.statistics.ratings import ELO, MEAN, Fit
-from arena.statistics.spread import estimate_spread
+from arena.statistics.two_bots import pair_scores
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
 from bench.studies.ladder import count_pairs

@@ -90,7 +90,7 @@ class Network:
         added up once. The rest is multiplied with 32 bits, which hold the sums exactly: they stay
         below 2**18.
         """
-        from arena.batch.worths import find_leads
+        from arena.batch.learner import find_leads
 
         bits, leads = games.observe()[0].T, find_leads(games)
         scores = np.empty((ACTIONS, games.count))

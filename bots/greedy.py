@@ -77,7 +77,7 @@ class Greedy:
         """Return `lead` for arrays of piles (kind, ...)."""
         import numpy as np
 
-        from arena.batch.tally import find_points
+        from arena.batch.replay import find_points
 
         piles = np.array(np.broadcast_arrays(mine, theirs), np.int32)
         score = find_points(piles.reshape(2, len(KINDS), -1), self.rules)

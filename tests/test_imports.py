@@ -268,7 +268,7 @@ def test_a_library_of_an_extra_is_used_in_one_room(library: str) -> None:
 
 def test_a_session_of_a_person_imports_no_heavy_library() -> None:
     """So the first board appears at once."""
-    assert not loaded_by("import arena.addons.table.terminal_session") & HEAVY
+    assert not loaded_by("import arena.addons.table.person") & HEAVY
 
 
 def test_rl_loads_no_library_of_learners() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.batch.positions import Cards, Indices, Positions
-from arena.batch.tally import DRAW, find_winners
+from arena.batch.replay import DRAW, find_winners
 from arena.errors import InputError
 from engine import CITY, KINDS, STANDARD, TAKE, Rules, View
 from engine import encoding as bits

@@ -1,4 +1,4 @@
-"""A rival for training: the best response to the network's policy, in many games at once.
+"""Values of actions against a known policy, and a rival for training that plays by them.
 
 It is a cheaper form of the bot `responder` for many games: hands are drawn and weighted anew at
 each decision, and only one decision of its own is searched.
@@ -6,15 +6,19 @@ each decision, and only one decision of its own is searched.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
-from arena.batch.beliefs import Seats
+from arena.batch.beliefs import Seats, packs_of
 from arena.batch.learner import probabilities
 from arena.batch.lockstep import Lockstep
 from arena.batch.positions import Cards, Indices, hands_by_keys
-from arena.batch.rollouts import Policy, Values, best_legal, own_chances, play_on
+from arena.batch.rollouts import Policy, Values, best_legal, own_chances, pick, play_on
 from engine import TAKE, Seat
+from engine.encoding import ACTIONS
 
 _TOGETHER = 64  # games whose worlds fit in the cache
 
@@ -132,3 +136,114 @@ def _systematic(weights: npt.NDArray[np.float64], count: int) -> Indices:
     places = (np.arange(count) + 0.5) / count
     picked: Indices = (sums[:, :, None] < places).sum(axis=1)
     return picked
+
+
+Weights: TypeAlias = npt.NDArray[np.int64]
+_REPLIES: Final = ACTIONS + 1
+
+
+class _Nodes(NamedTuple):
+    """The information sets at one depth of the seat's decisions, with their legal actions.
+
+    `edges` are the preceding actions of the seat that lead here, and `worths` the values of the
+    actions (node, action).
+    """
+
+    edges: Indices
+    legal: npt.NDArray[np.bool_]
+    worths: Weights
+
+
+def respond(
+    games: Lockstep,
+    weights: Weights,
+    seat: Seat,
+    policies: Sequence[Policy],
+    values: Values,
+    most: int,
+) -> Weights:
+    """Return the values of a seat's actions over the worlds of one information set.
+
+    The other seat plays by its policy. The seat tries every action, and does so again at its next
+    decisions, at which it has seen the other seat's actions, as long as there are at most `most`
+    games; from then on it plays by its policy, too. The values are sums over the worlds of whole
+    `weights`, times the seat's chance to win, from 0 to WHOLE; those of illegal actions are
+    undefined.
+    """
+    tree = [_first(games)]
+    node = np.zeros(games.count, np.intp)
+    masks = games.legal() > 0
+    while True:
+        which, actions = np.nonzero(masks)
+        games, weights = games.select(which), weights[which]
+        edges = node[which] * ACTIONS + actions
+        games.step(actions)
+        seen = _reply(games, seat, policies[1 - seat])
+        masks = games.legal() > 0
+        if masks.sum() > most:
+            play_on(games, policies)
+        _settle(tree[-1], games, weights, seat, edges, values)
+        live = np.flatnonzero(~games.over)
+        if not len(live):
+            return _back(tree)
+        games, weights, masks = games.select(live), weights[live], masks[live]
+        nodes, node = _split(games, seat, edges[live], seen[live], masks)
+        tree.append(nodes)
+
+
+def _first(games: Lockstep) -> _Nodes:
+    """Return the decision at the root."""
+    legal = games.legal()[:1] > 0
+    return _Nodes(np.zeros(1, np.intp), legal, np.zeros(legal.shape, np.int64))
+
+
+def _reply(games: Lockstep, seat: Seat, policy: Policy) -> npt.NDArray[np.int64]:
+    """Let the other seat act until it is the seat's turn; return its actions as a number."""
+    seen = np.zeros(games.count, np.int64)
+    while (~games.over & (games.to_act != seat)).any():
+        actions = pick(games, policy)
+        seen = _REPLIES * seen + actions + 1
+        games.step(actions)
+    return seen
+
+
+def _settle(
+    nodes: _Nodes, games: Lockstep, weights: Weights, seat: Seat, edges: Indices, values: Values
+) -> None:
+    """Add the results of finished games to the values of the preceding actions."""
+    over = np.flatnonzero(games.over)
+    if len(over):
+        whole = own_chances(games.select(over), seat, values)
+        np.add.at(nodes.worths.reshape(-1), edges[over], weights[over] * whole)
+
+
+def _split(
+    games: Lockstep,
+    seat: Seat,
+    edges: Indices,
+    seen: npt.NDArray[np.int64],
+    masks: npt.NDArray[np.bool_],
+) -> tuple[_Nodes, Indices]:
+    """Return the decisions that games have reached, and the number of each game's decision.
+
+    Games are at the same decision if the seat has the same hand and the same history.
+    """
+    known = np.stack([packs_of(games.hands[seat]), seen, edges])
+    order = np.lexsort(known)
+    sorted_ = known[:, order]
+    is_new = np.ones(games.count, np.bool_)
+    is_new[1:] = (sorted_[:, 1:] != sorted_[:, :-1]).any(axis=0)
+    node = np.empty(games.count, np.intp)
+    node[order] = is_new.cumsum() - 1
+    first = order[is_new]
+    legal = masks[first]
+    return _Nodes(edges[first], legal, np.zeros(legal.shape, np.int64)), node
+
+
+def _back(tree: Sequence[_Nodes]) -> Weights:
+    """Return the values at the root if the best action is played at all later decisions."""
+    for before, nodes in zip(tree[-2::-1], tree[:0:-1], strict=True):
+        best = np.where(nodes.legal, nodes.worths, -1).max(axis=1)
+        np.add.at(before.worths.reshape(-1), nodes.edges, best)
+    worths: Weights = tree[0].worths[0]
+    return worths

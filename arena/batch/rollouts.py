@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from arena.batch.lockstep import Lockstep
 from arena.batch.positions import Indices
-from arena.batch.replay import Bools, Ints
-from arena.batch.tally import DRAW
+from arena.batch.replay import DRAW, Bools, Ints
 from engine import Pack, View, hands
 
 Scores: TypeAlias = npt.NDArray[Any]

@@ -14,9 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from arena.check.extent import DECISIONS, FEW, RATING
-from arena.check.growth import Growth, check_growth
-from arena.check.item import Item, Order, fail
+from arena.check.item import DECISIONS, FEW, RATING, Growth, Item, Order, check_growth, fail
 from arena.check.loop import Loop, check_hidden, open_loop
 from arena.check.sparring import (
     OPPONENTS,
@@ -74,7 +72,7 @@ class Inspection:
             items.append(item)
             yield item
         if not any(item.status == "fail" for item in items):
-            from arena.check.guess import guess_rating  # numpy takes 0.1 s
+            from arena.check.sparring import guess_rating  # numpy takes 0.1 s
 
             self.begin("rating")
             yield guess_rating(self.candidate, RATING * self.order.games)

@@ -40,7 +40,7 @@ def complete_configs(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
     """Offer the configs shipped with the arena, and YAML files."""
-    from arena.tournament.shipped import shipped
+    from arena.tournament.yaml_text import shipped
 
     names = [name for name in shipped() if name.startswith(typed)]
     return _items(chain(names, _paths(typed, lambda path: path.suffix in (".yaml", ".yml"))))

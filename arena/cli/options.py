@@ -13,9 +13,9 @@ import click
 from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
-from arena.entries.lane import LANES
+from arena.entries.spec import LANES
 from arena.errors import InputError, escape_lines
-from arena.store.naming import NAMINGS
+from arena.store.folder import NAMINGS
 from arena.tournament import keys
 
 if TYPE_CHECKING:

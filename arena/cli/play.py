@@ -37,7 +37,7 @@ from arena.cli.options import (
 )
 from arena.cli.starting import How, print_report, to_document
 from arena.errors import naming
-from arena.store.naming import Naming
+from arena.store.folder import Naming
 from arena.tournament import keys
 from arena.tournament.keys import POWER
 
@@ -91,7 +91,7 @@ def run(
     """
     from arena.runs.rerun import find_manifest
     from arena.tournament.config import made_from, make_tournament, read
-    from arena.tournament.shipped import find_config
+    from arena.tournament.yaml_text import find_config
 
     path = find_config(config)
     if manifest := find_manifest(path):

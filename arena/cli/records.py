@@ -45,9 +45,9 @@ from arena.cli.starting import find_venue
 from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.entries.lane import Lane
+    from arena.entries.spec import Lane
     from arena.store.finished import Game
-    from arena.store.naming import Naming
+    from arena.store.folder import Naming
     from arena.tournament.config import BotEntry
 
 _T = TypeVar("_T")
@@ -232,8 +232,7 @@ def game(
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
     from arena.executors.contract import open_executor
-    from arena.runs.prepare import prepare
-    from arena.runs.rerun import add_thoughts, play_again
+    from arena.runs.rerun import add_thoughts, play_again, prepare
     from arena.tournament.config import Config, make_tournament
 
     bots = _describe((bot, opponent), labels, lanes, needs)

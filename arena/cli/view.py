@@ -19,8 +19,8 @@ from arena.tournament import keys
 if TYPE_CHECKING:
     from arena.entries.entry import Entry
     from arena.lanes.limits import Limits
-    from arena.runs.review import Player
-    from arena.store.naming import Naming
+    from arena.runs.judge_games import Player
+    from arena.store.folder import Naming
     from engine import Record
 
 _LONGEST_NAME = 80  # characters of a file's name
@@ -177,7 +177,7 @@ def _timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
 
 def _judge(record: Record, name: str, what: _What, folder: Path | None = None) -> dict[str, Any]:
     """Return the judged decisions of a game as keywords for its timeline."""
-    from arena.runs.review import describe_judge, review_record
+    from arena.runs.judge_games import describe_judge, review_record
 
     if not what.worlds:
         return {}
@@ -195,7 +195,7 @@ def _other_timeline(
 ) -> dict[str, Any]:
     """Return the timeline of the alternative game."""
     from arena.entries.resolve import resolve
-    from arena.runs.review import draw_players, what_if
+    from arena.runs.judge_games import draw_players, what_if
     from arena.store.curve import BOT
     from arena.store.finished import Branch, branch_timeline
 

@@ -16,17 +16,16 @@ from arena.differences.difference_columns import (
 )
 from arena.entries.entry import Entry
 from arena.statistics.common import CommonScale, Shared
-from arena.statistics.counts import MISSING
-from arena.statistics.difference import Values, compare_means
+from arena.statistics.cycles import Field
+from arena.statistics.difference import MISSING, Values, compare_means
 from arena.statistics.distributions import Floats
-from arena.statistics.field import Field
 from arena.statistics.intervals import Estimate, are_significant
 from arena.store.counting import PairGames, match
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
-from arena.tables.by_opponent import ALL_PARTS, BOT_PARTS, SCORE
-from arena.tables.run_tables import find_met, how_rated, make_field
+from arena.tables.counted import ALL_PARTS, BOT_PARTS, SCORE
 from arena.tables.table_columns import TableColumns
+from arena.tables.win_tables import find_met, how_rated, make_field
 from arena.tournament.rule_changes import deals_alike
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament

@@ -1,4 +1,4 @@
-"""Make the profile of each bot of a run, and set two bots side by side.
+"""Make the tables of a run from its store, and the profiles of its bots from these.
 
 A profile has for each measure the bot's value over all its games, with its 95 % interval. Two bots
 side by side are compared against their common opponents, which all weigh the same. The exception is
@@ -7,8 +7,10 @@ the measure of what cards add: it is estimated from all games of a bot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -16,7 +18,12 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Bools
-from arena.differences.run_files import Files
+from arena.differences.comparison import (
+    SprtResult,
+    comparison_writers,
+    judge_compared,
+    make_comparison,
+)
 from arena.statistics.common import (
     Against,
     Compared,
@@ -28,12 +35,107 @@ from arena.statistics.common import (
 )
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates, Ints, Moments, are_significant
-from arena.tables.by_opponent import BROUGHT, PARTS, count_endings, number_sides
+from arena.store import csv_files as rows
+from arena.store.counting import Counts
+from arena.store.csv_files import csv_writer, make_timings
+from arena.store.folder import GAMES, MANIFEST, WINS, Writer
+from arena.store.manifest import manifest_text
+from arena.store.store import Store
+from arena.tables.counted import BROUGHT, PARTS, count_endings, group_bots, number_sides
 from arena.tables.losses import JudgedTables, losses_against
-from arena.tables.win_tables import count_pairs
+from arena.tables.win_tables import (
+    Tables,
+    WinTables,
+    count_pairs,
+    how_rated,
+    make_tables,
+    make_win_tables,
+)
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
+from arena.tournament.timing import Timing
+from arena.tournament.tournament import Tournament
 from engine import TAKE
 from engine.cards import CHARS
+
+_MOST_PARTS = 25
+_MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for each
+
+
+@dataclass(frozen=True)
+class RunTables(Tables):
+    """The tables of a run, and its `comparison` if it is one."""
+
+    comparison: SprtResult | None = None
+
+
+@dataclass(frozen=True)
+class Files:
+    """The tables of a run, what they were made of, and a writer for each file, by its name.
+
+    `wins` makes the tables of how games were won when it is first called.
+    """
+
+    tables: RunTables
+    counts: Counts
+    wins: Callable[[], WinTables]
+    writers: Mapping[str, Writer]
+
+
+def make_files(
+    tournament: Tournament,
+    store: Store,
+    grown: Callable[[Counts], WinTables | None] = lambda _: None,
+) -> Files:
+    """Return the files of a run whose games are all in the store.
+
+    `grown` returns the tables of how they were won if these were made while they were played.
+    """
+    pairings = tournament.pairings
+    # in parts, so that it can be seen how ratings settled
+    counts = store.count(max(1, min(_MOST_PARTS, _MOST_COUNTED // len(pairings))))
+    made = tables_of(tournament, counts, store)
+    command = replay_commands(tournament)
+
+    @cache
+    def wins() -> WinTables:
+        return grown(counts) or make_win_tables(tournament, counts, store.records)
+
+    def write_wins(name: str) -> Writer:
+        return lambda file: csv_writer(getattr(wins(), name))(file)
+
+    writers: dict[str, Writer] = {
+        GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
+        **{f"{name}.csv": csv_writer(table) for name, table in made.frames.items()},
+        "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
+        **{f"{name}.csv": write_wins(name) for name in WINS},
+    }
+    manifest = manifest_text(tournament.manifest())
+    writers[MANIFEST] = lambda file: file.write(manifest)
+    if made.comparison:
+        writers |= comparison_writers(made.comparison)
+    return Files(made, counts, wins, writers)
+
+
+def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables:
+    """Return the tables of a tournament's games that are counted, all of the store."""
+    anchors, faults = tournament.anchored, tournament.max_faults
+    how = how_rated(tournament, counts)
+    made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
+    if not (stop := tournament.comparison):
+        return RunTables(**vars(made))
+    found = make_comparison(tournament, stop, store, counts, made.verdicts)
+    verdicts = judge_compared(made.verdicts, found)
+    groups = group_bots(made.standings["bot"].tolist(), made.judged.labels, verdicts)
+    standings = made.standings.assign(group=groups)
+    judged = {"standings": standings, "verdicts": verdicts, "comparison": found}
+    return RunTables(**vars(made) | judged)
+
+
+def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:
+    """Return the writer of timings.csv."""
+    return csv_writer(make_timings(timings, labels))
+
 
 KINDS_OF: Final = CHARS[:TAKE]
 """The kinds of cards that have measures of their own."""

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arena.entries.file import MOST_SOURCE, read_file
-from arena.entries.lookup import find_module
+from arena.entries.file import MOST_SOURCE, find_module, read_file
 from arena.entries.resolve import GROUP, installed
 from arena.entries.syntax import read_outlines
 from arena.errors import ArenaError

@@ -20,10 +20,14 @@ from arena.entries.entry import Entry
 from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
+    Location,
+    command_of,
     find_files,
     find_main,
+    find_module,
     read_file,
     read_files,
+    why_no_program,
 )
 from arena.entries.identity import (
     copy_command,
@@ -34,14 +38,14 @@ from arena.entries.identity import (
     hash_source,
     read_parts,
 )
-from arena.entries.lane import LANES, Lane
-from arena.entries.lookup import Location, command_of, find_module, why_no_program
 from arena.entries.needs import check_needs, locate
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
 from arena.entries.spec import (
     COMMAND,
+    LANES,
     OBJECT,
     PERSON,
+    Lane,
     Spec,
     check_label,
     default_label,

@@ -1,27 +1,160 @@
-"""Frame messages between processes, serialise results, and check those that arrive."""
+"""Frame messages between processes, check those that arrive, and replay what a death has lost.
+
+A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
+replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
+can be distinguished. A bot that kills the worker even then is identified by the question that the
+worker had just asked it, the same each time.
+"""
 
 from __future__ import annotations
 
 import os
 import struct
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from arena.errors import ArenaError, escape_lines
-from arena.executors.deaths import Asking
+from arena.errors import ArenaError, WorkerDied, escape_lines
 from arena.executors.log import Line
-from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import KINDS, Fault, one_line
-from arena.tournament import judged
-from arena.tournament.judged import JudgedGame
+from arena.lanes.pipes import MOST_OUTPUT
+from arena.tournament import thinking
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Played
+from arena.tournament.plan import Chunk, Played, Verdict
+from arena.tournament.schedule import Pairing
+from arena.tournament.thinking import JudgedGame
 from arena.tournament.timing import Timing, TimingData
 from engine import STANDARD
 from engine.cards import CHARS
 from engine.scoring import WinType
+from engine.state import Seat
+
+_SURE = 6  # deaths in a row at one question; fewer may have a cause outside
+_SURE_IN_START = 12  # a start takes longer than many games, so kills often hit it
+_MOST_DEATHS = 30  # deaths in one pair
+_UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
+
+_BEAT, _FIRST, _PAIRS, _FINISHED = range(4)
+
+
+class Progress:
+    """A worker's progress, in shared memory that its parent can read after its death.
+
+    `memory` has SIZE bytes; a bot in the worker can write anything there. `beat` changes with
+    every sign of life and is 0 before the first.
+    """
+
+    SIZE = 4 * 8
+
+    def __init__(self, memory: Any) -> None:
+        self._numbers = memoryview(memory).cast("B").cast("q")
+
+    def count_beat(self) -> None:
+        """Count a sign of life."""
+        self._numbers[_BEAT] += 1
+
+    def set_pairs(self, first: int, pairs: int) -> None:
+        """Record which pairs are played from now on."""
+        numbers = self._numbers
+        numbers[_FIRST], numbers[_PAIRS] = first, pairs
+        numbers[_BEAT] += 1
+
+    def count_finished(self) -> None:
+        """Record that these pairs have been played."""
+        self._numbers[_FINISHED] += 1
+
+    @property
+    def finished(self) -> int:
+        """How many times pairs have been finished."""
+        return self._numbers[_FINISHED]
+
+    @property
+    def beat(self) -> int:
+        """The number of signs of life."""
+        return self._numbers[_BEAT]
+
+    def pairs_of(self, chunk: Chunk) -> range:
+        """Return the pairs of a chunk that are being played, or its first one if none of them is.
+
+        >>> progress = Progress(bytearray(Progress.SIZE))
+        >>> progress.set_pairs(4, 2)
+        >>> progress.pairs_of(Chunk(0, 5, 3)), progress.pairs_of(Chunk(0, 8, 3))
+        (range(5, 6), range(8, 9))
+        """
+        first, pairs = self._numbers[_FIRST], self._numbers[_PAIRS]
+        end = chunk.first + chunk.pairs
+        playing = range(max(first, chunk.first), min(first + pairs, end))
+        return playing or range(chunk.first, chunk.first + 1)
+
+
+class Asking(NamedTuple):
+    """A question to a bot in a game that is played apart; sent to the parent before the bot.
+
+    `asked` is the bot's seat; `history` is None while the bot starts.
+    """
+
+    pair: int
+    seat: Seat
+    asked: Seat
+    history: bytes | None
+
+
+class Deaths:
+    """Counts the deaths of workers, and decides what to play in place of their chunks."""
+
+    def __init__(self) -> None:
+        self._questions: dict[tuple[int, ...], list[Asking | None]] = defaultdict(list)
+        self._of_pairing: Counter[int] = Counter()
+
+    def is_unsafe(self, pairing: int) -> bool:
+        """Return whether enough workers have died in a pairing to play all of it apart."""
+        return self._of_pairing[pairing] >= _UNSAFE
+
+    def replan(
+        self, chunk: Chunk, pairing: Pairing, pairs: range, asking: Asking | None, ending: str
+    ) -> list[Chunk]:
+        """Return what to play in place of a chunk whose worker has died playing some pairs.
+
+        `asking` is the last question of a game played apart; `ending` says how the worker died.
+        Raises WorkerDied if workers keep dying before a bot gets a question.
+        """
+        self._of_pairing[chunk.pairing] += 1
+        if chunk.pairs > 1 or not chunk.apart:
+            return split(chunk, pairs, chunk._replace(apart=True))
+        questions = self._questions[chunk.pairing, chunk.first, *chunk.seats]
+        questions.append(asking)
+        wanted = _SURE_IN_START if asking and asking.history is None else _SURE
+        sure = questions[-wanted:] == [asking] * wanted or len(questions) >= _MOST_DEATHS
+        if asking and sure:
+            verdict = _judge(asking, ending)
+            decided = {**chunk.verdicts, (asking.pair, asking.seat): verdict}
+            return [chunk._replace(verdicts=decided)]
+        if len(questions) >= _MOST_DEATHS:
+            raise WorkerDied(
+                f"a worker process died {len(questions)} times in pair {chunk.first} of "
+                f"{pairing.name} before a bot was asked: {ending}"
+            )
+        return [chunk]
+
+
+def _judge(asking: Asking, ending: str) -> Verdict:
+    kind = "import" if asking.history is None else "crash"
+    fault = Fault(kind, f"each time it was asked, its worker {ending}")
+    return Verdict(asking.asked, asking.history or b"", fault)
+
+
+def split(chunk: Chunk, pairs: range, special: Chunk) -> list[Chunk]:
+    """Split a chunk: each of `pairs` becomes a copy of `special` with that pair, the rest stays."""
+    end = chunk.first + chunk.pairs
+    pieces = [
+        chunk._replace(pairs=pairs.start - chunk.first),
+        *(special._replace(first=pair, pairs=1) for pair in pairs),
+        chunk._replace(first=pairs.stop, pairs=end - pairs.stop),
+    ]
+    return [piece for piece in pieces if piece.pairs]
+
 
 MOST = 1 << 30
 """Bytes of the longest frame, between processes of the arena."""
@@ -172,7 +305,9 @@ def _judged_from(part: Part, chunk: Chunk) -> Played:
     if [game[:2] for game in part.judged] != ([] if part.refusal else _places(chunk)):
         raise Garbled("its answer has other games than it was asked for")
     plies = STANDARD.game_plies
-    if part.results or not all(judged.is_possible(game, plies, len(CHARS)) for game in part.judged):
+    if part.results or not all(
+        thinking.is_possible(game, plies, len(CHARS)) for game in part.judged
+    ):
         raise Garbled("its answer has a judgement that cannot be")
     return Played(chunk, [], {}, part.seconds, part.judged, one_line(part.refusal))
 

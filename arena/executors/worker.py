@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from arena.entries.layout import renew_all
+from arena.entries.archive import renew_all
+from arena.executors.judge_chunk import Repeats
 from arena.executors.log import Reporter, log_fault
-from arena.executors.repeat import Repeats
 from arena.lanes.cleanup import adopt_orphans
-from arena.lanes.evidence import Output
 from arena.lanes.faults import Forfeit
+from arena.lanes.pipes import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.keys import Venue
 from arena.tournament.match import (
@@ -32,8 +32,8 @@ from arena.tournament.match import (
 )
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.players import InprocPlayer, RemotePlayer
+from arena.tournament.rule_changes import begin
 from arena.tournament.schedule import Fixture
-from arena.tournament.swap import begin
 from arena.tournament.timing import Pace, Timing
 from arena.tournament.tournament import Tournament
 from engine.play import Draw, setup

@@ -30,7 +30,7 @@ from arena.lanes.bubblewrap import (
     links_to,
     system,
 )
-from arena.lanes.cgroup import has_groups
+from arena.lanes.cleanup import has_groups
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,

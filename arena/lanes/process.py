@@ -15,8 +15,7 @@ import msgspec
 
 from arena.entries.entry import Entry
 from arena.lanes import host
-from arena.lanes.cgroup import Group, make_group
-from arena.lanes.cleanup import sweep
+from arena.lanes.cleanup import Group, make_group, sweep
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import HOME, most_processes

@@ -16,8 +16,7 @@ from typing import Final
 
 from arena.errors import ArenaError, require_posix
 from arena.lanes.bubblewrap import IS_ROOT
-from arena.lanes.cgroup import RUN, groups_of_run
-from arena.lanes.cleanup import remove_folder, remove_tree, signals_held
+from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, remove_tree, signals_held
 
 
 def lock_file(path: Path) -> int:

@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.errors import InputError
-from arena.library.held import hold
 from arena.library.written import (
     Definition,
     NoSource,
     Unshippable,
     check_kind,
+    hold,
     namespace_of,
     read_definition,
 )

@@ -17,9 +17,8 @@ from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
-from arena.library.held import Here, explain_held, has_held, keep_here
-from arena.runs.prepare import prepare
-from arena.runs.rerun import find_manifest, play_as
+from arena.library.written import Here, explain_held, has_held, keep_here
+from arena.runs.rerun import find_manifest, play_as, prepare
 from arena.tournament.config import Config, convert, make_tournament, read_data
 from arena.tournament.keys import EveryCallKeys, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament

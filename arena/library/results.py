@@ -15,7 +15,7 @@ from arena.errors import InputError, naming
 from arena.executors.contract import open_executor
 from arena.library import request
 from arena.library.request import find_venue, folder_path
-from arena.runs.run_progress import Extent, RunProgress, follow, measure_extent
+from arena.runs.saving import Extent, RunProgress, follow, measure_extent
 from arena.store.csv_files import (
     FAULT_COLUMNS,
     GAME_COLUMNS,
@@ -26,7 +26,7 @@ from arena.store.csv_files import (
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.tables.summary import format_standings
+from arena.tables.headline import format_standings
 from arena.tournament import keys
 from arena.tournament.keys import LocalKeys, VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -36,11 +36,10 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.library.report_view import ReportedRun, RunReport
+    from arena.library.rating import ReportedRun, RunReport
     from arena.statistics.intervals import SeatAdvantage
     from arena.tables.losses import Analysis
-    from arena.tables.run_tables import Tables
-    from arena.tables.win_tables import WinTables
+    from arena.tables.win_tables import Tables, WinTables
 
 _MOST_ROWS = 50  # that a notebook shows
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
@@ -231,7 +230,7 @@ class Results:
 
     @cached_property
     def _tables(self) -> Tables:
-        from arena.differences.run_files import tables_of
+        from arena.differences.profiles import tables_of
 
         return tables_of(self._tournament, self._counts, self._store)
 
@@ -321,7 +320,7 @@ class Results:
         >>> "ratings" in results.report().charts
         True
         """
-        from arena.library.report_view import make_run_report, report_changes
+        from arena.library.rating import make_run_report, report_changes
 
         for results in (self, *others):
             if not results.played:
@@ -354,7 +353,7 @@ class Results:
 
     def _as_run(self) -> ReportedRun:
         """Return the run in the form that a report needs."""
-        from arena.library.report_view import ReportedRun
+        from arena.library.rating import ReportedRun
 
         return ReportedRun(self._folder, self._tournament, self._store, self._extent)
 

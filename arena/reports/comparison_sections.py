@@ -11,8 +11,8 @@ from arena.differences.difference_headline import Shown
 from arena.differences.verdict import Look, name_value, read_path
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
+from arena.reports.changes_report import difference_chart, difference_table, point_chart
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
-from arena.reports.difference_section import difference_chart, difference_table, point_chart
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence

@@ -16,9 +16,8 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from arena.errors import InputError, not_installed
-from arena.reports.blocks import Cell, Chart, Report, Table, write_cell
+from arena.reports.blocks import Cell, Chart, Report, Table, to_markdown, write_cell
 from arena.reports.charts import STEP, Spec
-from arena.reports.markdown import to_markdown
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
 from arena.store.html_page import SCRIPTS, STYLES, frame, render, static
 from arena.tables.table_columns import Column, Kind

@@ -11,13 +11,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.differences.profiles import Beside, Group, Measure, Profiles, Unit
-from arena.differences.run_files import Files
+from arena.differences.profiles import Beside, Files, Group, Measure, Profiles, Unit
 from arena.errors import counted
 from arena.reports.blocks import write_cell
+from arena.reports.changes_report import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
 from arena.reports.charts import plain_rows
-from arena.reports.difference_section import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
-from arena.reports.take_section import CARD_NAMES
+from arena.reports.seat_section import CARD_NAMES
 from arena.statistics.intervals import LEVEL
 from arena.statistics.wording import signed, write_ends
 from arena.tables.losses import JudgedTables

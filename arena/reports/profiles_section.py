@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arena.differences.profiles import MOST_BESIDE, Profiles, make_profiles
-from arena.differences.run_files import Files
+from arena.differences.profiles import MOST_BESIDE, Files, Profiles, make_profiles
 from arena.errors import counted
 from arena.reports.blocks import (
     Block,
@@ -25,7 +24,7 @@ from arena.reports.blocks import Profiles as ProfilesBlock
 from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, plain_rows, tips
 from arena.reports.pairings_section import heat_map, one_sided
 from arena.reports.profile_data import Games, make_data, write_change
-from arena.reports.take_section import CARD_NAMES
+from arena.reports.seat_section import CARD_NAMES
 from arena.tables.losses import AGREEMENT, JudgedTables, choose_opponent
 from arena.tables.table_columns import MEAN_END, Column, interval
 from arena.tournament.schedule import Pairing

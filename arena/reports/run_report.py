@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.differences.difference_headline import find_compared
-from arena.differences.run_files import Files
+from arena.differences.profiles import Files
 from arena.errors import InputError, counted
 from arena.reports.about import run_section, with_glossary
-from arena.reports.blocks import Block, Report, Section, Table, Text
+from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections
 from arena.reports.games import (
     Pick,
@@ -27,12 +27,10 @@ from arena.reports.games import (
     replay_id,
 )
 from arena.reports.html import find_lack, to_html
-from arena.reports.markdown import to_markdown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.profiles_section import profiles_section
-from arena.reports.seat_section import rate_prefixes, seats_section
+from arena.reports.seat_section import rate_prefixes, seats_section, takes_section
 from arena.reports.standings_section import standings_section
-from arena.reports.take_section import takes_section
 from arena.reports.win_section import (
     Margin,
     margin_blocks,

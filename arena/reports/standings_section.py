@@ -24,8 +24,7 @@ from arena.reports.charts import (
     zero_line,
 )
 from arena.reports.profiles_section import profile_links
-from arena.statistics.letters import share_letter
-from arena.statistics.wording import as_sentence, write_ends
+from arena.statistics.wording import as_sentence, share_letter, write_ends
 from arena.tables.findings import Findings, describe_spread
 from arena.tables.table_columns import STANDINGS, TIMINGS
 

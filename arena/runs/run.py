@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
-from arena.runs.growing import GrowingTables
-from arena.runs.interim import FirstFaults, Interim
+from arena.runs.interim import FirstFaults, GrowingTables, Interim
 from arena.runs.progress_bar import is_terminal, show_progress
 from arena.runs.rerun import LEAST, find_varying
-from arena.runs.run_progress import RunProgress
-from arena.runs.saving import open_store, write_files
+from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
-from arena.tables.summary import HEAD, format_rows
+from arena.tables.headline import HEAD, format_rows
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.differences.comparison import SprtResult
-    from arena.differences.run_files import Files
+    from arena.differences.profiles import Files
     from arena.tables.findings import Findings
 
 
@@ -294,7 +292,7 @@ class _Run:
 
     def write(self, folder: RunFolder | None) -> Files:
         """Return the files of the run, and write them all except the store and the log."""
-        from arena.differences.run_files import make_files, timings_writer
+        from arena.differences.profiles import make_files, timings_writer
 
         files = make_files(self.tournament, self.store, self.growing.finish)
         if folder:

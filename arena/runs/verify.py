@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TextIO, cast
 
-from arena.differences.run_files import Files, make_files
+from arena.differences.profiles import Files, make_files
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, not_installed, shorten
 from arena.executors.contract import Executor
@@ -22,7 +22,7 @@ from arena.reports.html import find_lack
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
-from arena.runs.run_progress import follow
+from arena.runs.saving import follow
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, RunFolder, Writer

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics.cycles import Field
 from arena.statistics.difference import Difference
 from arena.statistics.distributions import Floats, expit, normal_below, student_bound
-from arena.statistics.field import Field
 from arena.statistics.intervals import Z95, Estimate, Estimates, Ints, Moments
 from arena.statistics.ratings import ELO
 

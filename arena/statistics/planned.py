@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.apart import ALPHA
 from arena.statistics.distributions import Floats, expit, find_root, normal_below
 from arena.statistics.ratings import Fit, PairScores
 from arena.statistics.sprt import Bounds, looks
-from arena.statistics.two_bots import sign_power
+from arena.statistics.two_bots import ALPHA, sign_power
 from arena.statistics.verdicts import Verdicts
 
 _SEED = 46

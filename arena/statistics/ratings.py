@@ -27,23 +27,21 @@ from arena.statistics.distributions import ELO as ELO
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.model import (
+    LADDER_SPREAD,
     Flags,
     Floats,
     Model,
-    find_reach,
-    gap_variances,
-    share_credit,
-)
-from arena.statistics.model import PairScores as PairScores
-from arena.statistics.spread import (
-    LADDER_SPREAD,
     Spread,
     estimate_spread,
+    find_reach,
+    gap_variances,
     is_equal,
+    share_credit,
     spread_factors,
     unequal_part,
     weigh_variances,
 )
+from arena.statistics.model import PairScores as PairScores
 
 MEAN = 1500.0
 _MOST_STRENGTH = 30.0  # the largest distance from the mean, in log odds

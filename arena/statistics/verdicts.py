@@ -23,14 +23,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.statistics.apart import ALPHA, boundary, log_capital
-from arena.statistics.counts import ScoreCounts
+from arena.statistics.difference import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior, draw
 from arena.statistics.ratings import Fit, Scale
-from arena.statistics.two_bots import GRID, Duel, weigh_duel
+from arena.statistics.two_bots import ALPHA, GRID, Duel, boundary, log_capital, weigh_duel
 
 Word: TypeAlias = Literal["apart", "leans", "open"]
 

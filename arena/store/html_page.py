@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from arena.store.card_layout import Card, Move, card_names, group
-from arena.store.naming import Naming
+from arena.store.board import Card, Move, card_names, group
+from arena.store.folder import Naming
 from engine.cards import CHARS
 
 _KINDS = {char: kind for kind, char in enumerate(CHARS)}

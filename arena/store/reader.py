@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from arena.errors import InputError, counted
-from arena.store import extension
+from arena.store import damage
 from arena.store.database import FORMAT, NAME
 from arena.store.finished import Game
 from arena.store.folder import COMPARISON, MANIFEST, REPLACED
@@ -315,7 +315,7 @@ def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list
         with suppress(OSError, sqlite3.Error), _glance(folder / name) as database:
             if not _can_go_on(database):
                 return {}
-            found = extension.find_changed(database, bots)
+            found = damage.find_changed(database, bots)
             if not found:
                 return found
     return found

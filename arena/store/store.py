@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
 from arena.lanes.faults import BY_RULE, Fault
-from arena.statistics.counts import Faults, ScoreCounts
-from arena.store import extension, queries
-from arena.store.csv_files import read_lines
+from arena.statistics.difference import Faults, ScoreCounts
+from arena.store import damage
+from arena.store.csv_files import NUMBERS, read_lines
 from arena.store.damage import renew_blocks
 from arena.store.database import FRESH, Database
 from arena.store.manifest import manifest_text
@@ -25,6 +25,54 @@ from engine.state import Seat
 
 if TYPE_CHECKING:
     from arena.store.counting import Counts, PairGames
+
+GAMES = """
+SELECT pairing, pair, seat, winner, win_type, points, opponent_points, plies, fault, actions,
+    message, traceback, output
+FROM games LEFT JOIN evidence USING (pairing, pair, seat) {where} ORDER BY pairing, pair, seat
+"""
+
+NAMED_GAMES = f"""
+SELECT bot, opponent, pair, seat, CASE winner WHEN 0 THEN bot WHEN 1 THEN opponent ELSE '' END,
+    win_type, {", ".join(NUMBERS.values())}, fault
+FROM games JOIN named USING (pairing) ORDER BY pairing, pair, seat
+"""
+"""All games as rows of games.csv, with the labels from a table of the pairings."""
+
+RECORDS = """
+SELECT pairing, pair, seat, winner, win_type, points - opponent_points, actions
+FROM games WHERE pairing = ? ORDER BY pairing, pair, seat LIMIT ?
+"""
+
+_BY_POINTS = "win_type IN ('points', 'tiebreak', 'draw')"
+FAULTS = """
+WHERE (pairing, pair, seat) IN (
+    SELECT pairing, pair, seat FROM (
+        SELECT pairing, pair, seat, row_number() OVER (
+            PARTITION BY pairing, winner, fault ORDER BY pair, seat
+        ) AS number FROM games WHERE fault NOT IN ('', ?1)
+    ) WHERE number <= ?2
+)
+"""
+"""Condition for the first ?2 games of each pairing, bot and kind of fault other than ?1."""
+
+_FIRST = 1 << 40  # greater than any place in a pairing
+
+WITH_LEAD = f"""
+SELECT pairing, pair, seat FROM games
+WHERE pairing = ?1 AND {_BY_POINTS} AND abs(points - opponent_points) = ?2
+ORDER BY pair, seat LIMIT 1
+"""
+"""The place of the first game of pairing ?1 that was decided by points with a lead of ?2."""
+
+SHORTEST_CITY_WINS = f"""
+SELECT pairing, place / 2, place % 2 FROM (
+    SELECT pairing, min(plies) AS least, min(plies * {_FIRST} + 2 * pair + seat) % {_FIRST} AS place
+    FROM games WHERE win_type = 'city' GROUP BY pairing
+) ORDER BY least, pairing
+"""
+"""The place of the shortest City win of each pairing, the shortest first."""
+
 
 _ADD_GAME = "INSERT OR REPLACE INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_EVIDENCE = """
@@ -71,7 +119,7 @@ class Store:
     def find_changed(self, manifest: dict[str, Any]) -> dict[str, list[str]]:
         """Return, by label, how bots of a manifest differ from those that played these games."""
         with self._errors(InputError):
-            return extension.find_changed(self._connection, manifest["bots"])
+            return damage.find_changed(self._connection, manifest["bots"])
 
     def begin(self, manifest: dict[str, Any]) -> None:
         """Store the manifest of the run."""
@@ -93,18 +141,18 @@ class Store:
         of a pairing; the games of `replaced` labels are deleted.
         """
         with self._errors():
-            extension.rearrange(self._connection, before, after, pairs, replaced)
+            damage.rearrange(self._connection, before, after, pairs, replaced)
             self._set_manifest(manifest)
             self.commit()
 
     def trim(self, pairings: Sequence[Pairing], lengths: Mapping[int, int]) -> None:
         """Set aside games beyond the last pair of each pairing; `lengths` are pairs by pairing."""
         with self._errors():
-            extension.trim(self._connection, pairings, lengths.items())
+            damage.trim(self._connection, pairings, lengths.items())
             self.commit()
 
     def _set_manifest(self, manifest: dict[str, Any]) -> None:
-        extension.keep_bots(self._connection, manifest["bots"])
+        damage.keep_bots(self._connection, manifest["bots"])
         text = manifest_text(manifest)
         self._connection.execute(_SET_MANIFEST, ("manifest", text))
 
@@ -262,7 +310,7 @@ class Store:
             yield row[0], _result(row)
 
     def _games(self, where: str = "", *values: Any) -> Iterator[tuple[Any, ...]]:
-        return self._rows(queries.GAMES.format(where=where), *values)
+        return self._rows(GAMES.format(where=where), *values)
 
     def named_games(self, pairings: Iterable[Pairing]) -> Iterator[tuple[Any, ...]]:
         """Yield every game as a row of games.csv, with labels in place of numbers.
@@ -277,7 +325,7 @@ class Store:
                 "INSERT OR REPLACE INTO named VALUES (?, ?, ?)",
                 ((number, *pairing) for number, pairing in enumerate(pairings)),
             )
-        return self._rows(queries.NAMED_GAMES)
+        return self._rows(NAMED_GAMES)
 
     def game_lines(self, pairings: Iterable[Pairing]) -> Iterator[str]:
         """Yield every game as a line of games.csv, thousands in each text."""
@@ -298,23 +346,23 @@ class Store:
         """
         for pairing, pairs in enumerate(quota):
             if pairs:
-                rows = self._rows(queries.RECORDS, pairing, 2 * pairs)
+                rows = self._rows(RECORDS, pairing, 2 * pairs)
                 for number, (_, games) in enumerate(groupby(rows, key=itemgetter(1))):
                     if number < pairs:
                         yield from games
 
     def first_faults(self, most: int) -> Iterator[tuple[int, GameResult]]:
         """Yield at most `most` games for each pairing, bot and kind of fault, in order."""
-        for row in self._games(queries.FAULTS, BY_RULE, most):
+        for row in self._games(FAULTS, BY_RULE, most):
             yield row[0], _result(row)
 
     def first_with_lead(self, pairing: int, points: int) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of a pairing's first game decided by points with this lead."""
-        return self._rows(queries.WITH_LEAD, pairing, points)
+        return self._rows(WITH_LEAD, pairing, points)
 
     def shortest_city_wins(self) -> Iterator[tuple[int, int, Seat]]:
         """Yield the place of the shortest City win of each pairing, the shortest first."""
-        return self._rows(queries.SHORTEST_CITY_WINS)
+        return self._rows(SHORTEST_CITY_WINS)
 
     def count_games(self) -> int:
         """Return the number of finished games."""

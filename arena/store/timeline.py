@@ -12,8 +12,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeAlias
 
-from arena.store.card_layout import Card, Layout, Looks
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
+from arena.store.board import Card, Layout, Looks
+from arena.tournament.thinking import ILLEGAL, PARTS, Judged, is_blunder
 from engine import (
     CITY,
     SUPPORTS,

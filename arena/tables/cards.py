@@ -18,13 +18,11 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Bools, Ints
-from arena.batch.tally import find_points
+from arena.batch.replay import Bools, Ints, find_points
 from arena.statistics.distributions import Floats, expit, logit, student_bound
 from arena.statistics.intervals import Moments
-from arena.tables.columns_of import every, interval, make_frame
 from arena.tables.replayed_games import Sides
-from arena.tables.run_games import Batch
+from arena.tables.run_games import Batch, every, interval, make_frame
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from arena.errors import counted, cut, name_some
-from arena.statistics.counts import Anchors
+from arena.statistics.difference import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
-from arena.statistics.spread import Spread
+from arena.statistics.model import Spread
 from arena.statistics.wording import write_ends, write_estimate
 from arena.tournament.tournament import first_anchor
 

@@ -20,13 +20,13 @@ import pandas as pd
 from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.lanes.faults import BY_RULE
-from arena.statistics.counts import MISSING, RESULTS, Faults
-from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.difference import MISSING, RESULTS, Faults
+from arena.statistics.difference import WIN_TYPES as ENDINGS
 from arena.store.counting import Counts, Ints, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import find_headline
-from arena.tables.run_tables import Tables, make_tables
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES
+from arena.tables.win_tables import Tables, make_tables
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchored, read_anchors
 

@@ -8,12 +8,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Ints
-from arena.batch.tally import find_points, find_sources
+from arena.batch.replay import Ints, find_points, find_sources
 from arena.statistics.intervals import Moments
-from arena.tables.by_opponent import BROUGHT, add_takes
-from arena.tables.columns_of import every, interval, make_frame
-from arena.tables.run_games import CITY_WIN, Batch
+from arena.tables.counted import BROUGHT, add_takes
+from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_frame
 from engine import Rules
 
 

@@ -13,16 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Bools, Ints, Replay
-from arena.batch.tally import DRAW, find_winners
+from arena.batch.replay import DRAW, Bools, Ints, Replay, find_winners
 from arena.entries.resolve import resolve
-from arena.statistics.counts import WIN_TYPES
+from arena.statistics.difference import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments
 from arena.store.finished import Game
-from arena.tables.columns_of import every, interval, make_frame
 from arena.tables.replayed_games import Sides
-from arena.tables.run_games import Batch, Row, read_batches
+from arena.tables.run_games import Batch, Row, every, interval, make_frame, read_batches
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
 

@@ -16,9 +16,8 @@ from msgspec import Meta
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
-from arena.entries.spec import is_file
+from arena.entries.spec import LANES, Lane, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
@@ -37,11 +36,10 @@ from arena.tournament.keys import (
     Width,
     told,
 )
-from arena.tournament.shipped import explain_no_config
 from arena.tournament.stop import make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor
-from arena.tournament.yaml_text import MOST_BYTES, explain, line_of, parse
+from arena.tournament.yaml_text import MOST_BYTES, explain, explain_no_config, line_of, parse
 from engine import Rules
 from engine.errors import RulesError
 

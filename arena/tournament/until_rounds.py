@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from arena.errors import counted
-from arena.statistics.apart import pair_scores
 from arena.statistics.model import Floats
 from arena.statistics.ratings import ELO, Fit
+from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
 from arena.tournament.rounds import Counts, Open, Rounds
 from arena.tournament.schedule import Pairing, PairRange

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from tests.executors.cluster import Cluster
+from tests.addons.cluster.cluster import Cluster
 from tests.executors.marked import assert_nothing_is_left, marked, wait_for
 from tests.kills import count_games
 from tests.runs.test_rogues import IN_THE_CUP, IN_THE_WORKER, bots_for_a_cup

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.check.extent import GAMES, RATING
-from arena.check.guess import Climb
+from arena.check.item import GAMES, RATING
+from arena.check.sparring import Climb
 from arena.entries.catalogue import ELO as LADDER
-from arena.statistics.apart import pair_scores
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.ratings import ELO, fit_one
+from arena.statistics.two_bots import pair_scores
 from arena.tournament.schedule import Pairing
 from bench import ladder
 from bench.studies.fields import score_shares

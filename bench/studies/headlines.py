@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.apart import pair_scores
-from arena.statistics.counts import PairTotals
+from arena.statistics.cycles import Field, find_misfits, make_residuals
+from arena.statistics.difference import PairTotals
 from arena.statistics.distributions import expit
-from arena.statistics.field import Field, find_misfits, make_residuals
 from arena.statistics.ratings import ELO
+from arena.statistics.two_bots import pair_scores
 from arena.tables.headline import Headline, find_headline
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, gauntlet, round_robin

@@ -15,9 +15,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.addons.league.league_ratings import rate
+from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.ledger import ACTIVE, Pairs, Version
-from arena.addons.league.matching import BLOCK, Contender, choose_meetings
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.ratings import ELO, Fit, PairScores
 from bench.studies.fields import score_shares

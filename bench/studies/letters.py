@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from arena.statistics.counts import PairTotals
+from arena.statistics.cycles import Field
+from arena.statistics.difference import PairTotals
 from arena.statistics.distributions import Floats
-from arena.statistics.field import Field
 from arena.statistics.intervals import Z95
-from arena.statistics.letters import split_letters
 from arena.statistics.ratings import ELO, Fit, PairScores
+from arena.statistics.wording import split_letters
 from arena.tables.counted import group_bots, make_verdicts
 from arena.tournament.schedule import Pairing
 from bench.studies.fields import score_shares

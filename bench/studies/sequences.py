@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from arena.statistics.apart import SHARES, log_capital
-from arena.statistics.counts import ScoreCounts
+from arena.statistics.difference import ScoreCounts
 from arena.statistics.distributions import find_root
+from arena.statistics.two_bots import SHARES, log_capital
 from bench.studies.fields import score_shares
 
 SEED = 2023

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.addons.studies.effects import make_effects
-from arena.tournament.swap import find_taken
+from arena.tournament.rule_changes import find_taken
 from engine import KINDS, STANDARD, Rules, State, outcome
 from engine.cards import CHARS, UNIT
 from engine.play import playout

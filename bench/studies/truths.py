@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.statistics.apart import pair_scores
-from arena.statistics.counts import ScoreCounts
+from arena.statistics.difference import ScoreCounts
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO, Fit
+from arena.statistics.two_bots import pair_scores
 from arena.tournament.schedule import Pairing
 from bench.studies.fields import Simulated, score_shares
 

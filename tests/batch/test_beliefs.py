@@ -12,7 +12,7 @@ import pytest
 
 from arena.batch.beliefs import Belief, Model
 from arena.batch.lockstep import Lockstep
-from arena.batch.responses import respond
+from arena.batch.rival import respond
 from arena.batch.rollouts import WHOLE, action_values
 from bots.apprentice import Apprentice, own_network
 from bots.champion import values_after

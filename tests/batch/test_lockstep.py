@@ -11,9 +11,9 @@ from arena.addons.rl import DRAW, Encoding, Lockstep, find_worths, mask, random_
 from engine import STANDARD, SUPPORTS, Rules, State, outcome, pack_of
 from engine.encoding import NEWEST, worths
 from engine.view import view
+from tests.addons.rl.ground_truth import VARIANTS
+from tests.addons.rl.small_decks import SMALL_DECKS
 from tests.positions import RULE_SETS
-from tests.rl.ground_truth import VARIANTS
-from tests.rl.small_decks import SMALL_DECKS
 from tests.tiers import few
 
 ALL_RULES = RULE_SETS | {f"few cards: {name}": rules for name, rules in SMALL_DECKS.items()}

@@ -8,15 +8,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from arena.batch.replay import Replay
-from arena.batch.tally import find_points, find_sources
+from arena.batch.replay import Replay, find_points, find_sources
 from arena.errors import InputError
 from arena.tables.run_games import Row, read_batches
 from engine import CITY, TAKE, Rules, State, breakdown, counts
 from engine import points as points_of
 from engine.cards import pack_of
-from tests.insight.games import Played, play, random_rules, rows_of, tournament
 from tests.positions import RULE_SETS
+from tests.tables.games import Played, play, random_rules, rows_of, tournament
 
 RANDOM_RULES = [random_rules(Random(seed)) for seed in range(30)]
 

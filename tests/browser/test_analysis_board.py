@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.runs.review import describe_judge, draw_players, review_record, what_if
+from arena.runs.judge_games import describe_judge, draw_players, review_record, what_if
 from arena.store.finished import Branch, branch_timeline, line_timeline
 from arena.store.html_page import render_replay
-from arena.tournament.judged import Judged, is_blunder
+from arena.tournament.thinking import Judged, is_blunder
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once
-from tests.records.games import random_record
 from tests.runs.test_what_if import other_action
+from tests.store.games import random_record
 
 RECORD = random_record(Random(2))
 EVIL = "<b>ann</b>\u05e9"

@@ -13,7 +13,7 @@ import pytest
 from arena.addons.studies.ablate_rules import ablate
 from arena.addons.studies.tune_parameters import tune
 from arena.differences.changes import find_changes
-from arena.differences.run_files import make_files
+from arena.differences.profiles import make_files
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.reports.changes_report import make_changes_report
@@ -25,12 +25,12 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests.addons.studies.test_tune import tuning
 from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
 from tests.conftest import Once
 from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.rogues import FOLDER
-from tests.runs.test_tune import tuning
 from tests.runs.test_verify import HERE
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}

@@ -10,8 +10,8 @@ import pytest
 
 from arena.addons.league import submission
 from arena.addons.league.league_site import write_site
+from tests.addons.league.small import a_league, accept, play, write_bot
 from tests.browser.conftest import PHONE, find_faults, overflowing
-from tests.leagues.small import a_league, accept, play, write_bot
 
 Open = Callable[..., Any]
 

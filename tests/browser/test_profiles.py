@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from arena.differences.run_files import make_files
+from arena.differences.profiles import make_files
 from arena.reports.blocks import Chart
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report

@@ -17,13 +17,13 @@ import pytest
 
 from arena.addons.league.league_site import write_site
 from arena.addons.table.guard import write_page
+from tests.addons.league.small import a_league, play
+from tests.addons.table import Client, running
+from tests.addons.table.interrupting import leave_journal
+from tests.addons.table.results import HOSTILE, make_results
+from tests.addons.table.test_playing import BROKEN, LOWEST
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.conftest import run_here
-from tests.leagues.small import a_league, play
-from tests.table import Client, running
-from tests.table.interrupting import leave_journal
-from tests.table.results import HOSTILE, make_results
-from tests.table.test_playing import BROKEN, LOWEST
 
 Open = Callable[..., Any]
 BOARD = ".arena-board[data-ply]"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from arena.addons.table import second_look
+from tests.addons.table import Client, running
+from tests.addons.table.results import HOSTILE
+from tests.addons.table.test_own_games import FACTS, GREEDY, finished
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.browser.test_table import await_turn, begin, is_over
 from tests.conftest import start_command
-from tests.table import Client, running
-from tests.table.results import HOSTILE
-from tests.table.test_own_games import FACTS, GREEDY, finished
 from tests.waiting import PATIENCE
 
 Open = Callable[..., Any]

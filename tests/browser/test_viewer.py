@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.store.card_layout import card_names
+from arena.store.board import card_names
 from arena.store.finished import Game, game_timeline, line_timeline
+from arena.store.folder import NAMINGS
 from arena.store.html_page import render_replay
-from arena.store.naming import NAMINGS
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
-from tests.records.games import game_with_thoughts, random_record
-from tests.records.test_timeline import states_of
+from tests.store.games import game_with_thoughts, random_record
+from tests.store.test_timeline import states_of
 from tests.tiers import few
 
 CHAMPION = resolve("champion")

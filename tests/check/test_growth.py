@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.check.growth import Growth, check_growth
-from arena.check.item import Item
+from arena.check.item import Growth, Item, check_growth
 from arena.check.sparring import Candidate, Sparring
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits

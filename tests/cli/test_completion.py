@@ -12,7 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from arena.cli import cli
-from arena.tournament.shipped import shipped
+from arena.tournament.yaml_text import shipped
 from tests import ROOT
 from tests.waiting import PATIENCE
 

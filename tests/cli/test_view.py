@@ -18,7 +18,7 @@ import pytest
 from arena.store.html_page import is_replay
 from tests.cli.test_records import LABEL, play
 from tests.conftest import Done, Once, run_here
-from tests.records.games import random_record
+from tests.store.games import random_record
 
 EVIL = "<b>\"'\u05e9\uff57"
 

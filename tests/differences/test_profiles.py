@@ -10,15 +10,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.differences.profiles import MOST_BESIDE, Beside, Profiles, make_profiles
-from arena.differences.run_files import Files, make_files
+from arena.differences.profiles import (
+    MOST_BESIDE,
+    Beside,
+    Files,
+    Profiles,
+    make_files,
+    make_profiles,
+)
 from arena.lanes.faults import Fault
 from arena.statistics.common import compare, join, means_against, shares_against
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate, Moments, find_significant
 from arena.store.counting import Counts
 from arena.store.store import Store
-from arena.tables.by_opponent import BOT_PARTS, PARTS, count_endings, number_sides
+from arena.tables.counted import BOT_PARTS, PARTS, count_endings, number_sides
 from arena.tables.losses import JudgedTables
 from engine import TAKE, State
 from engine.notation import parse_actions

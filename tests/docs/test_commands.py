@@ -85,7 +85,7 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "shipped").mkdir()
     short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
     (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
-    monkeypatch.setattr("arena.tournament.shipped.FOLDER", tmp_path / "shipped")
+    monkeypatch.setattr("arena.tournament.yaml_text.FOLDER", tmp_path / "shipped")
     return tmp_path
 
 

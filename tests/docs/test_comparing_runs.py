@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.reports.difference_section import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
+from arena.reports.changes_report import NOT_SIGNIFICANT, NOT_TESTED, SIGNIFICANT
 from tests import ROOT, markdown
 
 PAGE = (ROOT / "docs" / "comparing-runs.md").read_text()

@@ -6,7 +6,7 @@ import json
 import re
 
 from tests import ROOT
-from tests.rl.ground_truth import PATH, VARIANTS
+from tests.addons.rl.ground_truth import PATH, VARIANTS
 
 PAGE = (ROOT / "docs" / "openspiel.md").read_text()
 

@@ -12,8 +12,8 @@ import pytest
 
 import arena as library
 from arena.entries.catalogue import ELO
-from arena.statistics.apart import pair_scores
 from arena.statistics.ratings import fit_one
+from arena.statistics.two_bots import pair_scores
 from arena.tournament import config
 from arena.tournament.stop import Until
 from bench.studies.ladder import count_pairs
@@ -46,7 +46,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "shipped").mkdir()
     short = (ROOT / "configs" / "quickstart.yaml").read_text().replace("pairs: 500", "pairs: 5")
     (tmp_path / "shipped" / "quickstart.yaml").write_text(short)
-    monkeypatch.setattr("arena.tournament.shipped.FOLDER", tmp_path / "shipped")
+    monkeypatch.setattr("arena.tournament.yaml_text.FOLDER", tmp_path / "shipped")
     return tmp_path
 
 

@@ -8,7 +8,7 @@ import tomllib
 import yaml
 
 from arena.addons.league import ledger
-from arena.store import database, judged_games
+from arena.store import database, judge
 from arena.tournament.versions import minor, version_here
 from engine import encoding, record
 from tests import ROOT
@@ -22,7 +22,7 @@ def test_the_page_has_the_number_of_each_format() -> None:
     assert f"| {minor(version_here())} opens |" in PAGE
     rows = dict(re.findall(r"^\| ([^|]+?) \|[^|]+\| ([\d.]+) \|$", PAGE, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
-    assert rows["`analysis.sqlite`, games that were judged"] == str(judged_games.FORMAT)
+    assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
     assert rows["a league, `league.sqlite`"] == str(ledger.FORMAT)
     assert rows["`manifest.json`, `tune.json`"] == minor(version_here())
     assert rows["a record, and the journal of an interrupted game"] == str(record.FORMAT)

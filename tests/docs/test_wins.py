@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.reports import take_section as takes
+from arena.reports import seat_section as takes
 from arena.tables.table_columns import CARDS
 from tests import ROOT, markdown
 

@@ -10,7 +10,7 @@ ARENA = [
         "arena/tournament/match.py",
         'winning_seat, win_type = 1 - guilty, "forfeit"',
         'winning_seat, win_type = guilty, "forfeit"',
-        "tests/games/test_match.py::test_a_rogue_forfeits_in_either_seat",
+        "tests/tournament/test_match.py::test_a_rogue_forfeits_in_either_seat",
     ),
     Fault(
         "modules of the working folder imported by `python -m arena`",
@@ -36,7 +36,7 @@ ARENA = [
     ),
     Fault(
         "a second try that is a second chance",
-        "arena/executors/repeat.py",
+        "arena/executors/judge_chunk.py",
         "            if not _same_moves(game, end, second):",
         "            if False:",
         "tests/executors/test_repeat.py::test_a_second_try_is_no_second_chance",
@@ -86,7 +86,7 @@ ARENA = [
     ),
     Fault(
         "a shipped config preferred to a file of its name",
-        "arena/tournament/shipped.py",
+        "arena/tournament/yaml_text.py",
         "(os.path.lexists(path) and not path.is_dir())",
         "False",
         "tests/tournament/test_shipped.py::test_a_file_wins_over_a_shipped_config",
@@ -96,7 +96,7 @@ ARENA = [
         "arena/tournament/schedule.py",
         "if self.seat == 0 else (opponent, bot)",
         "if self.seat == 0 else (bot, opponent)",
-        "tests/games/test_match.py::test_a_pairing_has_the_same_games_whichever_bot_is_named_first",
+        "tests/tournament/test_match.py::test_a_pairing_has_the_same_games_whichever_bot_is_named_first",
     ),
     Fault(
         "intervals by game instead of by pair",
@@ -110,7 +110,7 @@ ARENA = [
         "arena/entries/entry.py",
         "deepcopy(self.params) if self.params else {}",
         "self.params",
-        "tests/games/test_match.py::test_a_list_among_the_parameters_is_new_in_every_game",
+        "tests/tournament/test_match.py::test_a_list_among_the_parameters_is_new_in_every_game",
     ),
     Fault(
         "a forfeit by rule given to the innocent",
@@ -128,7 +128,7 @@ ARENA = [
     ),
     Fault(
         "a bot blamed for one kill from outside",
-        "arena/executors/deaths.py",
+        "arena/executors/answers.py",
         "_SURE = 6",
         "_SURE = 1",
         "tests/executors/test_deaths.py::test_six_deaths_in_a_row_at_one_question_are_the_bots",
@@ -205,38 +205,38 @@ ARENA = [
     ),
     Fault(
         "a record's take of five cards from a row of three or four",
-        "arena/store/card_layout.py",
+        "arena/store/board.py",
         "start = max(0, len(self.row) - take_size)",
         "start = len(self.row) - take_size",
-        "tests/records/test_show.py::test_a_take_is_the_whole_row_up_to_five_cards",
+        "tests/store/test_show.py::test_a_take_is_the_whole_row_up_to_five_cards",
     ),
     Fault(
         "a board's take of five cards from a row of three or four",
         "arena/store/board.py",
         "return max(0, len(self.row) - self.view.rules.take_size)",
         "return len(self.row) - self.view.rules.take_size",
-        "tests/records/test_board.py::test_a_take_is_the_whole_row_up_to_five_cards",
+        "tests/store/test_board.py::test_a_take_is_the_whole_row_up_to_five_cards",
     ),
     Fault(
         "the oldest events kept in place of the latest",
         "arena/store/board.py",
         "*self.events(since)[-_MOST_EVENTS:]",
         "*self.events(since)[:_MOST_EVENTS]",
-        "tests/records/test_board.py::test_only_the_latest_of_many_events_are_shown",
+        "tests/store/test_board.py::test_only_the_latest_of_many_events_are_shown",
     ),
     Fault(
         "bots of equal Elo in the order of a fit's last bits",
         "arena/tables/counted.py",
         "table = _rounded(table.reset_index())",
         "table = table.reset_index()",
-        "tests/insight/test_tables.py::test_bots_of_equal_elo_are_in_the_order_of_their_labels",
+        "tests/tables/test_tables.py::test_bots_of_equal_elo_are_in_the_order_of_their_labels",
     ),
     Fault(
         "a p99 that is a p90",
         "arena/store/csv_files.py",
         "times.quantile(0.99)",
         "times.quantile(0.9)",
-        "tests/insight/test_tables.py::test_timings_are_those_of_the_decisions",
+        "tests/tables/test_tables.py::test_timings_are_those_of_the_decisions",
     ),
     Fault(
         "the first lines of a traceback in place of the last",
@@ -250,14 +250,14 @@ ARENA = [
         "arena/tournament/timing.py",
         "        self.longest = max(self.longest, other.longest)\n",
         "",
-        "tests/games/test_timing.py::test_merged_timings_are_those_of_all_decisions",
+        "tests/tournament/test_timing.py::test_merged_timings_are_those_of_all_decisions",
     ),
     Fault(
         "quantiles rounded towards a second",
         "arena/tournament/timing.py",
         "math.floor(math.log2(max(seconds, 1e-9)) * _STEPS)",
         "int(math.log2(max(seconds, 1e-9)) * _STEPS)",
-        "tests/games/test_timing.py::test_a_quantile_is_at_most_4_5_percent_too_high",
+        "tests/tournament/test_timing.py::test_a_quantile_is_at_most_4_5_percent_too_high",
     ),
     Fault(
         "limits left out of the command that plays a game again",
@@ -285,14 +285,14 @@ ARENA = [
         "arena/tournament/match.py",
         "return Finished(state, forfeit.fault, seat)",
         "return Finished(state, forfeit.fault, state.to_act)",
-        "tests/games/test_match.py::test_a_bot_that_cannot_begin_is_guilty_in_either_seat",
+        "tests/tournament/test_match.py::test_a_bot_that_cannot_begin_is_guilty_in_either_seat",
     ),
     Fault(
         "output lost with the strategy that could not be made",
         "arena/tournament/players.py",
         "forfeit_from(error, self.printed + self.output.take())",
         "forfeit_from(error, self.printed)",
-        "tests/games/test_match.py::test_a_bot_that_cannot_begin_is_guilty_in_either_seat",
+        "tests/tournament/test_match.py::test_a_bot_that_cannot_begin_is_guilty_in_either_seat",
     ),
     Fault(
         "a store of another version read",
@@ -327,14 +327,14 @@ ARENA = [
         "arena/store/damage.py",
         "return find_altered(database)",
         "return None",
-        "tests/insight/test_flips.py::test_a_flip_in_a_closed_store_is_named_or_harmless",
+        "tests/tables/test_flips.py::test_a_flip_in_a_closed_store_is_named_or_harmless",
     ),
     Fault(
         "a game in the place of another one not found",
         "arena/store/damage.py",
         "+ plies * 7919 + pairing * 104729)",
         "+ plies * 7919)",
-        "tests/insight/test_flips.py::test_a_pairing_is_part_of_a_checksum",
+        "tests/tables/test_flips.py::test_a_pairing_is_part_of_a_checksum",
     ),
     Fault(
         "a label that is a formula",
@@ -422,14 +422,14 @@ ARENA = [
     ),
     Fault(
         "a rating for a bot that never loads",
-        "arena/tables/run_tables.py",
+        "arena/tables/win_tables.py",
         "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
         "return Field(pairings, counts.played.pair_totals, labels, (), anchors, **how)",
         "tests/cli/test_first_contact.py::test_a_bot_that_does_not_load_is_not_rated",
     ),
     Fault(
         "games that were not played in the ratings",
-        "arena/tables/run_tables.py",
+        "arena/tables/win_tables.py",
         "return Field(pairings, counts.played.pair_totals, labels, unrated, anchors, **how)",
         "return Field(pairings, counts.pair_totals, labels, unrated, anchors, **how)",
         "tests/runs/test_unrated.py::test_games_that_were_not_played_change_no_elo",
@@ -443,7 +443,7 @@ ARENA = [
     ),
     Fault(
         "a letter for two bots that were told apart",
-        "arena/statistics/letters.py",
+        "arena/statistics/wording.py",
         "if not is_apart(upper, lower):",
         "if is_apart(upper, lower):",
         "tests/statistics/test_letters.py::test_bots_on_a_line_have_letters_in_a_row",
@@ -495,7 +495,7 @@ ARENA = [
         "arena/store/timeline.py",
         '"removed": to_text(bytes(sorted(last.removed))) if seat is None else None,',
         '"removed": to_text(bytes(sorted(last.removed))),',
-        "tests/records/test_sources.py::"
+        "tests/store/test_sources.py::"
         "test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes",
     ),
     Fault(
@@ -503,28 +503,28 @@ ARENA = [
         "arena/store/finished.py",
         "(0, 1) if seat is None else (seat,)",
         "(0, 1)",
-        "tests/records/test_sources.py::test_only_the_seat_of_the_page_is_asked_for_chances",
+        "tests/store/test_sources.py::test_only_the_seat_of_the_page_is_asked_for_chances",
     ),
     Fault(
         "a fault's message in the page of one seat",
         "arena/store/finished.py",
         "game.ending if seat is None else _known_ending(game)",
         "game.ending",
-        "tests/records/test_sources.py::test_a_fault_does_not_say_what_the_guilty_bot_held",
+        "tests/store/test_sources.py::test_a_fault_does_not_say_what_the_guilty_bot_held",
     ),
     Fault(
         "a swap that leaves the past as it was",
-        "arena/tournament/swap.py",
+        "arena/tournament/rule_changes.py",
         "        after[taken.played] = other",
         "        pass",
-        "tests/games/test_swap.py::test_a_swap_changes_one_card_of_a_pile_and_one_out_of_the_game",
+        "tests/tournament/test_swap.py::test_a_swap_changes_one_card_of_a_pile_and_one_out_of_the_game",
     ),
     Fault(
         "the opponent's result in place of the taker's",
         "arena/addons/studies/intervene.py",
         "side = int(swap.seat != seat)",
         "side = int(swap.seat == seat)",
-        "tests/runs/test_intervene.py"
+        "tests/addons/studies/test_intervene.py"
         "::test_a_swap_is_worth_what_the_piles_say_where_bots_do_not_look_at_them",
     ),
     Fault(
@@ -532,7 +532,7 @@ ARENA = [
         "arena/addons/studies/effects.py",
         'pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)',
         "pair = np.arange(len(rows))",
-        "tests/differences/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
+        "tests/addons/studies/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",
     ),
     Fault(
         "a total of a comparison that is four times too large",
@@ -550,7 +550,7 @@ ARENA = [
     ),
     Fault(
         "a link in the last cell of a row in Markdown",
-        "arena/reports/markdown.py",
+        "arena/reports/blocks.py",
         'cells[0] = f"[{cells[0]}]({link})"',
         'cells[-1] = f"[{cells[-1]}]({link})"',
         "tests/reports/test_markdown.py"
@@ -593,10 +593,10 @@ ARENA = [
     ),
     Fault(
         "rounds of a search on the same deals",
-        "arena/addons/studies/tune_plan.py",
+        "arena/addons/studies/tuned.py",
         'seed=stream(self.base.seed, "tune", "round", number).getrandbits(63),',
         "seed=self.base.seed,",
-        "tests/runs/test_tune.py::test_all_candidates_of_a_round_meet_the_same_deals",
+        "tests/addons/studies/test_tune.py::test_all_candidates_of_a_round_meet_the_same_deals",
     ),
     Fault(
         "candidates on deals of their own",
@@ -611,21 +611,21 @@ ARENA = [
         "arena/addons/studies/tune_parameters.py",
         "by_opponent = result.fault is not None and result.winner == 0",
         "by_opponent = False",
-        "tests/runs/test_tune.py::test_an_opponent_that_fails_ends_the_search_with_one_line",
+        "tests/addons/studies/test_tune.py::test_an_opponent_that_fails_ends_the_search_with_one_line",
     ),
     Fault(
         "a setting that failed tried again",
         "arena/addons/studies/search.py",
         "        return [point for point in snapped if point not in self.failed]",
         "        return [*snapped]",
-        "tests/tournament/test_search.py::test_what_failed_is_never_tried_again",
+        "tests/addons/studies/test_search.py::test_what_failed_is_never_tried_again",
     ),
     Fault(
         "errors on common deals taken for independent ones",
         "arena/addons/studies/surrogate.py",
         "return np.asarray(correlation * np.outer(roots, roots) / max(1, deals))",
         "return np.asarray(np.diag(roots**2) / max(1, deals))",
-        "tests/statistics/test_surrogate.py"
+        "tests/addons/studies/test_surrogate.py"
         "::test_the_covariance_of_scores_on_common_deals_is_that_of_their_errors",
     ),
     Fault(
@@ -633,7 +633,7 @@ ARENA = [
         "arena/addons/studies/tune_parameters.py",
         "        batch = self.read(place) or self.search.next()",
         "        batch = self.search.next()",
-        "tests/runs/test_tune.py::test_a_round_of_another_search_is_refused",
+        "tests/addons/studies/test_tune.py::test_a_round_of_another_search_is_refused",
     ),
     Fault(
         "a hidden pile that tells what is in it",
@@ -647,6 +647,6 @@ ARENA = [
         "arena/tournament/players.py",
         "        view = self.narrow(view)\n",
         "",
-        "tests/cli/test_restrict.py::test_the_same_in_a_process_of_its_own",
+        "tests/addons/studies/test_restrict.py::test_the_same_in_a_process_of_its_own",
     ),
 ]

@@ -63,7 +63,7 @@ BOTS = [
     ),
     Fault(
         "a response that does not see what the other seat has played",
-        "arena/batch/responses.py",
+        "arena/batch/rival.py",
         "seen = _REPLIES * seen + actions + 1",
         "seen = _REPLIES * seen",
         "tests/batch/test_beliefs.py::test_a_response_is_that_of_a_plain_search",
@@ -73,6 +73,6 @@ BOTS = [
         "arena/addons/learn/teach_learner.py",
         "[1 - row[2] for row in rows]",
         "[row[2] for row in rows]",
-        "tests/cli/test_probe.py::test_a_bot_without_scores_is_probed_by_a_clone",
+        "tests/addons/learn/test_probe_commands.py::test_a_bot_without_scores_is_probed_by_a_clone",
     ),
 ]

@@ -124,14 +124,14 @@ ENGINE = [
         "engine/strategy.py",
         "if limit is not None and seconds > limit:",
         "if limit is not None and seconds > 9 * limit:",
-        "tests/games/test_match.py::test_a_late_answer_is_a_forfeit_when_it_comes_back",
+        "tests/tournament/test_match.py::test_a_late_answer_is_a_forfeit_when_it_comes_back",
     ),
     Fault(
         "True taken for an action",
         "engine/state.py",
         "if isinstance(action, bool):",
         "if isinstance(action, str):",
-        "tests/games/test_match.py::test_an_illegal_action_is_named_with_the_legal_ones",
+        "tests/tournament/test_match.py::test_an_illegal_action_is_named_with_the_legal_ones",
     ),
     Fault(
         "hands that all count as one deal",

@@ -17,7 +17,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
-from arena.runs.prepare import describe_note
+from arena.runs.rerun import describe_note
 from tests.conftest import Arena
 from tests.runs.test_rogues import needs_jail
 

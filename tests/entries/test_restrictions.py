@@ -9,7 +9,7 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.entries.restrictions import RESTRICTIONS, Restricted
-from arena.tournament.swap import find_taken, make_swap
+from arena.tournament.rule_changes import find_taken, make_swap
 from bots.flat_mc import bot as flat_mc
 from bots.ismcts import bot as ismcts
 from bots.uniform import bot as uniform

@@ -22,9 +22,9 @@ from arena.entries.source_reader import make_outline
 from arena.entries.syntax import check_archive, find_shape, find_syntax_errors, read_outlines
 from arena.errors import ArenaError, InputError
 from tests import ROOT
+from tests.addons.league.small import a_league, accept
+from tests.addons.table import running
 from tests.entries.costly import COSTLY, MARK, ODD, make_crowded
-from tests.leagues.small import a_league, accept
-from tests.table import running
 from tests.tiers import few
 
 COSTS = "reading the source takes more than 1 s of a processor or 100 MB of memory"

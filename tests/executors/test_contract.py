@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from arena.addons.cluster.dask import PoolExecutor
 from arena.addons.cluster.fleet import Fleet
-from arena.addons.cluster.pool import PoolExecutor
 from arena.addons.cluster.roster import Place
 from arena.entries.resolve import resolve
 from arena.executors.contract import Executor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.errors import WorkerDied
-from arena.executors.deaths import Asking, Deaths, Progress
+from arena.executors.answers import Asking, Deaths, Progress
 from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Pairing
 

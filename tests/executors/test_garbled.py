@@ -12,6 +12,7 @@ from arena.executors.answers import (
     ASKING,
     PLAYED,
     WORDS,
+    Asking,
     Frames,
     Garbled,
     LastWords,
@@ -19,7 +20,6 @@ from arena.executors.answers import (
     read_answer,
     write_answer,
 )
-from arena.executors.deaths import Asking
 from arena.executors.local import LocalExecutor
 from arena.executors.log import run_log
 from arena.lanes.limits import Limits

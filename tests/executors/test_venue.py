@@ -29,8 +29,8 @@ from arena.tournament.config import Config
 from arena.tournament.keys import ExecutorChoice, Venue, choose_venue
 from arena.tournament.tournament import Tournament
 from engine.rules import STANDARD
+from tests.addons.league.small import a_league
 from tests.house import modules, syntax
-from tests.leagues.small import a_league
 
 FIELDS = {*Venue.__struct_fields__}
 HERE_ONLY = {"executor"}  # what a command or call is without that plays on this machine only
@@ -243,7 +243,7 @@ def test_an_order_of_a_check_has_its_venue() -> None:
 OWNERS: Mapping[str, set[str]] = {
     "LocalExecutor": {"arena.executors.contract"},
     "DaskExecutor": {"arena.executors.contract"},
-    "PoolExecutor": {"arena.executors.contract", "arena.addons.cluster.pool"},
+    "PoolExecutor": {"arena.executors.contract", "arena.addons.cluster.dask"},
     "mpi_executor": {"arena.executors.contract"},
     "Venue": {"arena.tournament.keys", "arena.addons.league.submission"},  # which times a bot
 }

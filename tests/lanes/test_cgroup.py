@@ -15,9 +15,17 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.lanes import cgroup, jail
-from arena.lanes.cgroup import RUN, Group, find_base, groups_of_run, has_groups, locate, make_group
-from arena.lanes.cleanup import remove_folder
+from arena.lanes import cleanup, jail
+from arena.lanes.cleanup import (
+    RUN,
+    Group,
+    find_base,
+    groups_of_run,
+    has_groups,
+    locate,
+    make_group,
+    remove_folder,
+)
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.meter import Meter
@@ -59,14 +67,14 @@ def members(group: Path) -> list[str]:
 
 def test_groups_of_others_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever their names; that of a killed run goes with its folder."""
-    monkeypatch.setattr(cgroup, "find_base", lambda: tmp_path)
+    monkeypatch.setattr(cleanup, "find_base", lambda: tmp_path)
     for name in ("killed", "arena", "friday"):
         (tmp_path / f"noir-arena-{RUN}{name}").mkdir()
     before = groups(tmp_path)
     with groups_of_run(NAME):
         assert groups(tmp_path) == sorted([*before, GROUP])
     assert groups(tmp_path) == before
-    cgroup.remove_groups(f"{RUN}killed")
+    cleanup.remove_groups(f"{RUN}killed")
     assert groups(tmp_path) == sorted({*before} - {f"noir-arena-{RUN}killed"})
 
 
@@ -75,7 +83,7 @@ def test_without_groups_everything_else_works(
     base: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A group without a folder does nothing."""
-    monkeypatch.setattr(cgroup, "find_base", lambda: base)
+    monkeypatch.setattr(cleanup, "find_base", lambda: base)
     with groups_of_run(NAME):
         group = make_group(Path("/tmp", NAME))
     assert (group, group.joining, group.used()) == (Group(), (), 0.0)
@@ -196,5 +204,5 @@ def test_where_a_group_cannot_be_made_there_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run goes on without it: its group may be full, or gone."""
-    monkeypatch.setattr(cgroup, "_run_of", lambda _: tmp_path / "gone")
+    monkeypatch.setattr(cleanup, "_run_of", lambda _: tmp_path / "gone")
     assert make_group(Path("/tmp", NAME)) == Group()

@@ -38,7 +38,7 @@ assert next(items).status == "ok"
 items.close()
 """,
     "site": """
-from arena.executors import site_host as host
+from arena.addons.cluster import wire as host
 from arena.lanes.launch import Program
 assert Program(host.PROGRAM, stdin=subprocess.DEVNULL).process.wait() == 0
 """,

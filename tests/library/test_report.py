@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import arena
-from arena.library.report_view import RunReport
+from arena.library.rating import RunReport
 from tests.reports.runs import cup, make_store, report_of
 
 
@@ -104,7 +104,7 @@ def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
 def test_a_report_has_the_times_where_there_are_any(results: arena.Results) -> None:
     """They are the clock's, and so in no report of a run that has none."""
     assert "Faults and time" in results.report().markdown()
-    from arena.library.report_view import ReportedRun, make_run_report
+    from arena.library.rating import ReportedRun, make_run_report
 
     run = ReportedRun(None, results._tournament, results._store, results._extent)
     assert "Faults and time" not in make_run_report(run, results.timings.head(0)).markdown()

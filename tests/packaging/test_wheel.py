@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.tournament.shipped import shipped
+from arena.tournament.yaml_text import shipped
 from tests import ROOT
 from tests.packaging import smoke, wheel
 from tests.packaging.__main__ import MOST

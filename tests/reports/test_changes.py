@@ -13,16 +13,14 @@ import pytest
 from arena.addons.studies.ablate_rules import ablate, make_ablation_report
 from arena.differences.changes import find_changes
 from arena.differences.difference_headline import Shown
-from arena.differences.run_files import make_files
+from arena.differences.profiles import make_files
 from arena.differences.verdict import read_path
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.reports.about import RunFacts
-from arena.reports.blocks import Chart, Report, Table, Text
-from arena.reports.changes_report import make_changes_report
-from arena.reports.difference_section import name_significant, point_chart
+from arena.reports.blocks import Chart, Report, Table, Text, to_markdown
+from arena.reports.changes_report import make_changes_report, name_significant, point_chart
 from arena.reports.html import to_html
-from arena.reports.markdown import to_markdown
 from arena.reports.run_report import make_report
 from arena.statistics.intervals import Estimate
 from arena.tournament.rule_changes import make_variants

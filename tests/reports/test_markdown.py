@@ -11,8 +11,19 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from arena.errors import escape
-from arena.reports.blocks import Cell, Chart, Code, Replay, Replays, Report, Section, Table, Text
-from arena.reports.markdown import MOST_ROWS, to_markdown
+from arena.reports.blocks import (
+    MOST_ROWS,
+    Cell,
+    Chart,
+    Code,
+    Replay,
+    Replays,
+    Report,
+    Section,
+    Table,
+    Text,
+    to_markdown,
+)
 from arena.tables.table_columns import Column
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.differences.profiles import make_profiles
-from arena.differences.run_files import make_files
+from arena.differences.profiles import make_files, make_profiles
 from arena.reports import games as telling_games
-from arena.reports.blocks import Chart, Profiles, Report, Section, Text
+from arena.reports.blocks import Chart, Profiles, Report, Section, Text, to_markdown
 from arena.reports.games import find_telling, replay_id
 from arena.reports.html import to_html
-from arena.reports.markdown import to_markdown
 from arena.reports.profile_data import DIGITS, Games, write_change, write_value
 from arena.reports.run_report import make_report
 from arena.store.finished import Game

@@ -11,13 +11,12 @@ from itertools import combinations, pairwise
 import pandas as pd
 import pytest
 
-from arena.differences.run_files import Files, make_files
+from arena.differences.profiles import Files, make_files
 from arena.lanes.faults import Fault
-from arena.reports.blocks import Code, Report, Table, write_cell
+from arena.reports.blocks import Code, Report, Table, to_markdown, write_cell
 from arena.reports.charts import MOST_ROWS
 from arena.reports.games import _least_leads
 from arena.reports.html import find_rest, to_html, write_rows
-from arena.reports.markdown import to_markdown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.run_report import make_report
 from arena.reports.seat_section import find_named

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from arena.reports.about import with_glossary
-from arena.reports.blocks import Report, Section, Table, Text
-from arena.reports.markdown import to_markdown
+from arena.reports.blocks import Report, Section, Table, Text, to_markdown
 from arena.reports.standings_section import standings_section
 from arena.tables.findings import Findings, Unbounded
 from arena.tables.table_columns import STANDINGS

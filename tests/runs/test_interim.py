@@ -9,10 +9,10 @@ import pytest
 from arena.lanes.faults import Fault
 from arena.runs import interim
 from arena.runs.interim import Interim
-from arena.statistics.field import Field
+from arena.statistics.cycles import Field
 from arena.store.store import Store
 from arena.tables import counted
-from arena.tables.summary import plain_rows
+from arena.tables.headline import plain_rows
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from tests.reports.runs import cup

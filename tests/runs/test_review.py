@@ -10,13 +10,12 @@ import pytest
 
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
-from arena.runs.judge_games import find_judge, judge_games
-from arena.runs.review import review_record
-from arena.store.judged_games import JudgedGames
-from arena.tournament.judged import Judged, Recorded
+from arena.runs.judge_games import find_judge, judge_games, review_record
+from arena.store.judge import JudgedGames
+from arena.tournament.thinking import Judged, Recorded
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
-from tests.records.games import random_record
+from tests.store.games import random_record
 
 
 def deal_of(first: str, second: str, row: str) -> str:

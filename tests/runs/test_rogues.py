@@ -24,7 +24,7 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
-from arena.lanes.cgroup import has_groups
+from arena.lanes.cleanup import has_groups
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.store.folder import RunFolder

@@ -12,7 +12,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
-from arena.runs import run_progress
+from arena.runs import saving
 from arena.runs.run import run
 from arena.runs.verify import Difference, verify
 from arena.store.folder import RunFolder
@@ -58,7 +58,7 @@ class Closest(Rounds):
 @pytest.fixture(autouse=True)
 def closest(monkeypatch: pytest.MonkeyPatch) -> None:
     SEEN.clear()
-    monkeypatch.setattr(run_progress, "make_rounds", Closest)
+    monkeypatch.setattr(saving, "make_rounds", Closest)
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_p
     folder = RunFolder(tmp_path / "cup")
     with pytest.MonkeyPatch.context() as patch:
         patch.undo()
-        patch.setattr(run_progress, "make_rounds", lambda tournament: Whole(tournament))
+        patch.setattr(saving, "make_rounds", lambda tournament: Whole(tournament))
         run(longer, LocalExecutor(2), folder, QUIET)
         before = files(folder.path, *looked)
     outcome = run(cup, LocalExecutor(2), folder, QUIET)
@@ -138,7 +138,7 @@ def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_p
     run(cup, LocalExecutor(2), RunFolder(tmp_path / "new"), QUIET)
     assert files(folder.path, *looked) == files(tmp_path / "new", *looked)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_progress, "make_rounds", lambda tournament: Whole(tournament))
+        patch.setattr(saving, "make_rounds", lambda tournament: Whole(tournament))
         assert run(longer, LocalExecutor(2), folder, QUIET).played == 0
     assert files(folder.path, *looked) == before
 

@@ -9,13 +9,13 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.runs.review import draw_players, what_if
+from arena.runs.judge_games import draw_players, what_if
 from arena.store.finished import Branch, branch_timeline
 from engine import Record, Setup, State
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
-from tests.records.games import random_record
+from tests.store.games import random_record
 
 RECORD = random_record(Random(5))
 GREEDY = draw_players(resolve("greedy"))

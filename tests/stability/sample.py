@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.store.folder import TIMINGS
+from tests.addons.table.interrupting import leave_journal
 from tests.conftest import run_here
-from tests.table.interrupting import leave_journal
 
 _CUP = """\
 bots: [greedy, uniform, majority, ./breaks.py]

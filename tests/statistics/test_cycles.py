@@ -7,10 +7,10 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
-from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import (
     INTENSITY,
     POPULATION,
+    Field,
     alpha_rank,
     describe_cycle,
     find_beats,
@@ -18,7 +18,7 @@ from arena.statistics.cycles import (
     make_rankings,
     nash_average,
 )
-from arena.statistics.field import Field
+from arena.statistics.difference import PairTotals
 from arena.tournament.schedule import Pairing, round_robin
 
 RPS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])

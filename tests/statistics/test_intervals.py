@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from arena.statistics.intervals import score_interval
+from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.ratings import PairScores, fit_one
-from arena.statistics.spread import LADDER_SPREAD
 from tests.statistics.plain import fit
 
 Z = 1.959963984540054

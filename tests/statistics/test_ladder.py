@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arena.entries.catalogue import ELO, STRENGTHS
-from arena.statistics.apart import pair_scores
-from arena.statistics.spread import LADDER_SPREAD
+from arena.statistics.model import LADDER_SPREAD
+from arena.statistics.two_bots import pair_scores
 from bench import ladder
 from bench.studies.fields import EFFECT, score_shares
 from tests import ROOT

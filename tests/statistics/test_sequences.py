@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from arena.statistics.apart import log_capital
+from arena.statistics.two_bots import log_capital
 from bench.studies import sequences
 from bench.studies.sequences import sequence_interval
 

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.statistics.model import LADDER_SPREAD, is_equal
 from arena.statistics.ratings import Fit, PairScores
-from arena.statistics.spread import LADDER_SPREAD, is_equal
 from bench.studies import unmet
 from bench.studies.unmet import PARTIALS, Partial, cover
 

@@ -9,11 +9,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.statistics.apart import pair_scores
-from arena.statistics.counts import ScoreCounts
+from arena.statistics.difference import ScoreCounts
 from arena.statistics.posterior import Posterior, draw
 from arena.statistics.ratings import ELO, Fit
-from arena.statistics.two_bots import sign_chance
+from arena.statistics.two_bots import pair_scores, sign_chance
 from arena.statistics.verdicts import Verdicts
 from bench.studies.truths import CASES, play
 from bench.studies.verdicts import simulate

@@ -23,7 +23,7 @@ from engine.notation import parse_actions, parse_deal
 from engine.view import view
 from tests import ROOT
 from tests.batch.test_last_plies import solve
-from tests.records.games import random_record, twins
+from tests.store.games import random_record, twins
 
 CHAMPION = resolve("champion")
 RECORD = random_record(Random(5))

@@ -12,7 +12,7 @@ import pytest
 
 from arena.errors import InputError
 from arena.store.folder import RunFolder
-from arena.store.judged_games import JudgedGames
+from arena.store.judge import JudgedGames
 
 
 def text(content: str) -> Callable[[TextIO], object]:

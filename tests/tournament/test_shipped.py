@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from arena.tournament import config, shipped
+from arena.tournament import config, yaml_text
 from tests import ROOT
 from tests.conftest import Arena
 
 
 def test_the_configs_of_the_clone_are_those_that_ship() -> None:
     """`configs/` in the clone is what a wheel has as `arena/configs/`."""
-    assert shipped.FOLDER.resolve() == ROOT / "configs"
-    assert shipped.shipped() == sorted(path.stem for path in (ROOT / "configs").iterdir())
+    assert yaml_text.FOLDER.resolve() == ROOT / "configs"
+    assert yaml_text.shipped() == sorted(path.stem for path in (ROOT / "configs").iterdir())
 
 
-@pytest.mark.parametrize("name", shipped.shipped())
+@pytest.mark.parametrize("name", yaml_text.shipped())
 def test_a_shipped_config_can_be_played(name: str) -> None:
     """It is valid, is named as its file, and all of its bots are found."""
-    settings = config.read(shipped.find_config(Path(name)))
+    settings = config.read(yaml_text.find_config(Path(name)))
     assert settings.name == name
     assert len(config.resolve_bots(settings)) >= 2
 
@@ -51,4 +51,4 @@ def test_an_unknown_name_lists_those_there_are(arena: Arena) -> None:
         "there are ladder, long, quickstart, search\n"
     )
     for path in (Path("quickstart.yaml"), Path("mine/quickstart")):
-        assert shipped.find_config(path) == path
+        assert yaml_text.find_config(path) == path

@@ -15,7 +15,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from arena.addons.cluster import site_host
+from arena.addons.cluster import wire
 from arena.addons.cluster.roster import Batch, Host, Place, Site
 from arena.errors import NoSites, escape
 
@@ -113,7 +113,7 @@ class Calls:
         for site in self._sites():
             if not (site.asked or site.host.place.pool):
                 site.asked = time.monotonic()
-                self._submit(site, partial(self._heard, site), site_host.beat_site, site.token)
+                self._submit(site, partial(self._heard, site), wire.beat_site, site.token)
 
     def _heard(self, site: Site, _value: Any, error: str) -> None:
         if error:
@@ -181,7 +181,7 @@ class Calls:
         if site.host.place.pool:
             self.forget(site)
             return None
-        return self._submit(site, lambda *_: None, site_host.close_site, site.token)
+        return self._submit(site, lambda *_: None, wire.close_site, site.token)
 
     def close(self) -> None:
         """End all sites, and wait for those that answer and for the calls that pools still run."""

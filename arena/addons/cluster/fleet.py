@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from arena.addons.cluster import site_host, wire
+from arena.addons.cluster import wire
 from arena.addons.cluster.calls import Calls, Event, Gone, Joined, Left, Places, own_place
 from arena.addons.cluster.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
 from arena.errors import NoSites
@@ -164,9 +164,9 @@ class Fleet:
         data = wire.write_batch(batch.number, batch.chunks)
         if site.host.place.pool:
             head = self.opening.head(self._workers_of(site.host))
-            self.calls.ask(site, batch, site_host.play_once, head, batch.number, data)
+            self.calls.ask(site, batch, wire.play_once, head, batch.number, data)
         else:
-            self.calls.ask(site, batch, site_host.play_batch, site.token, batch.number, data)
+            self.calls.ask(site, batch, wire.play_batch, site.token, batch.number, data)
 
     def _workers_of(self, one: Host) -> int:
         return self.opening.venue.workers or one.place.cores
@@ -178,7 +178,7 @@ class Fleet:
             site.is_ready = True
             return
         head = self.opening.head(self._workers_of(one))
-        self.calls.ask(site, None, site_host.open_site, site.token, head)
+        self.calls.ask(site, None, wire.open_site, site.token, head)
 
     # what happens
 

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.addons.league import round as rounds
-from arena.addons.league.league_ratings import rate
+from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
 from arena.addons.league.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
-from arena.addons.league.matching import BLOCK, Contender, choose_meetings
 from arena.addons.league.submission import SOURCES, Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import ArenaError, InputError, escape
@@ -26,8 +25,8 @@ from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_file
+from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.ratings import MEAN
-from arena.statistics.spread import LADDER_SPREAD
 from arena.store.manifest import differences
 from arena.tournament.schedule import Meeting
 

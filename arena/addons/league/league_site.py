@@ -20,7 +20,7 @@ from arena.errors import counted
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.charts import STEP, chart, interval_layers, quantity, row_of_bots, tips
 from arena.reports.html import find_lack, to_html
-from arena.statistics.letters import give_ranks
+from arena.statistics.wording import give_ranks
 from arena.store.csv_files import replace_rows
 from arena.store.folder import write_text
 from arena.tables.table_columns import LEAGUE, Column

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.errors import ArenaError, InputError
-from arena.statistics.counts import RESULTS, ScoreCounts
+from arena.statistics.difference import RESULTS, ScoreCounts
 from arena.tournament.schedule import Meeting
 from arena.tournament.versions import check_format, maker_of, version_here
 
@@ -137,9 +137,9 @@ class Pairs(NamedTuple):
 class Result(NamedTuple):
     """The result of a version in a meeting: its pairs by score, and its games by ending.
 
-    Endings are counted by win type and result, in the order of `arena.statistics.counts`. `scores`
-    has a character for each pair from the number `first` on: its half points, 0 to 4, or - for a
-    pair that does not count.
+    Endings are counted by win type and result, in the order of `arena.statistics.difference`.
+    `scores` has a character for each pair from the number `first` on: its half points, 0 to 4, or
+    - for a pair that does not count.
     """
 
     round: int

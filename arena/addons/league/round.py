@@ -19,7 +19,7 @@ from arena.executors.contract import Executor
 from arena.lanes.faults import BY_RULE, count_strikes
 from arena.runs.interim import find_first_faults
 from arena.runs.run import play_games
-from arena.statistics.counts import MISSING, RESULTS
+from arena.statistics.difference import MISSING, RESULTS
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.schedule import Meeting
@@ -32,9 +32,9 @@ ROUNDS: Final = "rounds"
 class Met(NamedTuple):
     """The result of a meeting: the pairs of two versions, from the number `first` on, and endings.
 
-    Games are counted by win type and result, in the order of `arena.statistics.counts`. A pair with
-    a game that was not played, because a bot had too many faults, does not count. `scores` has a
-    character for each pair: the first bot's half points, or - if the pair does not count.
+    Games are counted by win type and result, in the order of `arena.statistics.difference`. A pair
+    with a game that was not played, because a bot had too many faults, does not count. `scores` has
+    a character for each pair: the first bot's half points, or - if the pair does not count.
     """
 
     pairs: Pairs

@@ -14,7 +14,7 @@ import numpy as np
 from arena.addons.league.league import League
 from arena.addons.league.ledger import ACTIVE, SUSPENDED, Ledger, RatingRow, Version
 from arena.errors import counted, escape
-from arena.statistics import letters
+from arena.statistics import wording
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import write_ends, write_estimate
@@ -106,7 +106,7 @@ def standings(league: League) -> list[Standing]:
     versions = league.ledger.versions("state IN (?, ?)", ACTIVE, SUSPENDED)
     active = [version for version in versions if version.is_active]
     active.sort(key=lambda version: _order(version, rows))
-    ranks = letters.give_ranks([round(rows[v.id].elo, 1) for v in active if v.id in rows])
+    ranks = wording.give_ranks([round(rows[v.id].elo, 1) for v in active if v.id in rows])
     found = [
         _standing(version, row, rank, _note(league, version, row))
         for version, rank in zip_longest(active, ranks)
@@ -153,7 +153,7 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
         if one.elo is None:
             yield f"{line}{note}"
             continue
-        group = letters.shorten(one.group, _MOST_LETTERS) if one.group else ""
+        group = wording.shorten(one.group, _MOST_LETTERS) if one.group else ""
         line += f"{one.elo:>6.0f} {interval:>13} {one.shrunk:>6.0f} {one.pairs:>7,}  {group}"
         yield line.rstrip()
         if note:

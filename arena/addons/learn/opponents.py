@@ -23,7 +23,7 @@ from arena.lanes.limits import Limits
 from arena.lanes.messages import Message
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
-from arena.runs.prepare import start_apart
+from arena.runs.rerun import start_apart
 from engine import STANDARD, EngineError, Seat, to_text
 from engine.notation import parse_actions
 

@@ -26,7 +26,7 @@ from arena.errors import InputError, counted
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL, QUIET
 from arena.lanes.scratch import scratch_folder
-from arena.runs.prepare import prepare
+from arena.runs.rerun import prepare
 from arena.runs.run import run
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.wording import write_estimate

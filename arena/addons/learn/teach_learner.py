@@ -17,8 +17,8 @@ from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
-from arena.runs.prepare import prepare
 from arena.runs.progress_bar import show_progress
+from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, play_games
 from arena.store.folder import RunFolder
 from arena.store.reader import count_kept, read_run

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from arena.batch.learner import find_worths
 from arena.batch.lockstep import Encoding, Lockstep, mask, random_deals
-from arena.batch.tally import DRAW
+from arena.batch.replay import DRAW
 from arena.batch.trajectories import Trajectories, Trajectory, by_seat
-from arena.batch.worths import find_worths
 from engine.encoding import ACTIONS, VERSION, WORTHS, worths
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.addons.rl.settings import (
+from arena.addons.rl.decisions import (
     Rendered,
     missing,
     read_observation,
@@ -15,7 +15,7 @@ from arena.addons.rl.settings import (
     read_rules,
 )
 from arena.batch.lockstep import Bits, draw_game, mask
-from arena.batch.tally import find_end, find_reward
+from arena.batch.replay import find_end, find_reward
 from engine import IllegalAction, Rules, State
 from engine.encoding import ACTIONS
 from engine.view import view

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.settings import Rendered, missing, read_observation, read_rules
+from arena.addons.rl.decisions import Rendered, missing, read_observation, read_rules
 from arena.batch.lockstep import Bits, draw_game, mask
-from arena.batch.tally import find_end, find_reward
+from arena.batch.replay import find_end, find_reward
 from arena.entries.archive import checked_strategy
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve

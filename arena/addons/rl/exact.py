@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.settings import missing
+from arena.addons.rl.decisions import missing
 from arena.errors import InputError
 from engine import (
     Action,

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.settings import missing, read_observation, read_rules
+from arena.addons.rl.decisions import missing, read_observation, read_rules
 from arena.batch.lockstep import Bits, Lockstep, random_deals
 from arena.batch.positions import Indices
-from arena.batch.tally import DRAW
+from arena.batch.replay import DRAW
 from arena.errors import InputError
 from engine import KINDS, TAKE, Rules
 from engine.encoding import ACTIONS, encoder_of

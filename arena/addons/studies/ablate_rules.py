@@ -19,13 +19,13 @@ from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
-from arena.reports.difference_section import difference_chart, name_verdict, point_chart
-from arena.runs.prepare import prepare
+from arena.reports.changes_report import difference_chart, name_verdict, point_chart
+from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Outcome, run
 from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder
 from arena.store.reader import count_kept, read_run
-from arena.tables.summary import cut_apart
+from arena.tables.headline import cut_apart
 from arena.tables.table_columns import Column
 from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament

@@ -1,8 +1,8 @@
 """Estimate what a card is worth to who takes it, from games played on with another card.
 
-The result of a game is compared with its own after a swap (`arena.tournament.swap`), so that what
-both have in common cancels: the deal, the luck, who was winning. This is an experiment; the
-estimates of `arena.tables.cards` only adjust what was observed.
+The result of a game is compared with its own after a swap (`arena.tournament.rule_changes`), so
+that what both have in common cancels: the deal, the luck, who was winning. This is an experiment;
+the estimates of `arena.tables.cards` only adjust what was observed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pandas as pd
 from arena.batch.replay import Ints
 from arena.statistics.intervals import Estimates, Moments
 from arena.tables.cards import ADJUSTED
-from arena.tables.columns_of import add_rows, every, interval, make_frame
+from arena.tables.run_games import add_rows, every, interval, make_frame
 from engine import KINDS, Kind
 from engine.cards import CHARS
 

@@ -23,8 +23,8 @@ from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Fits, Plan
+from arena.tournament.rule_changes import Swap, draw_swaps
 from arena.tournament.strikes import Strikes
-from arena.tournament.swap import Swap, draw_swaps
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import maker_of
 from engine import EngineError

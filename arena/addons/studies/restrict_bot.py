@@ -16,10 +16,10 @@ from arena.entries.restrictions import RESTRICTIONS
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
-from arena.runs.prepare import prepare
+from arena.runs.rerun import prepare
 from arena.runs.run import run
 from arena.store.store import Store
-from arena.tables.summary import plain_rows
+from arena.tables.headline import plain_rows
 from arena.tournament.tournament import Tournament
 from engine.errors import show
 

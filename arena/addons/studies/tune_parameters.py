@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from arena.addons.studies.search import Batch, Point, Search, Setting
-from arena.addons.studies.tune_plan import Candidate, Tuning
+from arena.addons.studies.tuned import Candidate, Tuning
 from arena.errors import ArenaError, InputError, shorten
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.runs.interim import FirstFault, find_first_faults
-from arena.runs.prepare import prepare
+from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, play_games, run
 from arena.statistics.distributions import Floats
 from arena.store.database import NAME

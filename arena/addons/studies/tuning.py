@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 from arena.addons.studies import tune_parameters as runs
 from arena.addons.studies.parameters import write_choices
 from arena.addons.studies.search import make_space
-from arena.addons.studies.tune_plan import make_tuning
-from arena.addons.studies.tuned import Tuned, describe_lines, to_document
+from arena.addons.studies.tuned import Tuned, describe_lines, make_tuning, to_document
 from arena.differences.difference_columns import CANDIDATES, LANDSCAPE
 from arena.errors import InputError
 from arena.executors.contract import open_executor

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from arena.addons.studies.ablation import Ablation
     from arena.addons.studies.restrict_bot import Costs
     from arena.addons.studies.tune_parameters import Progress
-    from arena.addons.studies.tune_plan import Tuning
-    from arena.addons.studies.tuned import Tuned
+    from arena.addons.studies.tuned import Tuned, Tuning
     from arena.tournament.config import Config
     from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
@@ -91,7 +90,7 @@ def ablate(
     """
     from arena.tournament.config import made_from, make_tournament, read
     from arena.tournament.rule_changes import make_variants
-    from arena.tournament.shipped import find_config
+    from arena.tournament.yaml_text import find_config
 
     path = find_config(config)
     settings = with_options(read(path), options)
@@ -197,7 +196,7 @@ def tune(
       arena tune greedy --param patience=0..20 --against majority --budget 400
     """
     from arena.addons.studies.search import make_space
-    from arena.addons.studies.tune_plan import make_tuning
+    from arena.addons.studies.tuned import make_tuning
     from arena.tournament.config import Config, make_tournament
 
     asked = How.of(options)
@@ -298,7 +297,7 @@ def _changed(row: Mapping[str, Any]) -> str:
 
     A share that is 0 both with and without the restriction has no interval.
     """
-    from arena.tables.summary import write_row
+    from arena.tables.headline import write_row
 
     change, ends = write_row(row, "difference", "+.1%", prefix="")
     interval = ends if row["low"] < row["high"] else ""

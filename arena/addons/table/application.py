@@ -28,7 +28,7 @@ from arena.addons.table.looking_up import (
     show_game,
 )
 from arena.addons.table.page_games import BotGame, PersonGame
-from arena.addons.table.rules_text import explain, list_cards
+from arena.addons.table.player import explain, list_cards
 from arena.addons.table.visitor import (
     Act,
     Back,

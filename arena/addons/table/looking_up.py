@@ -18,19 +18,19 @@ from typing import Any, Final
 from starlette.concurrency import run_in_threadpool
 
 from arena.addons.table.own_games import find_line
-from arena.differences.run_files import tables_of
+from arena.differences.profiles import tables_of
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.lanes.faults import BY_RULE, Forfeit
 from arena.runs.interim import Interim
-from arena.runs.run_progress import measure_extent
+from arena.runs.saving import measure_extent
 from arena.store.csv_files import FAULT_COLUMNS, fault_rows
 from arena.store.database import NAME
 from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.reader import find_game, find_state, is_under_way, read_run
 from arena.store.store import Store
 from arena.store.timeline import write_chosen
-from arena.tables.summary import plain_rows
+from arena.tables.headline import plain_rows
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.thinking import asked

@@ -15,7 +15,7 @@ from arena.batch.rollouts import OPEN
 from arena.entries.catalogue import STRENGTHS
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
-from arena.runs.review import describe_judge, draw_players, review_record, what_if
+from arena.runs.judge_games import describe_judge, draw_players, review_record, what_if
 from arena.statistics.difference import RULE_OF_THREE
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.store.finished import (
@@ -27,8 +27,8 @@ from arena.store.finished import (
 )
 from arena.store.judge import parse_players, parse_record
 from arena.store.timeline import make_timeline, write_chosen
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.tournament.keys import JUDGE
+from arena.tournament.thinking import ILLEGAL, PARTS, Judged, is_blunder
 from engine import Record, Seat, Thought
 from engine.cards import CHARS
 

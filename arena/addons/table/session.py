@@ -19,7 +19,7 @@ from arena.errors import ArenaError, InputError, arena_command
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
-from arena.store.naming import Naming
+from arena.store.folder import Naming
 from arena.store.timeline import Thoughts, write_thoughts
 from arena.tournament.match import (
     Asking,

@@ -31,9 +31,9 @@ from arena.addons.table.session import RecordedGame, Records, Session
 from arena.entries.catalogue import ELO, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
-from arena.runs.prepare import find_opponent, start_apart
+from arena.runs.rerun import find_opponent, start_apart
 from arena.store.finished import Game
-from arena.store.naming import Naming
+from arena.store.folder import Naming
 from arena.tournament.keys import MOST_SEED
 from engine import STANDARD
 

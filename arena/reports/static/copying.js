@@ -3,7 +3,7 @@
 window.Report = {};
 
 (() => {
-  // As arena.store.cells does: no spreadsheet makes a formula of a text after an apostrophe.
+  // As arena.store.csv_files does: no spreadsheet makes a formula of a text after an apostrophe.
   function guard(text) {
     return /^'*[ \t\r\n=+\-@＝＋－＠]/.test(text) ? `'${text}` : text;
   }

@@ -1,0 +1,276 @@
+"""A run by the ranks of MPI is the same run; a rank that dies ends it, and it goes on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.addons.cluster import dask
+from arena.cli.starting import How
+from arena.errors import InputError
+from arena.tournament.keys import Venue
+from tests import rogues
+from tests.conftest import Arena, run_command
+from tests.kills import count_games, count_judged
+from tests.waiting import PATIENCE, until
+
+LACKS = next(
+    (
+        f"{what} is not installed"
+        for what, place in (
+            ("mpirun", shutil.which("mpirun")),
+            ("mpi4py", importlib.util.find_spec("mpi4py")),
+        )
+        if not place
+    ),
+    "",
+)
+needs_mpi = pytest.mark.skipif(bool(LACKS) and "CI" not in os.environ, reason=LACKS)
+ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+RANKS = 3
+DIFFERENT = {"run.log", "run.sqlite", "timings.csv"}  # from run to run, also on one machine
+HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
+BOOM = {"bot": f"boom={rogues.FOLDER}/raises.py(what='boom')", "lane": "process"}
+CUPS = {
+    "cup": {"pairs": 6, "seed": 3, "bots": [*HONEST, BOOM]},
+    "long": {"pairs": 300, "seed": 3, "bots": HONEST},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a folder with a cup; when it ends, no process of it is left, and no file but its own.
+
+    Open MPI has a socket in its temporary folder, whose name must be short.
+    """
+    temporary = Path(tempfile.mkdtemp(prefix="mpi-"))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("PYTEST_MPI", str(tmp_path))
+    for name, value in ROOT_MAY.items():
+        monkeypatch.setenv(name, value)
+    for cup, config in CUPS.items():
+        (tmp_path / f"{cup}.yaml").write_text(json.dumps(config))
+    yield tmp_path
+    until(lambda: not processes_of(tmp_path))
+    until(lambda: [path.name for path in temporary.iterdir() if "ompi" not in path.name] == [])
+    shutil.rmtree(temporary, ignore_errors=True)
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """Return the processes that were started in a test's folder and still run."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            here = process.environ().get("PYTEST_MPI") == str(folder)
+            if here and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def start(folder: Path, *words: str, ranks: int = RANKS) -> subprocess.Popen[str]:
+    """Start `arena` with these words on so many ranks."""
+    return subprocess.Popen(
+        ["mpirun", "--oversubscribe", "-n", str(ranks), sys.executable, "-m", "arena", *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(run: subprocess.Popen[str]) -> tuple[str, str]:
+    out, errors = run.communicate(timeout=PATIENCE)
+    return out, errors
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return what every run of a cup has in common."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in DIFFERENT}
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
+    """All files are equal, also the faults, and only rank 0 says something."""
+    alone = run_command(folder, "run", "cup.yaml", "--workers", "1", "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    run = start(folder, "run", "cup.yaml", "--executor", "mpi", "--out", "ranks")
+    out, errors = finish(run)
+    assert run.returncode == 0, errors
+    assert out.splitlines()[1:] == alone.stdout.replace("alone", "ranks").splitlines()[1:]
+    assert len(errors.splitlines()) < 2 * len(alone.stderr.splitlines())
+    assert files(folder / "ranks") == files(folder / "alone")
+    assert "exception" in (folder / "ranks" / "faults.csv").read_text()
+    log = (folder / "ranks" / "run.log").read_text()
+    assert f"{RANKS - 1} ranks of MPI" in log
+    for rank in range(1, RANKS):
+        assert f"{rank} of {RANKS - 1} ranks of MPI" in log
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -> None:
+    """The games so far are kept; the bytes are those of a run that was not killed."""
+    words = ("run", "long.yaml", "--executor", "mpi")
+    run = start(folder, *words)
+    cup = folder / "results" / "long"
+    until(lambda: run.poll() is not None or count_games(cup) > 0)
+    ranks = psutil.Process(run.pid).children()
+    assert len(ranks) == RANKS
+    ranks[-1].send_signal(signal.SIGKILL)
+    finish(run)
+    assert run.returncode != 0
+    until(lambda: not processes_of(folder))
+    kept = count_games(cup)
+    assert 0 < kept < 3 * 300 * 2
+    again = start(folder, *words)
+    out, errors = finish(again)
+    assert again.returncode == 0, errors
+    assert f"{kept:,}" in out.splitlines()[0]
+    alone = run_command(folder, *words[:2], "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    assert files(cup) == files(folder / "alone")
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_ranks_judge_what_a_killed_rank_left(folder: Path) -> None:
+    """`arena analyse` by ranks has the bytes of one worker; what was judged is kept.
+
+    A file of records is read, and one of decisions written, by rank 0 only.
+    """
+    cup, kept, games = folder / "cup", "analysis.sqlite", 24
+    words = ("play", "uniform", "greedy", "--pairs", str(games // 2), "--out", "cup", "-q")
+    assert run_command(folder, *words).returncode == 0
+    how = ("--by", "greedy", "--worlds", "20", "--worst", "0", "-q")
+    words = ("analyse", str(cup), *how)
+    alone = run_command(folder, *words, "--workers", "1")
+    assert alone.returncode == 0, alone.stderr
+    judged = (cup / "analysis.csv").read_bytes()
+    for name in ("analysis.csv", kept):
+        (cup / name).unlink()
+    run = start(folder, *words, "--executor", "mpi")
+    until(lambda: run.poll() is not None or count_judged(cup / kept) > 0)
+    psutil.Process(run.pid).children()[-1].send_signal(signal.SIGKILL)
+    finish(run)
+    assert run.returncode != 0
+    until(lambda: not processes_of(folder))
+    assert 0 < count_judged(cup / kept) < games
+    run = start(folder, *words, "--executor", "mpi")
+    out, errors = finish(run)
+    assert (run.returncode, out) == (0, alone.stdout), errors
+    assert (cup / "analysis.csv").read_bytes() == judged
+    lines = run_command(folder, "export", str(cup)).stdout.splitlines(keepends=True)
+    (folder / "games.jsonl").write_text("".join(lines[:4]))
+    for out_file, where in (("one.csv", "local"), ("ranks.csv", "mpi")):
+        words = ("analyse", "games.jsonl", *how, "--executor", where, "--out", out_file)
+        run = start(folder, *words, ranks=RANKS if where == "mpi" else 1)
+        _, errors = finish(run)
+        assert run.returncode == 0, errors
+    assert (folder / "ranks.csv").read_bytes() == (folder / "one.csv").read_bytes()
+
+
+@needs_mpi
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
+def test_an_error_of_rank_0_is_said_once_and_ends_all_ranks(folder: Path, when: str) -> None:
+    """Whether it is found before a game could be played, or when the folder is opened."""
+    words = ["run", "cup.yaml", "--executor", "mpi", "--out", "full"]
+    if when == "before":
+        words += ["--bot", "./no_such_bot.py"]
+    else:
+        (folder / "full").mkdir()
+        (folder / "full" / "other.txt").touch()
+    run = start(folder, *words)
+    _, errors = finish(run)
+    assert run.returncode == 2
+    assert len([line for line in errors.splitlines() if line.startswith("error: ")]) == 1
+    assert "Traceback" not in errors
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_one_rank_is_refused(folder: Path) -> None:
+    """Without mpirun the message says how to start it; nothing is written."""
+    done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: executor mpi: there is one rank only")
+    assert "mpirun -n 3" in done.stderr
+    assert not (folder / "results").exists()
+
+
+def test_without_mpi4py_the_message_names_the_extra(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one line, and nothing is written."""
+    (folder / "mpi4py.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'mpi4py'\", name='mpi4py')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'\n",
+    )
+    assert not (folder / "results").exists()
+
+
+@pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])
+def test_a_rank_that_would_play_alone_is_refused(
+    folder: Path, mpi: str, arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the ranks would play the whole run into one folder; a single one plays."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv(f"{mpi}_SIZE", "3")
+    monkeypatch.setenv(f"{mpi}_RANK", "1")
+    done = arena("run", "cup.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: this is rank 1 of 3: --executor mpi is missing\n",
+    )
+    assert not (folder / "results").exists()
+    monkeypatch.setenv(f"{mpi}_SIZE", "1")
+    assert How.of(dict.fromkeys(Venue.__struct_fields__)).venue.kind == "local"
+
+
+class World:
+    """Stands for the communicator of all ranks, as one of them sees it."""
+
+    def __init__(self, size: int, rank: int) -> None:
+        self.size, self.rank = size, rank
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_only_the_other_ranks_serve(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 gets the pool, however often it asks; another one ends when rank 0 has ended."""
+    entered = []
+
+    def enter_pool(world: World, root: int) -> AbstractContextManager[object]:
+        entered.append(root)
+        return nullcontext(None if world.rank else "pool")
+
+    monkeypatch.setattr(dask, "_import_mpi", lambda: (World(RANKS, rank), enter_pool))
+    monkeypatch.setattr(dask, "_pools", [])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert [dask.serve_if_not_root() for _ in "12"] == [rank > 0] * 2
+    assert (len(entered), dask._pools) == ((2, []) if rank else (1, ["pool"]))
+
+
+def test_a_single_rank_is_told_how_to_start_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would play nothing."""
+    monkeypatch.setattr(dask, "_import_mpi", lambda: (World(1, 0), None))
+    monkeypatch.setattr(dask, "_pools", [])
+    with pytest.raises(InputError, match="there is one rank only"):
+        dask.serve_if_not_root()

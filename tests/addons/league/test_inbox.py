@@ -1,0 +1,217 @@
+"""The inbox takes what is finished, refuses what is no bot, and loses nothing to a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.addons.league import inbox, submission
+from arena.addons.league.inbox import take_all
+from arena.addons.league.league import League
+from arena.errors import ArenaError, InputError
+from tests.addons.league.small import NOON, a_league, accept, write_bot
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+    """Yield a league whose check finds nothing, with an inbox."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
+        (made.folder / "inbox").mkdir()
+        yield made
+
+
+def drop(league: League, name: str = "mine", number: int = 0) -> Path:
+    """Put a bot into the inbox."""
+    return write_bot(league.folder / "inbox", name, number)
+
+
+def take(league: League, settled: float = 0.0) -> list[str]:
+    """Take what is there, and return what was told."""
+    told: list[str] = []
+    for _ in take_all(league, told.append, settled):
+        pass
+    return told
+
+
+def waiting(league: League) -> list[str]:
+    """Return what still lies in the inbox, or was taken and not submitted."""
+    folders = (league.folder / "inbox", league.folder / "taken")
+    return sorted(path.name for folder in folders if folder.exists() for path in folder.iterdir())
+
+
+def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> None:
+    """And removed: the league has kept them."""
+    drop(league, "mine")
+    folder = league.folder / "inbox" / "yours"
+    folder.mkdir()
+    write_bot(folder, "bot", 7)
+    assert sorted(take(league)) == ["accepted: mine 1, by mine", "accepted: yours 1, by yours"]
+    assert waiting(league) == []
+    drop(league, "mine", 1)
+    assert take(league) == ["accepted: mine 2, by mine"]
+
+
+def test_a_folder_that_is_copied_whole_again_refuses_nobody(league: League) -> None:
+    """What plays already under its name is left out; under another name it is a copy."""
+    drop(league)
+    take(league)
+    path = drop(league)
+    assert take(league) == ["left out: mine: the same as mine 1 of mine"]
+    assert league.ledger.refusals() == []
+    drop(league).rename(path.with_name("other.py"))
+    assert take(league) == ["refused: other: the same as mine 1 of mine"]
+    assert [refusal.name for refusal in league.ledger.refusals()] == ["other"]
+
+
+def test_what_is_still_being_written_stays(league: League) -> None:
+    """A file that has just changed, one with the name of an upload, and one that is hidden."""
+    path = drop(league)
+    for name in ("a.py.part", ".b.py", "c.py~"):
+        (league.folder / "inbox" / name).write_text("half of")
+    assert take(league, settled=100.0) == []
+    assert "mine.py" in waiting(league)
+    os.utime(path, (path.stat().st_mtime - 1000,) * 2)
+    assert take(league, settled=100.0) == ["accepted: mine 1, by mine"]
+    assert waiting(league) == [".b.py", "a.py.part", "c.py~"]
+
+
+def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
+    """Links, pipes, wrong names, wrong kinds, and folders without a bot; each reason is kept."""
+    place = league.folder / "inbox"
+    secret = league.folder.parent / "secret.py"
+    secret.write_text("secret")
+    (place / "link.py").symlink_to(secret)
+    (place / "linked").symlink_to(league.folder.parent)
+    os.mkfifo(place / "pipe.py")
+    (place / "notes.txt").write_text("hello")
+    (place / "empty").mkdir()
+    (place / "a b\x1b[2J.py").write_text("x = 1\n")
+    (place / os.fsdecode(b"\xff\xfe.py")).write_text("x = 1\n")
+    (place / ("x" * 200 + ".py")).write_text("x = 1\n")
+    (place / "large.py").write_bytes(b"#" * ((1 << 20) + 1))
+    (place / "syntax.py").write_text("def (\n")
+    told = take(league)
+    assert len(told) == 10
+    assert all(
+        line.startswith("refused: ") and line.isprintable() for line in told if "syntax" not in line
+    )
+    assert waiting(league) == []
+    assert secret.read_text() == "secret"
+    whys = [refusal.why for refusal in league.ledger.refusals()]
+    assert len(whys) == 10 - sum(line.startswith("accepted") for line in told)
+    json.dumps([*map(list, league.ledger.refusals())]).encode()
+
+
+def test_what_is_over_the_limit_of_the_day_waits(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand submissions of one name cost three checks a day, and none is lost."""
+    for number in range(4):
+        drop(league, "mine", number)
+        assert len(take(league)) == 1
+    drop(league, "mine", 4)
+    for _ in range(3):
+        assert take(league) == []
+    assert waiting(league) == ["mine.py"]
+    monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
+    assert take(league) == ["accepted: mine 5, by mine"]
+
+
+def test_wrong_names_have_a_limit_and_are_not_told_to_everybody(league: League) -> None:
+    """Whoever fills the inbox writes neither the news nor the disk full; the others wait."""
+    for number in range(9):
+        (league.folder / "inbox" / f"{number} BUY THIS.py").write_text("x = 1")
+    assert len(take(league)) == 4
+    assert (len(waiting(league)), len(league.ledger.refusals())) == (5, 4)
+    assert {event.text for event in league.ledger.events(most=4)} == {
+        "a submission for a wrong name was refused"
+    }
+
+
+def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
+    """It is deeper than paths and Python's calls go; it is refused, and removed."""
+    place = league.folder / "inbox"
+    (place / "deep").mkdir()
+    below = os.open(place / "deep", os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=below)
+        inner = os.open("d", os.O_RDONLY, dir_fd=below)
+        os.close(below)
+        below = inner
+    os.close(below)
+    drop(league)
+    told = sorted(take(league))
+    assert told[0] == "accepted: mine 1, by mine"
+    assert told[1].startswith("refused: deep: ")
+    assert waiting(league) == []
+
+
+def test_a_league_plays_between_long_checks(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many bots lie there: the others are taken before the next rounds, none is lost."""
+    for number in range(3):
+        drop(league, f"bot{number}", number)
+    monkeypatch.setattr(inbox, "_LONGEST", -1.0)
+    assert (take(league), len(waiting(league))) == ([], 3)
+    monkeypatch.setattr(inbox, "_LONGEST", 60.0)
+    assert len(take(league)) == 3
+
+
+def test_an_inbox_that_is_no_folder_is_named(league: League) -> None:
+    """In one line."""
+    (league.folder / "inbox").rmdir()
+    (league.folder / "inbox").touch()
+    with pytest.raises(InputError, match="club/inbox: cannot be a folder: File exists"):
+        take(league)
+
+
+def test_the_next_one_of_a_name_waits_for_the_one_before(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was taken and found no room on the disk is not replaced."""
+    accepted = submission.Desk.submit
+
+    def fail(*_: object, **__: object) -> None:
+        raise ArenaError("no room")
+
+    monkeypatch.setattr(submission.Desk, "submit", fail)
+    drop(league, "mine", 1)
+    assert take(league) == ["not yet taken: mine: no room"]
+    drop(league, "mine", 2)
+    assert take(league) == ["not yet taken: mine: no room"]
+    assert waiting(league) == ["mine.py", "mine.py"]
+    monkeypatch.setattr(submission.Desk, "submit", accepted)
+    assert take(league) == ["accepted: mine 1, by mine", "accepted: mine 2, by mine"]
+
+
+def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was taken is submitted when the next process begins; it counts once."""
+    monkeypatch.setattr(league.desk, "now", lambda: datetime.now(UTC))
+    path = drop(league)
+    (league.folder / "taken").mkdir(exist_ok=True)
+    os.rename(path, league.folder / "taken" / "mine.py")
+    assert take(league) == ["accepted: mine 1, by mine"]
+    write_bot(league.folder / "taken")  # killed before it was removed
+    assert take(league) == ["accepted: mine 1, by mine"]
+    assert len(league.find("mine")) == 1
+    assert league.ledger.refusals() == []
+    drop(league, "other")  # whereas these are the same bytes again
+    refused = ["refused: other: the same as mine 1 of mine"]
+    assert take(league) == refused
+    write_bot(league.folder / "taken", "other")  # killed before it was removed
+    assert take(league) == refused
+    assert len(league.ledger.refusals()) == 1
+    write_bot(league.folder / "taken", "other")  # whereas this was taken an hour later
+    later = datetime.now(UTC) + timedelta(hours=1)
+    monkeypatch.setattr(inbox, "_time_of", lambda _: later.isoformat(timespec="seconds"))
+    assert take(league) == refused
+    assert len(league.ledger.refusals()) == 2

@@ -1,0 +1,418 @@
+"""A league plays rounds that anybody can repeat, and loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.addons.league import submission
+from arena.addons.league.inbox import take_all
+from arena.addons.league.league import League, make_league
+from arena.addons.league.league_settings import Settings, read_settings
+from arena.addons.league.ledger import REPLACED, SUSPENDED, WITHDRAWN
+from arena.addons.league.shown import (
+    format_history,
+    format_standings,
+    history,
+    standings,
+    to_document,
+)
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.store.reader import read_run
+from tests.addons.league.small import NOON, a_league, accept, play, settings, write_bot
+from tests.conftest import run_here
+from tests.tiers import few
+from tests.waiting import until
+
+FAULTY = '''"""Fail in every game."""
+
+
+class Faulty:
+    """A bot that raises."""
+
+    def __init__(self, setup):
+        pass
+
+    def choose(self, view):
+        """Raise."""
+        raise ValueError("my own secret")
+
+
+bot = Faulty
+'''
+
+
+def tables(league: League) -> dict[str, Any]:
+    """Return all that is known of a league but the times."""
+    ledger = league.ledger
+    names = ("versions", "rounds", "results", "faults", "ratings", "spreads")
+    found = {name: ledger.rows(f"SELECT * FROM {name} ORDER BY 1, 2, 3") for name in names}
+    found["versions"] = [row[:-1] for row in found["versions"]]
+    found["rounds"] = [row[:-1] for row in found["rounds"]]
+    return found
+
+
+def games(league: League) -> list[Any]:
+    """Return every game of a league: its round, place and actions."""
+    found = []
+    for folder in sorted((league.folder / "rounds").iterdir()):
+        tournament, store = read_run(folder)
+        with closing(store):
+            found += [
+                (folder.name, tournament.pairings[number], *game)
+                for number, game in store.results()
+            ]
+    return found
+
+
+@pytest.mark.slow
+def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
+    """Meetings, games and ratings."""
+    seen = []
+    for workers in (1, 2):
+        with a_league(tmp_path / f"club{workers}") as league:
+            league.desk.submit("greedy(patience=11)", "patient")
+            play(league, 3, workers)
+            seen.append((tables(league), games(league), standings(league)))
+    assert seen[0] == seen[1]
+    assert len(seen[0][1]) == 3 * 120
+
+
+def test_no_pair_of_two_versions_is_played_twice(tmp_path: Path) -> None:
+    """Every meeting goes on where the one before has ended."""
+    with a_league(tmp_path / "club") as league:
+        play(league, 4)
+        rows = league.ledger.rows("SELECT bot, opponent, first, pairs FROM results ORDER BY round")
+    ends: dict[tuple[int, int], int] = {}
+    for bot, opponent, first, pairs in rows:
+        assert first == ends.get((bot, opponent), 0)
+        ends[bot, opponent] = first + pairs
+    assert sum(ends.values()) == 240
+
+
+def test_a_new_version_meets_the_deals_of_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the two can be compared pair by pair: deals know the name and not the version."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club", panel=["uniform", "greedy"]) as league:
+        deals = []
+        for number in (1, 2):
+            league.desk.submit(str(write_bot(tmp_path, number=number)), "mine")
+            play(league)
+            tournament, store = read_run(league.folder / "rounds" / f"{number:06}")
+            with closing(store):
+                deals.append(
+                    {
+                        (frozenset(pairing), pair): tournament.draw(
+                            tournament.fixture(place, pair, 0)
+                        )
+                        for place, pairing in enumerate(tournament.pairings)
+                        for pair in range(5)
+                        if "mine" in pairing
+                    }
+                )
+    assert deals[0] == deals[1]
+    assert len(deals[0]) == 10
+
+
+def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It plays no more, keeps its games, and its owner can play the first fault again."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    bot = tmp_path / "faulty.py"
+    bot.write_text(FAULTY)
+    with a_league(tmp_path / "club", max_faults=4, seed=271828182845) as league:
+        league.desk.submit(str(bot), "faulty", "Ann")
+        (result,) = play(league)
+        assert result.suspended == ["faulty"]
+        (version,) = league.find("faulty")
+        assert version.state == SUSPENDED
+        assert "exception" in version.why
+        assert "secret" not in version.why
+        (row,) = [one for one in standings(league) if one.bot == "faulty"]
+        assert (row.rank, row.note) == (None, "suspended: 4 faults")
+        for shown in (row, row._replace(elo=None)):
+            assert max(map(len, format_standings([shown]))) <= 80
+        data = history(league, "faulty")
+        told = data["versions"][0]["first_fault"]
+        assert told["kind"] == "exception"
+        done = run_here(league.folder, *shlex.split(told["show"])[1:])
+        assert "my own secret" in done.stdout
+        lines = "\n".join(format_history(data))
+        assert "4 faults; the first: exception at ply " in lines
+        assert "my own secret" in lines
+        assert told["show"] in lines
+        assert str(league.settings.seed) not in json.dumps(data)  # it goes to the bot's owner
+        # games that were not played count for nobody
+        rows = league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
+        assert 1 <= rows[0][0] <= 4
+        before = rows
+        (second,) = play(league)
+        assert second.suspended == []
+        assert (
+            league.ledger.rows("SELECT sum(pairs) FROM results WHERE bot = 4 OR opponent = 4")
+            == before
+        )
+        league.desk.submit(str(write_bot(tmp_path)), "faulty", "Ann")
+        assert league.find("faulty")[0].state == REPLACED
+
+
+def test_bots_that_nobody_has_beaten_meet_one_another(tmp_path: Path) -> None:
+    """Their ratings have no upper end; games against the weak would tell nothing of them."""
+    with a_league(tmp_path / "club", panel=["uniform", "greedy"]) as league:
+        for name, bot in (("one", "majority"), ("two", "timing")):
+            league.desk.submit(bot, name)
+        play(league)
+        with league.ledger.changing():
+            league.ledger.connection.execute(
+                "UPDATE ratings SET high = NULL, elo = 1900 WHERE version IN (3, 4)"
+            )
+            league.ledger.connection.execute(
+                "UPDATE ratings SET low = elo - 5, high = elo + 5 WHERE version IN (1, 2)"
+            )
+        assert not league.is_precise()
+        meetings = league._plan(60).meetings
+    met = {tuple(meeting[:2]) for meeting in meetings}
+    assert ("one", "two") in met
+    assert ("uniform", "greedy") not in met
+
+
+def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
+    """Its games stay, and its name is its owner's still."""
+    with a_league(tmp_path / "club") as league:
+        league.desk.submit("greedy(patience=11)", "patient", "Ann")
+        play(league)
+        with pytest.raises(InputError, match="patient: it is Ann's"):
+            league.withdraw("patient", "Bob")
+        assert league.withdraw("patient", "Ann").title == "patient 1"
+        assert league.find("patient")[0].state == WITHDRAWN
+        play(league)
+        assert "patient" not in league.ledger.plan(2).versions
+        assert league.ratings()[4].pairs > 0
+        for name, why in (("patient", "it is withdrawn"), ("greedy", "panel"), ("no", "no bot")):
+            with pytest.raises(InputError, match=why):
+                league.withdraw(name)
+
+
+def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
+    """With the bots that it was planned with, whatever was submitted or withdrawn meanwhile."""
+    with a_league(tmp_path / "whole") as league:
+        league.desk.submit("greedy(patience=11)", "patient")
+        play(league, 1)
+        league.desk.submit("greedy(patience=5)", "patient")
+        play(league, 1)
+        whole = tables(league), games(league)
+    folder = tmp_path / "killed"
+    with a_league(folder) as league:
+        league.desk.submit("greedy(patience=11)", "patient")
+        with league.playing():
+            number, plan = 1, league._plan(60)
+            with league.ledger.changing():
+                league.ledger.add_round(number, plan, "")
+        code = (
+            "import sys; from pathlib import Path; from arena.addons.league import round as r\n"
+            "from arena.addons.league.league import League\n"
+            "from arena.executors.local import LocalExecutor\n"
+            "league = League(Path(sys.argv[1]))\n"
+            "r._read = lambda *_: (print('played', flush=True), __import__('time').sleep(600))\n"
+            "with league.playing(): league.play_round(LocalExecutor(1), shown=100)\n"
+        )
+        words = [sys.executable, "-c", code, str(folder)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"played\n"
+            with (
+                pytest.raises(InputError, match="another process plays this league"),
+                league.playing(),
+            ):
+                pass
+            league.desk.submit("greedy(patience=5)", "patient")
+            assert standings(league)
+            process.send_signal(signal.SIGKILL)
+        until(lambda: _can_play(league))
+        assert league.number == 0
+        play(league, 2)
+        assert (tables(league), games(league)) == whole
+
+
+def _can_play(league: League) -> bool:
+    try:
+        with league.playing():
+            return True
+    except InputError:
+        return False
+
+
+def test_ratings_that_a_kill_has_prevented_are_made_up_for(tmp_path: Path) -> None:
+    """Between a round and its ratings."""
+    with a_league(tmp_path / "club") as league:
+        play(league, 2)
+        whole = tables(league)
+        with league.ledger.changing():
+            league.ledger.connection.execute("DELETE FROM ratings WHERE round = 2")
+            league.ledger.connection.execute("DELETE FROM spreads WHERE round = 2")
+        with league.playing():
+            league.play_round(LocalExecutor(1), shown=100)
+        league.ledger.connection.execute("DELETE FROM rounds WHERE number = 3")
+        for name in ("results", "ratings", "spreads"):
+            league.ledger.connection.execute(f"DELETE FROM {name} WHERE round = 3")
+        assert tables(league)["spreads"] == whole["spreads"]
+
+
+def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
+    """Whatever the umask; also what waits to be checked, and what SQLite keeps beside the file."""
+    with a_league(tmp_path) as league:
+        play(league)
+        assert [*take_all(league, print)] == []
+        names = ("league.yaml", "league.sqlite", "league.sqlite-wal", "bots", "rounds", "taken")
+        assert [(tmp_path / name).stat().st_mode & 0o77 for name in names] == [0] * len(names)
+
+
+def test_what_decides_games_cannot_be_changed(tmp_path: Path) -> None:
+    """Another seed, lane, panel, rule or limit is named with its file."""
+    folder = tmp_path / "club"
+    make_league(folder, settings())
+    path = folder / "league.yaml"
+    text = path.read_text()
+    for before, after in (("seed: 0", "seed: 1"), ("greedy", "denier"), ("2.0", "3.0")):
+        path.write_text(text.replace(before, after))
+        with closing(League(folder)) as league, pytest.raises(InputError) as caught:
+            play(league)
+        assert str(caught.value).startswith(f"{path}: ")
+        assert "a league goes on as it began" in str(caught.value)
+    path.write_text(text.replace("target: 15", "target: 20"))
+    with closing(League(folder)) as league:
+        assert play(league)[0].number == 1
+        assert league.settings.target == 20
+
+
+def test_a_source_that_was_changed_is_not_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its games would be another bot's."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club") as league:
+        version = league.desk.submit(str(write_bot(tmp_path)), "mine")
+        with (league.folder / version.spec).open("a") as file:
+            file.write("# more\n")
+        with pytest.raises(InputError, match=r"mine 1: .*\.py is not what was submitted"):
+            play(league)
+
+
+def test_a_league_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing in it knows where it is, also in the middle of a round."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club") as league:
+        league.desk.submit(str(write_bot(tmp_path)), "mine")
+        play(league)
+    os.rename(tmp_path / "club", tmp_path / "moved")
+    with closing(League(tmp_path / "moved", lambda: NOON)) as league:
+        assert play(league)[0].number == 2
+    for path in (tmp_path / "moved").rglob("*"):
+        assert not path.is_file() or str(tmp_path).encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("sed: 1", "line 1: unknown key 'sed'; did you mean 'seed'?"),
+        ("a_day: 0", "line 1: a_day: expected `int` >= 1"),
+        ("panel: []", "panel: expected"),
+        ("panel: [greedy, greedy]", "panel: a bot is named twice"),
+        ("rules: {rounds: 100}", "rules: "),
+        ("lane: moon", "lane: 'moon' is not one of inproc, process, jail"),
+        ("[1]", "expected `mapping`, got `list`"),
+        ("a: b: c", "line 1, column 5"),
+    ],
+)
+def test_wrong_settings_are_named_with_their_place(tmp_path: Path, text: str, why: str) -> None:
+    """In one line, whatever is asked of the league."""
+    make_league(tmp_path / "club", settings())
+    path = tmp_path / "club" / "league.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        League(tmp_path / "club")
+    assert str(caught.value).startswith(f"{path}: ")
+    assert why in str(caught.value)
+
+
+def test_all_settings_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    """Of a new league: what is written is what is read, whatever was changed."""
+    changes = {
+        **{"seed": 9, "rules": {"set_bonus": 0}, "lane": "process", "panel": ["greedy"]},
+        **{"limits": {"decision": 0.5, "idle": 3.0}, "round_pairs": 50, "bot_seconds": 7.5},
+        **{"target": 22.5, "max_faults": 3, "a_day": 4, "most_megabytes": 5},
+        **{"check_games": 6, "check_seconds": 99.5},
+    }
+    asked = settings(**changes)
+    assert {*changes} == {*Settings.__struct_fields__}
+    assert all(getattr(asked, name) != getattr(Settings(), name) for name in changes)
+    make_league(tmp_path / "club", asked)
+    assert read_settings(tmp_path / "club") == asked
+
+
+def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) -> None:
+    """And what fails leaves nothing."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").touch()
+    with pytest.raises(InputError, match="something already"):
+        make_league(tmp_path / "there", settings())
+    for wrong in ("noone", "greedy(patience=3)", "a=greedy"):
+        with pytest.raises(InputError, match=r"panel\[0\]: '.*' is not the name of a bot"):
+            make_league(tmp_path / "club", settings(panel=[wrong]))
+    assert [*(tmp_path / "club").iterdir()] == []
+    with pytest.raises(InputError, match="no league there"):
+        League(tmp_path / "club")
+    with pytest.raises(InputError, match="the name of a league's folder is UTF-8"):
+        make_league(tmp_path / os.fsdecode(b"\xff"), settings())
+
+
+@pytest.mark.parametrize("name", few(["cmd:x", "year=2026", "~x", "a (b)"]))
+def test_a_league_may_have_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Also one that would be a part of a bot's spec: its bots are files of its folder."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.chdir(tmp_path)
+    with a_league(Path(name)) as league:
+        league.desk.submit(str(write_bot(tmp_path)), "mine")
+        (league.folder / "inbox").mkdir()
+        write_bot(league.folder / "inbox", "yours", 1)
+        assert [*take_all(league, lambda _: None, 0.0)] == ["yours"]
+        play(league)
+        assert {"mine", "yours"} <= {*league.ledger.plan(1).versions}
+
+
+@pytest.mark.slow
+def test_a_slow_bot_of_the_panel_has_the_cost_of_one(tmp_path: Path) -> None:
+    """Else rounds would be planned as if it were fast."""
+    with a_league(tmp_path / "club", panel=["uniform", "flat_mc"]) as league:
+        fast, slow = league.ledger.versions()
+    assert fast.cost == 0.1
+    assert slow.cost > 0.1
+
+
+def test_the_document_has_the_spread_and_every_bot(tmp_path: Path) -> None:
+    """As plain data."""
+    with a_league(tmp_path / "club", panel=["uniform", "greedy", "timing"]) as league:
+        before = to_document(league)
+        assert (before["round"], before["spread"]) == (0, None)
+        assert [one["note"] for one in before["standings"]] == ["plays in the next round"] * 3
+        play(league)
+        after = to_document(league)
+        json.dumps(after, allow_nan=False)
+        assert [one["bot"] for one in after["standings"]] == ["timing", "greedy", "uniform"]
+        assert after["spread"]["elo"] > 0
+        assert not after["precise"]

@@ -1,0 +1,143 @@
+"""The pages of a league say how it stands, and nothing that is not everybody's."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.addons.league import submission
+from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
+from arena.addons.league.shown import standings
+from tests.addons.league.small import NOON, a_league, accept, play
+from tests.addons.league.test_league import FAULTY
+
+
+def text_of(page: Path) -> str:
+    """Return the words of a page without its scripts and styles."""
+    html = page.read_text()
+    html = re.sub(r"<(script|style)\b.*?</\1>", " ", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+@pytest.fixture(scope="module")
+def league(tmp_path_factory: pytest.TempPathFactory) -> League:
+    """Return a league in which all kinds of things have happened, with its pages."""
+    folder = tmp_path_factory.mktemp("league")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        a_league(folder / "club", max_faults=3, seed=271828182845) as league,
+    ):
+        patch.setattr(submission, "run_check", accept)
+        league.desk.submit("greedy(patience=11)", "patient", "Ann")
+        play(league)
+        league.desk.now = league.now = lambda: NOON + timedelta(days=2)
+        league.desk.submit("greedy(patience=5)", "patient", "Ann")
+        (folder / "faulty.py").write_text(FAULTY)
+        league.desk.submit(str(folder / "faulty.py"), "faulty", "Bob")
+        bad = folder / "own_words_of_eve.py"
+        bad.write_text("x = 1\n" * 300_000)
+        with pytest.raises(submission.Refused):
+            league.desk.submit(str(bad), "eve")
+        play(league, 2)
+        league.withdraw("patient")
+        write_site(league)
+        return League(league.folder, league.now)
+
+
+def test_the_first_page_has_the_news_and_the_standings(league: League) -> None:
+    """What happened in the last day only, and a page for every name that has a version."""
+    site = league.folder / "site"
+    index = text_of(site / "index.html")
+    for words in (
+        "patient 2, by Ann, is a new version",
+        "faulty 1, by Bob, joins the league",
+        "faulty 1 is suspended",
+        "patient 2 is withdrawn",
+        "a submission for eve was refused",
+        "Results differ from Elo by about ±",
+    ):
+        assert words in index
+    assert "patient 1, by Ann" not in index  # that was two days before
+    names = {path.stem for path in (site / "bots").iterdir()}
+    assert names == {"uniform", "greedy", "majority", "patient", "faulty"}
+    links = re.findall(r'href="\./bots/(\w+)\.html"', (site / "index.html").read_text())
+    assert {*links} <= names
+    assert "faulty" in links
+
+
+def test_the_page_of_a_bot_says_what_to_do_next(league: League) -> None:
+    """Its versions, its profile, the command of its first fault, and its games."""
+    bots = league.folder / "site" / "bots"
+    faulty = text_of(bots / "faulty.html")
+    assert "Version 1 is suspended" in faulty
+    assert re.search(r"the first: exception at ply \d+\. In the league", faulty)
+    assert re.search(r"arena show rounds/000002 \S+/\d+/[01]", faulty)
+    patient = text_of(bots / "patient.html")
+    assert "Version 2 is withdrawn; a new version brings the bot back." in patient
+    assert "How its games ended" in patient
+    assert "Games to look at" in patient
+    assert 'href="../index.html"' in (bots / "patient.html").read_text()
+    assert "Its rating is not sure yet" in text_of(bots / "greedy.html")
+
+
+def test_no_page_has_a_source_or_what_a_bot_has_printed(league: League) -> None:
+    """Neither the text of an exception, nor a path of this machine."""
+    for path in (league.folder / "site").rglob("*.*"):
+        text = path.read_text()
+        assert "secret" not in text
+        assert "own_words" not in text
+        assert "def choose" not in text
+        assert "271828182845" not in text
+        assert str(league.folder.parent) not in text
+        if path.suffix == ".html":
+            assert "Content-Security-Policy" in text
+
+
+def test_the_standings_are_a_csv_file_too(league: League) -> None:
+    """With every column of the page, and the state; a bot without games has empty cells."""
+    with (league.folder / "site" / "league.csv").open() as file:
+        rows = [*csv.DictReader(file)]
+    found = standings(league)
+    assert [row["bot"] for row in rows] == [one.bot for one in found]
+    for row, one in zip(rows, found, strict=True):
+        assert row == {name: "" if v is None else str(v) for name, v in one._asdict().items()}
+
+
+def test_the_feed_has_what_happened_the_newest_first(league: League) -> None:
+    """In the form of a JSON feed."""
+    feed = json.loads((league.folder / "site" / "feed.json").read_text())
+    assert feed["version"] == "https://jsonfeed.org/version/1.1"
+    assert feed["items"][0]["title"] == "patient 2 is withdrawn"
+    assert len({item["id"] for item in feed["items"]}) == len(feed["items"]) >= 9
+    assert all((league.folder / "site" / item["url"]).is_file() for item in feed["items"])
+    dates = [item["date_published"] for item in feed["items"]]
+    assert dates == sorted(dates, reverse=True)
+
+
+def test_the_profile_counts_the_games_of_the_newest_version(league: League) -> None:
+    """As it saw them: what it won its opponents lost."""
+    versions = league.ledger.versions()
+    games = 0
+    for version in versions:
+        for result in league.ledger.results_of(version.id):
+            assert sum(result.endings) == 2 * sum(result.by_score)
+            won = sum(result.endings[0::3]) + sum(result.endings[2::3]) / 2
+            assert won == sum(half * n for half, n in enumerate(result.by_score)) / 2
+            games += sum(result.endings)
+    assert games == 2 * 2 * sum(sum(pairs.by_score) for pairs in league.ledger.pairs())
+
+
+def test_only_what_has_changed_is_written_again(league: League) -> None:
+    """And a page that is missing."""
+    bots = league.folder / "site" / "bots"
+    before = {path: path.stat().st_mtime_ns for path in bots.iterdir()}
+    (bots / "greedy.html").unlink()
+    write_site(league, ["uniform"])
+    after = {path.stem for path in bots.iterdir() if path.stat().st_mtime_ns != before[path]}
+    assert after == {"uniform", "greedy"}

@@ -1,0 +1,367 @@
+"""A submission is taken once, checked, kept by its hash, and refused with a reason that is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.addons.league import submission
+from arena.addons.league.league import League
+from arena.addons.league.ledger import ACTIVE, REPLACED, SUSPENDED
+from arena.addons.league.submission import Refused, TooMany, check_name
+from arena.check.item import Item, Order
+from arena.entries.file import find_files
+from arena.errors import ArenaError, InputError
+from tests import ROOT
+from tests.addons.league.small import NOON, a_league, accept, write_bot
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+    """Yield a league whose check finds nothing."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club", a_day=5, most_megabytes=1) as made:
+        yield made
+
+
+def test_a_bot_is_checked_for_true_and_kept_by_its_hash(tmp_path: Path) -> None:
+    """The real check: it plays, and its time decides the class of its cost."""
+    with a_league(tmp_path / "club") as league:
+        version = league.desk.submit(str(write_bot(tmp_path)), "mine", "Ann")
+        assert (version.title, version.owner, version.state) == ("mine 1", "Ann", ACTIVE)
+        assert version.cost == 0.1
+        kept = league.folder / version.spec
+        assert kept.read_bytes() == (tmp_path / "mine.py").read_bytes()
+        assert re.fullmatch(r"bots/[0-9a-f]{64}\.py", version.spec)
+        assert league.ledger.versions("name = 'mine'") == [version]
+
+
+def test_a_bot_that_breaks_the_contract_is_refused_with_the_reason(tmp_path: Path) -> None:
+    """The refusal is kept, and no version is made."""
+    bot = tmp_path / "bad.py"
+    bot.write_text("raise ValueError('no')\n")
+    with a_league(tmp_path / "club") as league:
+        with pytest.raises(Refused, match=r"the check failed: imports: .*ValueError") as caught:
+            league.desk.submit(str(bot), "bad")
+        assert [item.status for item in caught.value.items][:1] == ["fail"]
+        (refusal,) = league.ledger.refusals()
+        assert (refusal.name, refusal.owner) == ("bad", "bad")
+        assert "ValueError" in refusal.why
+        assert len(refusal.sha256) == 64
+        assert len(league.ledger.versions()) == 3
+
+
+def test_a_new_version_replaces_the_one_before(league: League, tmp_path: Path) -> None:
+    """Also one that was suspended: its owner has mended it. The name stays its owner's."""
+    one = league.desk.submit(str(write_bot(tmp_path, number=1)), "mine", "Ann")
+    two = league.desk.submit(str(write_bot(tmp_path, number=2)), "mine")
+    assert (two.number, two.owner) == (2, "Ann")
+    with league.ledger.changing():
+        league.ledger.set_state(two, SUSPENDED, "faults", "")
+    three = league.desk.submit(str(write_bot(tmp_path, number=3)), "mine", "Ann")
+    states = [version.state for version in league.find("mine")]
+    assert states == [REPLACED, REPLACED, ACTIVE]
+    assert one.spec != three.spec
+    with pytest.raises(Refused, match="name mine: it is Ann's"):
+        league.desk.submit(str(write_bot(tmp_path, number=4)), "mine", "Bob")
+    with pytest.raises(Refused, match="name greedy: it is arena's"):
+        league.desk.submit(str(write_bot(tmp_path, number=4)), "greedy", "Bob")
+
+
+def test_the_same_bytes_are_refused_by_the_name_that_has_them(
+    league: League, tmp_path: Path
+) -> None:
+    """Whoever submits them; the bots of the panel are there, too."""
+    league.desk.submit(str(write_bot(tmp_path)), "mine", "Ann")
+    for owner, name in (("Ann", "mine"), ("Bob", "other")):
+        with pytest.raises(Refused, match="the same as mine 1 of Ann"):
+            league.desk.submit(str(write_bot(tmp_path)), name, owner)
+    with pytest.raises(Refused, match="the same as greedy 1 of arena"):
+        league.desk.submit("greedy", "other")
+    patient = league.desk.submit("greedy(patience=11)", "other")
+    assert patient.spec == "greedy(patience=11)"
+
+
+def test_a_copy_with_other_comments_is_reported(league: League, tmp_path: Path) -> None:
+    """It may be honest work on the same book; the league's owner sees it."""
+    path = write_bot(tmp_path)
+    league.desk.submit(str(path), "mine", "Ann")
+    path.write_text(path.read_text().replace("The simplest bot.", "All mine!") + "# really\n")
+    copy = league.desk.submit(str(path), "hers", "Eve")
+    assert [one.title for one in league.desk.find_copies(copy)] == ["mine 1"]
+    path.write_text((ROOT / "bots" / "greedy.py").read_text() + "# mine\n")
+    copy = league.desk.submit(str(path), "ours", "Eve")
+    assert [one.title for one in league.desk.find_copies(copy)] == ["greedy 1"]
+    own = league.desk.submit(str(write_bot(tmp_path, number=7)), "hers", "Eve")
+    assert league.desk.find_copies(own) == []
+
+
+WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 characters"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("M\u00fcller", "'\u00fc' is not one of A-Z a-z 0-9 . _ -"),
+        ("CON", "Windows has a device of this name; choose another one"),
+        ("x" * 41, "1 to 40 characters, the first a letter or a digit, the last no ."),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said(name: str, why: str) -> None:
+    """The sign, the device, or the length."""
+    with pytest.raises(InputError) as caught:
+        check_name(name)
+    assert str(caught.value) == f"name '{name}': {why}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", ".", "..", "../up", "a/b", "a\\b", "/etc", "a b", "a\0b", "a\nb", "\x1b[2J", "-a"),
+        *("x" * 41, "x" * 10_000, "Ann.", "con", "NUL", "gr\u0435edy", "a\u202eb", "é", "٣"),
+    ],
+)
+def test_a_name_that_is_no_plain_word_is_refused_at_once(
+    league: League, tmp_path: Path, name: str
+) -> None:
+    """In one line that can be printed, and with nothing kept."""
+    with pytest.raises(InputError, match=WHY_NOT) as caught:
+        league.desk.submit(str(write_bot(tmp_path)), name)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+    assert not league.ledger.refusals()
+    assert not [*(league.folder / "bots").iterdir()]
+
+
+@pytest.mark.parametrize("twin", ["MINE", "m1ne", "mlne"])
+def test_a_name_that_looks_like_another_is_refused(
+    league: League, tmp_path: Path, twin: str
+) -> None:
+    """Case twins, and the letters and digits that few can tell apart."""
+    league.desk.submit(str(write_bot(tmp_path)), "mine", "Ann")
+    with pytest.raises(Refused, match=f"name {twin}: it looks like mine"):
+        league.desk.submit(str(write_bot(tmp_path, number=1)), twin, "Ann")
+
+
+def test_an_owner_has_so_many_submissions_a_day(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused ones count; what is over the limit is not kept, so a flood fills no disk."""
+    for number in range(5):
+        league.desk.submit(str(write_bot(tmp_path, number=number)), f"bot{number}", "Ann")
+    for number in range(20):
+        with pytest.raises(TooMany, match="owner Ann: 5 submissions today, and a_day is 5"):
+            league.desk.submit(str(write_bot(tmp_path, number=50 + number)), "more", "Ann")
+    assert not league.ledger.refusals()
+    assert len([*(league.folder / "bots").iterdir()]) == 5
+    with pytest.raises(TooMany):  # nor is a name that is not hers
+        league.desk.submit(str(write_bot(tmp_path, number=50)), "greedy", "Ann")
+    league.desk.submit(str(write_bot(tmp_path, number=99)), "hers", "Bea")
+    monkeypatch.setattr(league.desk, "now", lambda: NOON + timedelta(days=1))
+    league.desk.submit(str(write_bot(tmp_path, number=98)), "more", "Ann")
+
+
+def _link(tmp_path: Path) -> Path:
+    path = tmp_path / "link.py"
+    path.symlink_to(write_bot(tmp_path))
+    return path
+
+
+def _pipe(tmp_path: Path) -> Path:
+    os.mkfifo(tmp_path / "pipe.py")
+    return tmp_path / "pipe.py"
+
+
+def _large(tmp_path: Path) -> Path:
+    path = tmp_path / "large.py"
+    path.write_bytes(b"#" * (1 << 20) + b"\n" * 10)
+    return path
+
+
+def _text(tmp_path: Path) -> Path:
+    path = tmp_path / "notes.txt"
+    path.write_text("a bot")
+    return path
+
+
+def _linked(tmp_path: Path) -> Path:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    shutil.copy(write_bot(tmp_path), folder / "bot.py")
+    (folder / "passwords").symlink_to("/etc/passwd")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (_link, "a link; submit what it leads to"),
+        (_pipe, "not a regular file"),
+        (_large, "larger than 1,048,576 bytes"),
+        (_text, "a bot is a .py file, a folder"),
+        (_linked, "passwords: a link"),
+    ],
+)
+def test_what_is_no_bot_of_a_bounded_size_is_refused(
+    league: League, tmp_path: Path, make: Any, why: str
+) -> None:
+    """Nothing is waited for, and nothing is read that was not given."""
+    with pytest.raises(Refused, match=re.escape(why)):
+        league.desk.submit(str(make(tmp_path)), "mine")
+    assert why in league.ledger.refusals()[0].why
+    assert not (league.folder / "bots").exists() or not [*(league.folder / "bots").iterdir()]
+
+
+def test_a_bot_of_the_arena_is_timed_and_its_parameters_are_tried(league: League) -> None:
+    """A slow one has the cost of a slow one; one that cannot be made is refused."""
+    assert league.desk.submit("greedy(patience=11)", "fast").cost == 0.1
+    assert league.desk.submit("flat_mc", "slow").cost > 0.1
+    with pytest.raises(Refused, match="nope"):
+        league.desk.submit("greedy(nope=1)", "wrong")
+
+
+def test_a_path_that_leads_nowhere_is_a_mistake_and_no_submission(
+    league: League, tmp_path: Path
+) -> None:
+    """It is not counted."""
+    for bot in (str(tmp_path / "none.py"), "greeedy", "name=greedy"):
+        with pytest.raises(InputError) as caught:
+            league.desk.submit(bot, "mine")
+        assert not isinstance(caught.value, Refused)
+    assert not league.ledger.refusals()
+
+
+def test_what_changes_while_it_is_checked_changes_nothing(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes that were read are those that are checked, kept and played."""
+    path = write_bot(tmp_path)
+    before = path.read_bytes()
+    checked = []
+
+    def change(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        path.write_text("raise SystemExit\n")
+        checked.append(Path(order.spec.partition("=")[2]).read_bytes())
+        yield from accept(order)
+
+    monkeypatch.setattr(submission, "run_check", change)
+    version = league.desk.submit(str(path), "mine")
+    assert checked == [before]
+    assert (league.folder / version.spec).read_bytes() == before
+
+
+def test_two_that_submit_at_once_lose_nothing(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One comes while the other is being checked: both are versions, or one is refused."""
+    first, second = (write_bot(tmp_path, f"bot{n}", n) for n in (1, 2))
+
+    def overtake(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        monkeypatch.setattr(submission, "run_check", accept)
+        league.desk.submit(str(second), "mine", "Ann")
+        yield from accept(order)
+
+    monkeypatch.setattr(submission, "run_check", overtake)
+    version = league.desk.submit(str(first), "mine", "Ann")
+    assert version.number == 2
+    assert [one.state for one in league.find("mine")] == [REPLACED, ACTIVE]
+    monkeypatch.setattr(submission, "run_check", overtake)
+    third = write_bot(tmp_path, "third", 3)
+    second.write_bytes(third.read_bytes())
+    with pytest.raises(Refused, match="the same as mine 3 of Ann"):
+        league.desk.submit(str(third), "other", "Bob")
+
+
+@pytest.mark.parametrize("swapped", ["own.txt", "own"])
+def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
+) -> None:
+    """Its owner may put a link into the inbox after the look that refuses links."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "data.txt").write_text("secret")
+    folder = tmp_path / "folder"
+    (folder / "own").mkdir(parents=True)
+    shutil.copy(write_bot(tmp_path), folder / "bot.py")
+    for name in ("own.txt", "own/data.txt"):
+        (folder / name).write_text("mine")
+
+    def look_and_swap(place: Path) -> dict[str, Path]:
+        found = find_files(place)
+        os.rename(folder / swapped, tmp_path / "before")
+        is_file = swapped == "own.txt"
+        theirs = tmp_path / "theirs" / ("data.txt" if is_file else "")
+        (folder / swapped).symlink_to(theirs)
+        return found
+
+    monkeypatch.setattr("arena.entries.pack.find_files", look_and_swap)
+    with pytest.raises(Refused, match="own"):
+        league.desk.submit(str(folder), "mine")
+    assert not [*(league.folder / "bots").iterdir()]
+
+
+@pytest.mark.slow
+def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the files that it reads."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "weights.txt").write_text("7")
+    text = write_bot(tmp_path).read_text()
+    text = text.replace("self.number = 0", 'self.number = int(get_data(__name__, "weights.txt"))')
+    (folder / "bot.py").write_text(
+        text.replace("from engine", "from pkgutil import get_data\n\nfrom engine")
+    )
+    with a_league(tmp_path / "club") as league:
+        version = league.desk.submit(str(folder), "mine")
+        (folder / "weights.txt").write_text("8")
+        monkeypatch.setattr(submission, "run_check", accept)
+        other = league.desk.submit(str(folder), "mine")
+    assert (version.number, other.number) == (1, 2)
+    assert version.shape != other.shape
+
+
+def test_a_full_disk_loses_nothing(league: League, tmp_path: Path) -> None:
+    """One line says it; when there is room again, the same submission is accepted."""
+    connection = league.ledger.connection
+    with league.ledger.changing():
+        connection.execute("CREATE TABLE filler (text TEXT)")
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(ArenaError, match="full"), league.ledger.changing():
+        connection.executemany("INSERT INTO filler VALUES (?)", [("x" * 4000,)] * 100)
+    with pytest.raises(ArenaError, match="full") as caught:
+        fill(league, tmp_path)
+    assert not isinstance(caught.value, Refused)
+    assert not league.ledger.refusals()
+    before = len(league.ledger.versions())
+    connection.execute("PRAGMA max_page_count = 1000000")
+    version = league.desk.submit(str(write_bot(tmp_path, number=999)), "later")
+    assert len(league.ledger.versions()) == before + 1
+    assert (league.folder / version.spec).is_file()
+
+
+def fill(league: League, tmp_path: Path) -> None:
+    """Submit bot after bot."""
+    for number in range(100):
+        league.desk.submit(str(write_bot(tmp_path, number=number)), f"b{number}")
+
+
+@pytest.mark.slow
+def test_a_check_that_takes_for_ever_ends(tmp_path: Path) -> None:
+    """With its reason, which is kept; others are checked after it."""
+    bot = write_bot(tmp_path)
+    text = bot.read_text()
+    bot.write_text(
+        text.replace("        return view", "        sum(range(10**7))\n        return view")
+    )
+    with a_league(tmp_path / "club", check_seconds=10) as league:
+        with pytest.raises(Refused, match="cut short after 10 s"):
+            league.desk.submit(str(bot), "slow")
+        assert "cut short" in league.ledger.refusals()[0].why
+        assert league.desk.submit("greedy(patience=11)", "fast").number == 1

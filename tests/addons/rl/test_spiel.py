@@ -1,0 +1,360 @@
+"""District Noir as a game of OpenSpiel, and bots both ways."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.batch.lockstep import Encoding
+from arena.errors import InputError
+from bots.greedy import bot as greedy
+from bots.uniform import bot as uniform
+from engine import (
+    CITY,
+    STANDARD,
+    TAKE,
+    EngineError,
+    IllegalAction,
+    Rules,
+    Setup,
+    State,
+    View,
+    outcome,
+    play_game,
+    sample,
+)
+from engine.play import play
+from engine.seeds import stream
+from engine.state import random_deal
+from engine.view import view
+from tests.addons.rl.ground_truth import VARIANTS
+from tests.addons.rl.spiel_playthroughs import FOLDER, GAMES, playthrough
+
+pyspiel = pytest.importorskip(
+    "pyspiel", reason="OpenSpiel is not installed: pip install open_spiel"
+)
+
+from open_spiel.python.algorithms import evaluate_bots, ismcts, mcts  # noqa: E402
+from pettingzoo.test import api_test  # noqa: E402
+
+from arena.addons.rl import spiel, spiel_bots  # noqa: E402
+
+RULES = {
+    "standard": STANDARD,
+    "no row": Rules(opening_row=0, removed=5, take_size=4, tiebreak="supports"),
+    "long rounds": Rules(hand_size=10, rounds=2, majority_values=(8, 7, 6, 5), set_bonus=0),
+    **VARIANTS,
+}
+
+
+@pytest.fixture(params=RULES.values(), ids=RULES)
+def rules(request: pytest.FixtureRequest) -> Rules:
+    """Rules of which each has something that the others have not."""
+    made: Rules = request.param
+    return made
+
+
+def random_state(rules: Rules, seed: int) -> State:
+    """Return a game of the engine after some random actions, which may be all."""
+    rng = Random(seed)
+    state = State(random_deal(rng, rules), rules)
+    for _ in range(rng.randrange(rules.game_plies + 1)):
+        if not state.over:
+            state.apply(rng.choice(state.legal()))
+    return state
+
+
+def test_openspiels_own_test_of_random_games(rules: Rules) -> None:
+    """Clones, undone chance, and states and games that are written and read again."""
+    pyspiel.random_sim_test(spiel.load_game(rules), num_sims=2, serialize=True, verbose=False)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_playthrough_is_as_it_was(name: str) -> None:
+    """`python -m tests.addons.rl.spiel_playthroughs` writes them again after a wanted change."""
+    assert playthrough(name) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_a_game_is_that_of_the_engine(rules: Rules) -> None:
+    """At any point of a random game: both views, the actions, the turn and the result."""
+    game = spiel.load_game(rules)
+    for seed in range(20):
+        world = random_state(rules, seed)
+        state = spiel.follow(game, world)
+        assert [state.view(seat) for seat in (0, 1)] == [view(world, seat) for seat in (0, 1)]
+        assert state.is_terminal() == world.over
+        if world.over:
+            winner = outcome(world.piles, rules).winner
+            assert (
+                state.returns()
+                == [[0.0, 0.0], [1.0, -1.0], [-1.0, 1.0]][0 if winner is None else 1 + winner]
+            )
+        elif not state.is_chance_node():
+            assert state.legal_actions() == [*world.legal()]
+            assert state.current_player() == world.to_act
+            assert state.information_state_string() == view(world, world.to_act).to_text()
+
+
+def test_chance_draws_a_deal_card_by_card() -> None:
+    """First the row, then each hand; and the hands of a round not before it begins."""
+    rng, state, drawn = Random(3), spiel.load_game().new_initial_state(), []
+    while not state.is_terminal():
+        if state.is_chance_node():
+            left = [*STANDARD.copies]
+            for kind in drawn:
+                left[kind] -= 1
+            cards = sum(left)
+            odds = [(kind, n / cards) for kind, n in enumerate(left) if n]
+            assert state.chance_outcomes() == odds
+            drawn.append(rng.choice(state.legal_actions()))
+            state.apply_action(drawn[-1])
+        else:
+            seen = state.view(state.current_player())
+            assert len(drawn) == 2 + 10 * seen.round
+            state.apply_action(0 if 0 in seen.legal else seen.legal[-1])
+    assert len(drawn) == state.get_game().max_chance_nodes_in_history() == 42
+
+
+def test_what_is_illegal_is_refused() -> None:
+    """A card of which none is left, an action, and anything after the end; nothing changes."""
+    state = spiel.load_game().new_initial_state()
+    for _ in range(STANDARD.copies[CITY]):
+        state.apply_action(CITY)
+    for wrong in (CITY, TAKE, 99):
+        with pytest.raises(IllegalAction, match=f"no card {wrong} is left"):
+            state.apply_action(wrong)
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    before = str(state)
+    for wrong in {*range(TAKE + 2)} - {*state.legal_actions()}:
+        with pytest.raises(IllegalAction, match=f"illegal action {wrong}"):
+            state.apply_action(wrong)
+    assert str(state) == before
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(IllegalAction):
+        state.apply_action(TAKE)
+
+
+def test_no_seat_sees_what_is_being_dealt_to_the_other() -> None:
+    """While hands are dealt, a seat's own cards change its information and no others."""
+    state = spiel.load_game().new_initial_state()
+    for card in "xy5678C":
+        state.apply_action(state.string_to_action(f"deal {card}"))
+    before = state.information_state_string(0), state.observation_tensor(0)
+    state.apply_action(state.string_to_action("deal 8"))
+    assert (state.information_state_string(0), state.observation_tensor(0)) == before
+    assert state.information_state_string(1) == "1 8 xy"
+
+
+def test_tensors_are_those_of_the_encoding(rules: Rules) -> None:
+    """Of both seats; before the row lies there they are zero."""
+    encoding, game = Encoding(rules), spiel.load_game(rules)
+    assert game.information_state_tensor_size() == encoding.information_size
+    assert game.observation_tensor_size() == encoding.size
+    state = spiel.follow(game, random_state(rules, 5))
+    for seat in (0, 1):
+        seen = state.view(seat)
+        assert state.observation_tensor(seat) == encoding.observation(seen).tolist()
+        assert state.information_state_tensor(seat) == encoding.information_state(seen).tolist()
+    if rules.opening_row:
+        assert not any(game.new_initial_state().information_state_tensor(0))
+
+
+def test_a_world_is_drawn_that_the_seat_cannot_tell_from_the_truth(rules: Rules) -> None:
+    """OpenSpiel's own test of it, which it has in C++ only; and what is hidden does differ."""
+    rng, differ = Random(1), 0
+    for seed in range(40):
+        state = spiel.follow(spiel.load_game(rules), random_state(rules, seed))
+        if state.is_terminal() or state.is_chance_node():
+            continue
+        for seat in (0, 1):
+            world = state.resample_from_infostate(seat, rng.random)
+            assert world.information_state_string(seat) == state.information_state_string(seat)
+            assert world.information_state_tensor(seat) == state.information_state_tensor(seat)
+            assert world.current_player() == state.current_player()
+            replayed = spiel.load_game(rules).new_initial_state()
+            for action in world.history():
+                assert action in replayed.legal_actions()
+                replayed.apply_action(action)
+            assert str(replayed) == str(world)
+            differ += str(world) != str(state)
+    assert differ
+
+
+def test_no_world_is_drawn_while_cards_are_dealt() -> None:
+    """A hand that is not whole is nobody's decision."""
+    with pytest.raises(InputError, match="a world is drawn for a decision"):
+        spiel.load_game().new_initial_state().resample_from_infostate(0, Random(1).random)
+
+
+def test_a_clone_is_independent() -> None:
+    """What is done to it is not done to the game it was made of."""
+    state = spiel.follow(spiel.load_game(), random_state(STANDARD, 2))
+    before = str(state)
+    twin = state.clone()
+    while not twin.is_terminal():
+        twin.apply_action(twin.legal_actions()[0])
+    assert str(state) == before != str(twin)
+
+
+def test_rules_are_read_from_parameters(rules: Rules) -> None:
+    """As they were written, in a game's own text too."""
+    game = pyspiel.load_game(str(spiel.load_game(rules)))
+    assert game.rules == rules
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ("copies=5 a", InputError, "copies: whole numbers with spaces between, not '5 a'"),
+        ("rounds=9", EngineError, "opening_row 2 [+] rounds 9"),
+        ("players=3", pyspiel.SpielError, "players"),
+    ],
+)
+def test_what_is_no_parameter_is_refused(
+    parameters: str, error: type[Exception], message: str
+) -> None:
+    """With its name."""
+    with pytest.raises(error, match=message):
+        pyspiel.load_game(f"{spiel.NAME}({parameters})")
+
+
+def winning() -> Any:
+    """Return a game whose opening row is all it takes to win."""
+    rules = Rules(cities_needed=2)
+    seen = View.from_text("0 5678C CC", rules)
+    return spiel.follow(spiel.load_game(rules), sample(seen, Random(1)))
+
+
+def test_openspiels_search_plays_the_game() -> None:
+    """`ISMCTSBot` finds the take that wins at once, by our worlds."""
+    state = winning()
+    game = state.get_game()
+    random = np.random.RandomState(3)
+    evaluator = mcts.RandomRolloutEvaluator(1, random)
+    bot = ismcts.ISMCTSBot(game, evaluator, 1.4, 60, random_state=random)
+    bot.set_resampler(lambda where, seat: where.resample_from_infostate(seat, random.rand))
+    assert state.action_to_string(bot.step(state)) == "T"
+
+
+def test_openspiels_search_in_cpp_is_not_for_games_in_python() -> None:
+    """OpenSpiel 2.0.2 does not pass `resample_from_infostate` on; docs/openspiel.md says so."""
+    state = winning()
+    bot = pyspiel.ISMCTSBot(1, pyspiel.RandomRolloutEvaluator(1, 1), 1.4, 10)
+    with pytest.raises(pyspiel.SpielError, match="not implemented"):
+        bot.step_with_policy(state)
+
+
+def test_bots_of_the_arena_play_in_openspiel_as_in_the_engine(rules: Rules) -> None:
+    """The same deal and luck, the same actions; `evaluate_bots` asks them."""
+    game = spiel.load_game(rules)
+    bots = [spiel_bots.ArenaBot(game, seat, bot, 5) for seat, bot in enumerate((greedy, uniform))]
+    results = []
+    for number in range(3):
+        played = game.new_initial_state()
+        results.append(evaluate_bots.evaluate_bots(played, bots, Follower(played, number)))
+        state = State(deal(rules, number), rules)
+        setups = [Setup(stream(5, "bot", number, seat), seat, rules) for seat in (0, 1)]
+        play(state, [greedy(setups[0]), uniform(setups[1])])
+        assert played.view(0) == view(state, 0)
+        winner = outcome(state.piles, rules).winner
+        assert results[-1] == [0.0 if winner is None else 1.0 - 2 * winner, -results[-1][0]]
+
+
+def deal(rules: Rules, number: int) -> bytes:
+    return random_deal(Random(number), rules)
+
+
+class Follower:
+    """Chance as `evaluate_bots` asks for it, which deals what it was given."""
+
+    def __init__(self, state: Any, number: int) -> None:
+        rules = state.get_game().rules
+        cards, first = deal(rules, number), 2 * rules.hand_size
+        row_end = first + rules.opening_row
+        self.cards = iter(cards[first:row_end] + cards[:first] + cards[row_end:])
+
+    def choice(self, outcomes: Any, p: Any) -> int:
+        assert sum(p) == pytest.approx(1)
+        card = next(self.cards)
+        assert card in outcomes
+        return card
+
+
+def test_an_illegal_action_of_a_bot_is_not_passed_on() -> None:
+    """OpenSpiel would only say that it is not legal; the engine says what would be."""
+
+    class Wrong:
+        def __init__(self, setup: Setup) -> None:
+            pass
+
+        def choose(self, _seen: View, /) -> int:
+            return 9
+
+    state = winning()
+    with pytest.raises(IllegalAction, match=r"illegal action 9 \(z\); legal: 5 6 7 8 C T"):
+        spiel_bots.ArenaBot(state.get_game(), 0, Wrong).step(state)
+
+
+class Recorder(pyspiel.Bot):  # type: ignore[misc]
+    """Plays the first legal action, and keeps what it was shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[Any] = []
+
+    def step(self, state: Any) -> int:
+        self.shown.append(state.clone())
+        return int(state.legal_actions()[0])
+
+
+def test_a_bot_of_openspiel_plays_in_the_arena_and_sees_no_hidden_card() -> None:
+    """Its states have the right view, and what is hidden is drawn."""
+    made: list[tuple[Recorder, int]] = []
+
+    def make(_game: Any, seat: int, _seed: int) -> Recorder:
+        made.append((Recorder(), seat))
+        return made[-1][0]
+
+    bot = spiel_bots.arena_bot(make)
+    played = play_game(bot, bot, seed=3)
+    assert played == play_game(bot, bot, seed=3)
+    truth = State.from_text(played.record.deal)
+    shown = {
+        len(state.view(0).history): (state, seat) for who, seat in made[:2] for state in who.shown
+    }
+    same = 0
+    for ply, action in enumerate(played.record.replay().history):
+        state, seat = shown[ply]
+        assert state.view(seat) == view(truth, seat)
+        same += state.view(1 - seat) == view(truth, 1 - seat)
+        truth.apply(action)
+    assert same < len(shown) / 2
+
+
+def test_pettingzoo_plays_it_through_shimmy() -> None:
+    """PettingZoo's own test; its two warnings are of the bounds that shimmy gives to tensors."""
+    shimmy = pytest.importorskip("shimmy", reason="shimmy is not installed: pip install shimmy")
+    env = shimmy.OpenSpielCompatibilityV0(env=spiel.load_game(), render_mode=None)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        api_test(env, num_cycles=60)
+    about = {str(one.message).partition(" space value")[0] for one in warned}
+    assert about <= {"Agent's minimum observation", "Agent's maximum observation"}
+
+
+def test_without_openspiel_it_is_said_what_to_install() -> None:
+    """In one line."""
+    code = "import sys; sys.modules['pyspiel'] = None; import arena.addons.rl.spiel_bots"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "arena.errors.InputError: OpenSpiel is not installed; "
+        "pip install 'district-noir-arena[openspiel]'"
+    )

@@ -1,0 +1,315 @@
+"""`arena analyse`: the same numbers whatever plays them on, and one line for what cannot be."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import arena as library
+from arena.addons.cluster import dask
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.store.html_page import render_replay
+from arena.store.timeline import make_timeline
+from engine import Record
+from tests.conftest import Arena, Once, run_here, start_command
+from tests.kills import count_judged
+from tests.waiting import until
+
+FILE, KEPT, AGREED = "analysis.csv", "analysis.sqlite", "agreement.csv"
+QUICK = ("--by", "greedy", "--worlds", "4", "--worst", "0", "--workers", "1")
+BY = "def bot(setup):\n    return {}\n"
+NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(
+    "N(choose=lambda view: view.legal[0])"
+)
+FAILS = NO_SCORES.replace("])", "], scores=lambda games: 1 / 0)")
+
+
+def play(folder: Path) -> None:
+    """Play a gauntlet, and a run under other rules."""
+    words = ("play", "uniform", "timing", "--against", "greedy", "--pairs", "6", "-q")
+    assert run_here(folder, *words, "--out", "run").returncode == 0
+    words = ("play", "uniform", "greedy", "--pairs", "1", "--rules", '{"set_bonus": 4}', "-q")
+    assert run_here(folder, *words, "--out", "other").returncode == 0
+    (folder / "no_scores.py").write_text(NO_SCORES)
+    (folder / "fails.py").write_text(FAILS)
+
+
+@pytest.fixture
+def folder(once: Once, tmp_path: Path) -> Path:
+    """Return the folder of the test, with the runs."""
+    shutil.copytree(once("analysed", play), tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
+    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was judged before the kill is kept, and not judged again."""
+    words = ("analyse", "run", *QUICK, "--games", "6", "--worst", "2", "-q")
+    assert arena(*words).returncode == 0
+    alone = (folder / "run" / FILE).read_bytes()
+    assert len(alone.splitlines()) > 150
+    assert count_judged(folder / "run" / KEPT) > 6  # and the worst, judged again
+    (folder / "run" / KEPT).unlink()
+    (folder / "run" / FILE).unlink()
+    command = start_command(folder, *words, "--workers", "3")
+    until(lambda: command.poll() is not None or count_judged(folder / "run" / KEPT) > 2)
+    command.kill()
+    command.communicate()
+    kept = count_judged(folder / "run" / KEPT)
+    assert kept > 2
+    done = arena(*words, "--workers", "3")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "run" / FILE).read_bytes() == alone
+    assert {path.name for path in (folder / "run").glob(".*")} <= {".lock"}
+    (folder / "run" / FILE).unlink()
+    monkeypatch.setattr(LocalExecutor, "play", None)
+    assert arena(*words).returncode == 0
+    assert (folder / "run" / FILE).read_bytes() == alone
+
+
+def test_text_json_csv_and_the_library_have_the_same_numbers(
+    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also an exported file, whose games are those of the run."""
+    words = (*QUICK, "--games", "12")
+    done = arena("analyse", "run", *words, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    read = pd.read_csv(folder / "run" / FILE)
+    assert (document["decisions"], document["games"]) == (len(read), 12)
+    assert (read["worlds"] == 4).all()
+    monkeypatch.chdir(folder)
+    analysis = library.open("run").analyse(by="greedy", worlds=4, games=12, worst=0, workers=1)
+    pd.testing.assert_frame_equal(analysis.decisions.fillna(-1), read.fillna(-1), check_dtype=False)
+    (row,) = (
+        row
+        for row in document["losses"]
+        if (row["bot"], row["opponent"], row["part"]) == ("uniform", "greedy", "all")
+    )
+    own = read[read["bot"] == "uniform"]
+    assert (row["decisions"], row["games"], row["worlds"]) == (len(own), 6, 4)
+    assert row["loss"] == pytest.approx(own["loss"].mean(), abs=1e-4)
+    assert row["game_loss"] == pytest.approx(own["loss"].sum() / 6, abs=1e-4)
+    pairs = own.groupby("pair")["loss"].agg(["sum", "count"])
+    spread = pairs["sum"] - pairs["count"] * own["loss"].mean()
+    half = 4.302653 * (3 / 2 * (spread**2).sum()) ** 0.5 / len(own)  # Student, 2 degrees
+    assert row["loss_high"] - row["loss"] == pytest.approx(half, abs=2e-4)
+    text = arena("analyse", "run", *words).stdout.splitlines()
+    assert max(map(len, text)) <= 80
+    check_calibration(document["calibration"], read)
+    assert f"{100 * row['loss']:.2f}" in next(line for line in text if line.startswith("uniform"))
+    assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 3
+    arena("export", "run", "-o", "games.jsonl")
+    wanted = read["game"].unique()
+    lines = (folder / "games.jsonl").read_text().splitlines()
+    some = [line for line in lines if json.loads(line)["game"] in wanted]
+    (folder / "some.jsonl").write_text("\n".join(some))
+    assert arena("analyse", "some.jsonl", *words, "-o", "again.csv").returncode == 0
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "again.csv"), read)
+
+
+def check_calibration(rows: list[dict[str, Any]], decisions: pd.DataFrame) -> None:
+    """Every decision is in one bin of its bot and in one of all, which has the games won."""
+    assert sum(row["decisions"] for row in rows) == 2 * len(decisions)
+    for row in rows:
+        some = decisions[decisions["chance"].between(row["bin"], row["bin"] + 0.1 - 1e-9)]
+        some = some[some["bot"] == row["bot"]] if row["bot"] else some
+        if row["bin"] < 0.9:  # a chance of 1 is in the last bin
+            assert row["decisions"] == len(some)
+            assert row["chance"] == pytest.approx(some["chance"].mean(), abs=1e-4)
+            assert row["won"] == pytest.approx(some["result"].mean(), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_other_processes_judge_the_same(folder: Path) -> None:
+    """Those of a pool, which stand for the machines of a cluster."""
+    results = library.open(folder / "run")
+    how = {"worlds": 4, "games": 12, "worst": 2, "progress": False}
+    here = results.analyse("greedy", **how)  # type: ignore[arg-type]
+    (folder / "run" / KEPT).unlink()
+    with ProcessPoolExecutor(2, get_context("spawn")) as two:
+        there = results.analyse("greedy", **how, executor=two)  # type: ignore[arg-type]
+    assert there.decisions.equals(here.decisions)
+    assert there.worst.equals(here.worst)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_rank_that_is_not_the_first_reads_and_writes_nothing(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ranks of MPI run the command: the others must serve before a file is looked for."""
+    monkeypatch.setattr(dask, "serve_if_not_root", lambda: True)
+    for target in ("run", "nowhere"):
+        done = arena("analyse", target, "--executor", "mpi", "--out", "out.csv")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:
+    """Of one game; the run's file stays as it is."""
+    done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0].startswith("1 game, ")
+    assert lines[2].split()[:2] == ["0", "uniform"]
+    assert not (folder / "run" / FILE).exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
+    """Every bot agrees with itself, and two of them with each other alike from both sides."""
+    words = ("analyse", "run", *QUICK, "--games", "6", "--agree", "12")
+    table = json.loads(arena(*words, "--json").stdout)["agreement"]
+    shares = {(row["bot"], row["other"]): row["share"] for row in table}
+    assert {two: share for two, share in shares.items() if two[0] == two[1]} == dict.fromkeys(
+        ((bot, bot) for bot in ("uniform", "timing", "greedy")), 1.0
+    )
+    assert all(shares[other, bot] == share for (bot, other), share in shares.items())
+    assert shares["timing", "greedy"] < 1
+    assert {row["positions"] for row in table} == {12}
+    assert " 1 uniform" in arena(*words).stdout
+
+
+@pytest.mark.slow
+def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: Path) -> None:
+    """The table of who chooses alike is kept, also by an analysis that asks nobody."""
+    words = ("analyse", "run", *QUICK, "--games", "4", "-q")
+    arena(*words)
+    assert not (folder / "run" / AGREED).exists()
+    document = json.loads(arena(*words, "--agree", "6", "--json").stdout)
+    arena(*words)
+    read = pd.read_csv(folder / "run" / AGREED)
+    assert read.to_dict("records") == document["agreement"]
+    for _ in "12":  # as the run has written it, and again
+        done = arena("verify", "run", "--sample", "1")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert arena("report", "run").returncode == 0
+    text = (folder / "run" / "report.md").read_text()
+    assert "| Loss against greedy |" in text
+    assert "**Who chooses alike**" in text
+    (folder / "run" / AGREED).write_text("<script>\n")
+    done = arena("report", "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    written = (folder / "run" / "report.md").read_text()
+    assert "Left out: agreement.csv: not the columns of agreement." in written
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("other",), "other: other rules than the published ones, which no judge knows"),
+        (("run", "--by", "./no_scores.py"), "no method scores(games)"),
+        (("run", "--by", "./fails.py"), "ZeroDivisionError: division by zero"),
+        (("run", "--by", "cmd:true"), "only a Python bot can judge"),
+        (("run", "--by", "nobody"), "nobody"),
+        (("run", "--games", "0"), "'--games': 0 is not in the range"),
+        (("run", "--worlds", "0"), "'--worlds': 0 is not in the range"),
+        (("run", "--worlds", "7"), "worlds: 7 is odd; "),
+        (("run", "nobody"), "no bot 'nobody' in this run"),
+        (
+            ("run", "--opponent", "nobody", "--games", "2", *QUICK),
+            "--opponent: no game against",
+        ),
+        (("nowhere",), "nowhere: no such file, and no such run"),
+        (("run", "-o", "fails.py"), "fails.py: exists already, and is not changed"),
+        (("other.jsonl",), "other.jsonl: line 1: other rules than the published ones"),
+        (("half.jsonl",), "half.jsonl: no game has been played to its end"),
+        (("bad.jsonl",), "bad.jsonl: line 2: illegal action"),
+        (("no_scores.py",), "no_scores.py: line 1: "),
+        (("games.jsonl", "--agree", "3"), "--agree: only for a run"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_status_2(
+    arena: Arena, folder: Path, words: tuple[str, ...], message: str
+) -> None:
+    """And nothing is left of it."""
+    (folder / "games.jsonl").write_text("")
+    arena("export", "other", "-o", "other.jsonl")
+    half = '{"deal": "555556666667777777888888882222334xxxyyyyzzCCC", "actions": "56T"}\n'
+    (folder / "half.jsonl").write_text(half)
+    (folder / "bad.jsonl").write_text(half + half.replace("56T", "C"))
+    done = arena("analyse", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (folder / "other" / FILE).exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_replay_has_the_numbers_of_its_game(arena: Arena) -> None:
+    """A game of the run, as a page. The page of one seat is refused."""
+    game = "uniform/greedy/0/0"
+    expected = arena("analyse", "run", game, *QUICK).stdout
+    arena("view", "run", game, "-o", "page.html")
+    assert arena("analyse", "page.html", *QUICK).stdout == expected
+    arena("view", "run", game, "--seat", "1", "-o", "seat.html")
+    done = arena("analyse", "seat.html", *QUICK)
+    why = "seat.html: the replay of one seat, which does not have the other hand"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {why}\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('id="timeline"', 'id="other"', "a page without a game"),
+        ('"frames":[', '"frames":7,"more":[', "its game cannot be read"),
+        ('"frames":[', '"frames":[' + "[" * 100_000, "its game cannot be read"),
+        ('"removed":"', '"removed":"\\u001b', "its game cannot be read: "),
+        ('"removed":"', '"removed":"5', "line 1: "),
+        ('"changes":{}', '"changes":{"set_bonus":4}', "line 1: other rules than"),
+        ('"changes":{}', '"changes":{"no\\nrule":4}', "its game cannot be read: "),
+        ('"char":"', '"char":"C', "line 1: "),
+        ("</main>", "x" * (1 << 23), "a page of more than 8,388,608 bytes"),
+    ],
+)
+def test_a_page_that_is_no_replay_is_one_line_and_status_2(
+    arena: Arena, folder: Path, old: str, new: str, message: str
+) -> None:
+    """Whatever a stranger has put into it."""
+    record = json.loads(arena("export", "run").stdout.splitlines()[0])
+    page = folder / "page.html"
+    page.write_text(page_of(record).replace(old, new, 1), encoding="utf-8")
+    done = arena("analyse", "page.html", *QUICK)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: page.html: {message}")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr[:-1].isprintable()
+
+
+def page_of(record: dict[str, Any]) -> str:
+    """Return the replay of a record."""
+    made = Record(record["deal"], record["actions"])
+    return render_replay(make_timeline(made, players=record["bots"]))
+
+
+def test_a_file_in_the_place_of_what_is_kept_is_left_alone(arena: Arena, folder: Path) -> None:
+    """A database of somebody else, and what is none."""
+    kept = folder / "run" / KEPT
+    with closing(sqlite3.connect(kept)) as database:
+        database.execute("CREATE TABLE mine (number)")
+    for content in (kept.read_bytes(), b"my notes" * 200):
+        kept.write_bytes(content)
+        done = arena("analyse", "run", *QUICK)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert KEPT in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert kept.read_bytes() == content
+
+
+def test_the_library_refuses_what_the_command_does(folder: Path) -> None:
+    """As InputError."""
+    results = library.open(folder / "run")
+    for wrong in ({"worlds": 7}, {"worlds": 2}, {"games": 0}, {"seed": -1}, {"by": "cmd:true"}):
+        with pytest.raises(InputError):
+            results.analyse(**wrong, progress=False)

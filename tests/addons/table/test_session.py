@@ -1,0 +1,485 @@
+"""A person plays: scripted sessions of the real command, through a pipe and a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from arena.addons.table.person import play_session
+from arena.addons.table.player import Terminal, help_lines
+from arena.addons.table.session import Records, Session
+from arena.entries.resolve import resolve
+from arena.errors import ArenaError
+from arena.store.board import card_names
+from arena.store.folder import NAMINGS
+from arena.tournament.schedule import Fixture, Pairing
+from engine import KINDS, STANDARD, Action, Record, View, outcome
+from engine.cards import CHARS, to_text
+from engine.play import play as referee
+from engine.play import setup
+from engine.state import State
+from tests.conftest import Arena
+from tests.console import Console
+from tests.rogues import write
+from tests.tiers import few
+from tests.waiting import PATIENCE, until
+
+FILE = Path("results") / "human" / "games.jsonl"
+EVERYTHING = "\n".join("567823 4xyzCT".replace(" ", "")) + "\n"
+ALL_ANSWERS = EVERYTHING * 24  # one of them is legal at every turn
+
+
+SEED = next(
+    str(seed)
+    for seed in range(0, 1000, 2)  # an even one: the person begins
+    if {"5", "6"} & {*to_text(Fixture(Pairing("human", "greedy"), 0, 0).draw(seed).deal[:5])}
+    == {"6"}
+)
+"""A seed with which the person holds a 6 and no 5 in the first round against greedy."""
+
+
+ANY = "    def choose(self, view, /):\n        return view.legal[0]"
+"""The body of a bot that plays the first legal action."""
+
+
+STRICT = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    assert asked.get("rules", {"set_bonus": 5})["set_bonus"] == 5
+    more = {"hello": {"ready": True}, "choose": {"action": asked.get("legal", "T")[0]}}
+    print(json.dumps({"id": asked["id"], **more.get(asked["type"], {})}), flush=True)
+"""
+"""A program that plays only with the published bonus, and says so at its start."""
+
+
+class First:
+    """Plays like a person who always types the first choice, and keeps what is typed."""
+
+    def __init__(self) -> None:
+        self.typed = ""
+
+    def choose(self, view: View, /) -> Action:
+        action = view.legal[0]
+        if len(view.legal) > 1:
+            self.typed += CHARS[action] + "\n"
+        return action
+
+
+def expected(
+    seed: int, number: int = 0, bot: str = "greedy", person: str = "human"
+) -> tuple[str, str]:
+    """Return what First types against a bot, and the actions of their game."""
+    seat, entry = (seed + number) % 2, resolve(bot)
+    deal, lucks = Fixture(Pairing(person, entry.label), number, seat).draw(seed)
+    state, first = State(deal), First()
+    players = [first, entry.create(setup(lucks[1 - seat], 1 - seat))]
+    referee(state, players if seat == 0 else players[::-1])
+    return first.typed, to_text(state.history)
+
+
+def command(folder: Path, *words: str, typed: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "arena", "play", *words],
+        cwd=folder,
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / FILE).read_text().splitlines()]
+
+
+def find_seed(winner: int, win_type: str) -> tuple[int, str]:
+    """Return a seed with which First, in seat 0, wins (0) or loses (1) so, and the sentence."""
+    for seed in range(0, 2000, 2):
+        _, actions = expected(seed, bot="uniform")
+        deal = Fixture(Pairing("human", "uniform"), 0, 0).draw(seed).deal
+        won, how, points = outcome(Record(to_text(deal), actions).replay().piles)
+        if (won, how) == (winner, win_type):
+            who = "uniform wins" if winner else "You win"
+            score = f"{points[winner]} to {points[1 - winner]}"
+            how = "at once, with 3 cities" if win_type == "city" else f"on points, {score}"
+            return seed, f"{who} {how}."
+    raise LookupError(win_type)
+
+
+@pytest.mark.parametrize(
+    ("winner", "win_type"),
+    few([(0, "points"), (1, "city"), (1, "points"), (0, "city")], 2, unpack=True),
+)
+def test_a_whole_game_through_a_pipe(
+    tmp_path: Path, arena: Arena, winner: int, win_type: str
+) -> None:
+    """The bot plays as in a run, every action is shown once, `replay` agrees with the record."""
+    seed, ending = find_seed(winner, win_type)
+    typed, actions = expected(seed, bot="uniform")
+    done = command(tmp_path, "human", "uniform", "--seed", str(seed), typed=typed)
+    assert (done.returncode, done.stderr) == (0, "")
+    (record,) = records(tmp_path)
+    assert record["actions"] == actions
+    assert record["bots"] == ["human", "uniform"]
+    assert record["game"] == "human/uniform/0/0"
+    assert record["opponent"]["sha256"] == resolve("uniform").sha256
+    judged = json.loads(arena("replay", str(FILE), "--json").stdout)
+    assert judged["over"]
+    assert record["bots"][judged["winner"]] == record["winner"]
+    assert (record["win_type"], record["points"]) == (judged["win_type"], judged["points"])
+    assert ending in done.stdout
+    shown = re.findall(r"^  (?:you|uniform) (?:plays?|takes?) ", done.stdout, re.MULTILINE)
+    assert len(shown) == len(actions)
+    assert f"; ? for help > {typed[0]}\n" in done.stdout
+    assert f"Recorded: line 1 of {FILE}" in done.stdout
+    assert f"arena show {FILE} --line 1" in done.stdout
+    assert f"arena human uniform --seed {seed}" in done.stdout
+    assert arena("show", str(FILE), "--line", "1").returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_games_of_a_session_have_deals_of_their_own_and_alternating_seats(tmp_path: Path) -> None:
+    """With an odd seed the bot begins the first game. New records are appended to the file."""
+    typed = expected(seed=7)[0] + expected(seed=7, number=1)[0]
+    for _ in range(2):
+        done = command(tmp_path, "greedy", "human", "--games", "2", "--seed", "7", typed=typed)
+        assert done.returncode == 0, done.stderr
+    first, second, *again = records(tmp_path)
+    assert first["bots"] == ["greedy", "human"]
+    assert second["bots"] == ["human", "greedy"]
+    assert sorted(first["deal"]) == sorted(second["deal"])
+    assert first["deal"] != second["deal"]
+    assert again == [first, second]
+    assert "Recorded: line 4 of" in done.stdout
+
+
+@pytest.mark.slow
+def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
+    """The seed is printed, and with it the same game is dealt again."""
+    done = [command(tmp_path, "human", "greedy", typed="2\n3\n") for _ in range(2)]
+    seeds = [one.stdout.rsplit("--seed ", 1)[1].strip() for one in done]
+    assert seeds[0] != seeds[1]
+    again = command(tmp_path, "human", "greedy", "--seed", seeds[0], typed="2\n3\n")
+    assert again.stdout.split("\n\nThe game")[0] == done[0].stdout.split("\n\nThe game")[0]
+
+
+@pytest.mark.parametrize("naming", ["german", "deck"])
+def test_other_names(tmp_path: Path, naming: str) -> None:
+    """On the board, in the answers and in the commands at the end; they can be typed, too."""
+    typed = "gebäude\nx\n?\n" if naming == "german" else "kh\nx\n?\n"
+    done = command(
+        tmp_path, "human", "greedy", "--seed", SEED, "--names", naming, typed=typed + ALL_ANSWERS
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Support 5" not in done.stdout
+    assert ("Bande 6" if naming == "german" else "3♥") in done.stdout
+    assert f"--names {naming}" in done.stdout
+
+
+def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
+    """Each mistake gets its message, and the game goes on without a traceback."""
+    typed = "\nfoo\n6 7\n5\nhelp\nhistory\nboard\nt\nt\n" + "\x00\xff\n" + ALL_ANSWERS
+    done = command(tmp_path, "human", "greedy", "--seed", SEED, typed=typed)
+    assert (done.returncode, done.stderr) == (0, "")
+    for message in (
+        "Nothing was typed.",
+        "'foo' is neither a card nor a command",
+        "One action at a time, please: '6 7'",
+        "You have no Support 5 in your hand.",
+        "Type a card's sign or its name",
+        "Nothing has happened yet.",
+        "You have already taken in this round.",
+    ):
+        assert message in done.stdout
+    assert records(tmp_path)[0]["win_type"] is not None
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_the_help_fits_a_screen(naming: str) -> None:
+    """With the prompt it has 24 rows of 80 columns at most; every character is in it."""
+    lines = [line.text for line in help_lines(naming)]
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+    for kind in KINDS:
+        assert f"{CHARS[kind]} {card_names(naming, kind)[0]}" in " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("typed", "status"), few([("6\nq\n", 0), ("6\n", 1), ("6\nquit\n", 0)], 2, unpack=True)
+)
+def test_a_game_left_in_the_middle_is_kept(
+    tmp_path: Path, arena: Arena, typed: str, status: int
+) -> None:
+    """After quit or the end of the input, as an unfinished record that can be replayed."""
+    done = command(tmp_path, "human", "greedy", "--seed", SEED, "--games", "3", typed=typed)
+    assert (done.returncode, done.stderr) == (status, "")
+    (record,) = records(tmp_path)
+    assert (record["actions"][0], record["winner"], record["win_type"]) == ("6", None, None)
+    assert "The game is kept unfinished: line 1" in done.stdout
+    judged = json.loads(arena("replay", str(FILE), "--json").stdout)
+    assert (judged["over"], judged["plies"]) == (False, 2)
+
+
+def test_a_game_without_an_action_is_not_recorded(tmp_path: Path) -> None:
+    """The person begins, and quits at once."""
+    done = command(tmp_path, "human", "greedy", "--seed", SEED, typed="quit\n")
+    assert done.returncode == 0
+    assert records(tmp_path) == []
+    assert "Recorded" not in done.stdout
+
+
+def test_a_bot_that_fails_forfeits_and_the_person_sees_why(tmp_path: Path, arena: Arena) -> None:
+    """The fault, its traceback and the bot's output are on the screen and in the record."""
+    body = (
+        "    def choose(self, view, /):\n        print('so long')\n        raise ValueError('boom')"
+    )
+    write(tmp_path, "raises", body)
+    done = command(tmp_path, "human", "./raises.py", "--seed", SEED, typed=ALL_ANSWERS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "You win." in done.stdout
+    assert "raises forfeits (an exception, ply 1): ValueError: boom" in done.stdout
+    assert "  so long" in done.stdout
+    (record,) = records(tmp_path)
+    assert (record["winner"], record["win_type"]) == ("human", "forfeit")
+    assert record["fault"]["kind"] == "exception"
+    assert "raise ValueError('boom')" in record["fault"]["traceback"]
+    assert arena("show", str(FILE)).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_bots_process_that_dies_is_started_again_for_the_next_game(tmp_path: Path) -> None:
+    """Two games are two forfeits."""
+    write(tmp_path, "dies", "    def choose(self, view, /):\n        __import__('os')._exit(3)")
+    words = ("human", "dies.py", "--seed", SEED, "--games", "2")
+    done = command(tmp_path, *words, typed=ALL_ANSWERS)
+    assert done.returncode == 0
+    assert done.stdout.count("dies forfeits (its process ended, ply") == 2
+    assert [record["fault"]["kind"] for record in records(tmp_path)] == ["crash", "crash"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("play human", "human: one person plays against one bot"),
+        ("play human human", "human: one person plays against one bot"),
+        ("play human Ann=human", "human: one person plays against one bot"),
+        ("play human greedy uniform", "human: one person plays against one bot"),
+        ("play human nosuch", "bot 'nosuch': no bot 'nosuch' in bots/"),
+        ("play human human=greedy", "bot 'human=greedy': has the person's label 'human'"),
+        ("play human(x=1) greedy", "bot 'human(x=1)': a person takes no parameters"),
+        ("play human greedy(x=1)", "unexpected keyword argument 'x'"),
+        ("play human cmd:false", "bot 'cmd:false': does not start"),
+        ("play human greedy --pairs 3", "--pairs: not for a game with a person"),
+        ("play human greedy --workers 2", "--workers: not for a game with a person"),
+        ("play human greedy --fresh", "--fresh: not for a game with a person"),
+        ("play human greedy --quiet", "--quiet: not for a game with a person"),
+        ("play human greedy --lane inproc", "--lane inproc: against a person"),
+        ("play human greedy --games 0", "'--games': 0 is not in the range"),
+        ("play human greedy --names latin", "'--names': 'latin' is not one of"),
+        ("play human greedy --out cup.yaml", "error: cup.yaml: cannot be written"),
+        ("play greedy uniform --games 2", "--games: only for a game with a person"),
+        ("play greedy uniform --names deck", "--names: only for a game with a person"),
+        (
+            "run cup.yaml",
+            "cup.yaml: bots[1]: bot 'human': only `arena play human BOT` has a person",
+        ),
+        ("game human greedy", "bot 'human': only `arena play human BOT` has a person"),
+        ("game greedy Ann=human", "only `arena play human BOT` has a person"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    arena: Arena, tmp_path: Path, words: str, reason: str
+) -> None:
+    """Nothing is played, and nothing is written."""
+    (tmp_path / "cup.yaml").write_text("seed: 0\npairs: 1\nbots: [greedy, human]\n")
+    done = arena(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["cup.yaml"]
+
+
+@pytest.fixture
+def console(tmp_path: Path) -> Iterator[Console]:
+    """Return a session that waits for its first answer."""
+    session = Console(tmp_path, "play", "human", "greedy", "--seed", SEED)
+    session.until("? for help > ")
+    yield session
+    session.kill()
+
+
+def test_a_whole_game_in_a_terminal(console: Console, tmp_path: Path) -> None:
+    """What is typed is shown once, a mistake is colored, and the game is recorded."""
+    console.type("foo\n")
+    shown = console.until("Your turn > ")
+    assert shown.startswith("foo\r\n\x1b[33m'foo' is neither")
+    typed, actions = expected(seed=int(SEED))
+    for number, sign in enumerate(typed.split()):
+        if number:
+            shown = console.until("? for help > ")
+            assert "greedy is thinking ...\r\x1b[K" in shown
+            assert "\x1b[1mRound " in shown
+        console.type(f"{sign}\n")
+    status, shown = console.end()
+    assert status == 0
+    assert "Recorded: line 1" in shown
+    assert records(tmp_path)[0]["actions"] == actions
+
+
+@pytest.mark.parametrize(("key", "status"), few([("\x03", 130), ("\x04", 1)], unpack=True))
+def test_ctrl_c_and_ctrl_d_keep_the_game(
+    console: Console, tmp_path: Path, key: str, status: int
+) -> None:
+    """Without a traceback, and without a fault of the bot."""
+    console.type("6\n")
+    console.until("? for help > ")
+    console.type(key)
+    ended, shown = console.end()
+    assert ended == status
+    assert "Traceback" not in shown
+    assert "The game is kept unfinished: line 1" in shown
+    assert len(records(tmp_path)[0]["actions"]) == 2
+    assert "fault" not in records(tmp_path)[0]
+
+
+def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
+    """The person's last action is in the record, and no process is left."""
+    asked = tmp_path / "asked"
+    body = f"        open({str(asked)!r}, 'w').close()\n        __import__('time').sleep(9)"
+    write(tmp_path, "waits", f"    def choose(self, view, /):\n{body}")
+    session = Console(tmp_path, "play", "human", "waits.py", "--seed", SEED)
+    session.until("? for help > ")
+    session.type("t\n")
+    session.until("waits is thinking ...")
+    until(asked.exists)
+    *_, bot = psutil.Process(session.process.pid).children(recursive=True)
+    session.type("\x03")
+    status, shown = session.end()
+    session.close()
+    assert status == 130
+    assert "Traceback" not in shown
+    assert records(tmp_path)[0]["actions"] == "T"
+    assert not bot.is_running()
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_terminal_that_is_closed_keeps_the_game(
+    console: Console, tmp_path: Path, number: int
+) -> None:
+    """As when its window is closed."""
+    console.type("6\n")
+    console.until("? for help > ")
+    console.process.send_signal(number)
+    assert console.end()[0] == 128 + number
+    assert len(records(tmp_path)[0]["actions"]) == 2
+
+
+def test_bytes_that_are_not_text_and_a_screen_without_suits(tmp_path: Path) -> None:
+    """What cannot be decoded is a mistake, what cannot be encoded is a question mark."""
+    words = ["human", "greedy", "--seed", SEED, "--names", "deck"]
+    done = subprocess.run(
+        [sys.executable, "-m", "arena", "play", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        input=b"\xff\n6\nquit\n",
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"is neither a card nor a command" in done.stdout
+    assert re.search(rb"\[6\] .*\d\?", done.stdout)
+
+
+def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through a pipe, and with NO_COLOR."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    out = Screen()
+    session = Session(
+        "human", resolve("greedy", lane="process"), "greedy", 4, 1, "english", STANDARD
+    )
+    assert play_session(session, Records(tmp_path), Terminal(io.StringIO(ALL_ANSWERS), out))
+    assert "\x1b[1m" not in out.getvalue()
+    done = command(tmp_path, "human", "greedy", "--seed", SEED, typed="quit\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_on_request_the_record_has_what_the_bot_thought(tmp_path: Path) -> None:
+    """The bot's own plies; a bot that cannot be asked costs no record."""
+    (tmp_path / "dumb.py").write_text(
+        "from bots.uniform import Uniform as bot\nbot.thoughts = lambda self: 7 // 0\n"
+    )
+    said = io.StringIO()
+    for spec in ("ismcts(iterations=9)", str(tmp_path / "dumb.py")):
+        entry = resolve(spec, lane="process")
+        session = Session("me", entry, spec, 0, 1, "english", STANDARD, thoughts=True)
+        assert play_session(session, Records(tmp_path), Terminal(io.StringIO(ALL_ANSWERS), said))
+    first, second = map(json.loads, (tmp_path / "games.jsonl").read_text().splitlines())
+    assert {int(ply) % 2 for ply in first["thoughts"] if int(ply) < 12} == {1}
+    assert second["thoughts"] == {}
+    assert "No thoughts: bot" in said.getvalue()
+    assert "ZeroDivisionError" in said.getvalue()
+    assert " --thoughts" in said.getvalue()
+
+
+def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None:
+    """The game is not lost, because the line can be put into a file."""
+    kept = Records(tmp_path / "results")
+    kept.path.unlink()
+    kept.path.mkdir()
+    with pytest.raises(ArenaError, match=r"games.jsonl: Is a directory; the record: \{\}"):
+        kept.add("{}")
+
+
+def test_a_file_without_a_last_newline_is_continued(tmp_path: Path) -> None:
+    """The new record has a line of its own."""
+    path = tmp_path / FILE
+    path.parent.mkdir(parents=True)
+    path.write_text('{"deal": "", "actions": ""}')
+    done = command(tmp_path, "human", "greedy", "--seed", SEED, typed="6\nquit\n")
+    assert "line 2 of" in done.stdout
+    assert len(records(tmp_path)) == 2
+
+
+def test_a_person_plays_under_other_rules(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With either command; a bot that knows the published ones only is refused, or forfeits."""
+    strict = str(write(tmp_path, "strict", ANY, "assert setup.rules.set_bonus == 5, 'unknown'"))
+    (tmp_path / "program.py").write_text(STRICT)
+    program = f"program=cmd:{shlex.quote(sys.executable)} program.py"
+    rules = ("--rules", '{"set_bonus": 4}')
+    for words in (("human", "greedy"), ("human", strict), ("play", "human", "greedy")):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(ALL_ANSWERS))
+        done = arena(*words, *rules)
+        assert (done.returncode, done.stderr) == (0, "")
+    found = records(tmp_path)
+    assert [record["rules"] for record in found] == [{"set_bonus": 4}] * 3
+    assert [record["win_type"] == "forfeit" for record in found] == [False, True, False]
+    for bot, changes, why in (
+        ("greedy", '{"set_bonus": "x"}', "--rules: set_bonus must be a whole number"),
+        (program, '{"set_bonus": 4}', "bot "),
+    ):
+        done = arena("human", bot, "--rules", changes)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"error: {why}")

@@ -1,0 +1,166 @@
+"""`arena show` prints a game for a person, in three namings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena.store.board import card_names
+from arena.store.folder import NAMINGS
+from arena.store.judge import format_game
+from engine import KINDS, STANDARD, Record
+from tests.conftest import Arena, run_command
+from tests.positions import dealt
+
+DEAL = dealt("5678C", "824xz", "CC", removed="y23")
+RECORD = Record(DEAL, "58C8T")
+
+
+def lines(naming: str, record: Record = RECORD) -> list[str]:
+    return list(format_game(record, naming))
+
+
+def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
+    """Worked out by hand: two plays each, then seat 0 takes the last five of six."""
+    with pytest.raises(Exception, match=r"illegal action 3 \(8\)"):
+        lines("english")
+    shown = lines("english", Record(DEAL, "58C2T"))
+    assert shown[:8] == [
+        "the deal",
+        "  row     City, City",
+        "  hand 0  Support 5, Support 6, Support 7, Support 8, City",
+        "  hand 1  Support 8, Alliance +2, Alliance +4, Betrayal -1, Betrayal -3",
+        "  pile 0  -",
+        "  pile 1  -",
+        "  score   0 : 0",
+        "round 1, seat 0 begins",
+    ]
+    assert shown[-10:] == [
+        "ply 4: seat 0 takes 5: City, Support 5, Support 8, City, Alliance +2",
+        "  row     City",
+        "  hand 0  Support 6, Support 7, Support 8",
+        "  hand 1  Alliance +4, Betrayal -1, Betrayal -3",
+        "  pile 0  Support 5, Support 8, Alliance +2, 2x City",
+        "  pile 1  -",
+        "  score   15 : 0",
+        "unfinished after 5 plies",
+        "  seat 0  majorities 5 + 8, sets 0, alliances 2, betrayals 0",
+        "  seat 1  majorities 0, sets 0, alliances 0, betrayals 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plays", "text", "row"),
+    [
+        ("", "ply 0: seat 0 takes 2: City, City", "-"),
+        ("5", "ply 1: seat 1 takes 3: City, City, Support 5", "-"),
+        ("58", "ply 2: seat 0 takes 4: City, City, Support 5, Support 8", "-"),
+        ("586", "ply 3: seat 1 takes 5: City, City, Support 5, Support 8, Support 6", "-"),
+        (
+            "5862",
+            "ply 4: seat 0 takes 5: City, Support 5, Support 8, Support 6, Alliance +2",
+            "City",
+        ),
+    ],
+)
+def test_a_take_is_the_whole_row_up_to_five_cards(plays: str, text: str, row: str) -> None:
+    """Of two to five cards none stays, of six the oldest one does (R6)."""
+    shown = lines("english", Record(DEAL, f"{plays}T"))
+    assert shown[shown.index(text) + 1] == f"  row     {row}"
+
+
+def test_german_names() -> None:
+    """The words of the German rulebook."""
+    text = "\n".join(lines("german", Record(DEAL, "58")))
+    for name in ("Bande 5", "Bündnis +4", "Verrat -3", "Gebäude"):
+        assert name in text
+    assert "Support" not in text
+
+
+def test_every_card_of_the_standard_deck_has_its_own_name() -> None:
+    """45 names; suits, ranks and courts are those of the port to a standard deck."""
+    cards = {kind: card_names("deck", kind) for kind in KINDS}
+    assert tuple(len(cards[kind]) for kind in KINDS) == STANDARD.copies
+    assert len({name for kind in KINDS for name in cards[kind]}) == 45
+    assert cards[0] == ["3♣", "4♣", "5♣", "6♣", "7♣"]
+    assert (cards[1][0], cards[1][-1]) == ("3♥", "8♥")
+    assert (cards[2][0], cards[2][-1]) == ("3♠", "9♠")
+    assert (cards[3][0], cards[3][-1]) == ("3♦", "10♦")
+    assert {name[0] for name in cards[4]} == {"J"}
+    assert cards[5] == ["Q♥", "Q♦"]
+    assert cards[6] == ["Jk"]
+    assert {name[0] for name in cards[7]} == {"A"}
+    assert {name[0] for name in cards[8]} == {"2"}
+    assert cards[9] == ["Q♣", "Q♠"]
+    assert cards[10][0] == "K♠"
+
+
+def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
+    """From the hand through the row into a pile."""
+    shown = lines("deck", Record(DEAL, "58C2T"))
+    assert shown[1:3] == ["  row     K♥, K♦", "  hand 0  3♣, 3♥, 3♠, 3♦, K♠"]
+    assert "ply 2: seat 0 plays K♠" in shown
+    assert "ply 4: seat 0 takes 5: K♦, 3♣, 4♦, K♠, J♣" in shown
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_a_whole_game_fits_80_columns(naming: str) -> None:
+    """It has every ply and the ending, and no line is longer than a terminal's."""
+    from bots.uniform import bot
+    from engine import play_game
+
+    for seed in range(10):
+        game = play_game(bot, bot, seed=seed)
+        shown = lines(naming, game.record)
+        assert max(map(len, shown)) <= 80
+        plies = [line for line in shown if line.startswith("ply ")]
+        assert len(plies) == len(game.record.actions)
+        ending = f"seat {game.winner} wins by {game.win_type}, {game.points[0]} : {game.points[1]}"
+        assert shown[-3] == ending or game.winner is None
+
+
+def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> None:
+    """The first by default, another with --line, in the naming of --names."""
+    records = [Record(DEAL, "5"), Record(DEAL, "58C2T")]
+    (tmp_path / "games.jsonl").write_text("\n".join(r.to_json() for r in records))
+    assert "unfinished after 1 ply" in arena("show", "games.jsonl").stdout
+    done = arena("show", "games.jsonl", "--line", "2", "--names", "deck")
+    assert done.returncode == 0, done.stderr
+    assert "unfinished after 5 plies" in done.stdout
+    assert "K♠" in done.stdout
+    for naming in NAMINGS:
+        assert arena("show", "games.jsonl", "--names", naming).returncode == 0
+    words = ("show", "games.jsonl", "--names", "deck")
+    ascii_only = run_command(tmp_path, *words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert ascii_only.returncode == 0
+    latin = run_command(tmp_path, *words, PYTHONIOENCODING="latin-1")
+    assert latin.returncode == 0
+    assert "K?" in latin.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "reason"),
+    [
+        ("{}", [], "games.jsonl: line 1: a record needs a string 'deal'"),
+        ('{"deal": "5", "actions": ""}', [], "games.jsonl: line 1: the deal has 1 cards, not 45"),
+        (
+            json.dumps({"deal": DEAL, "actions": "8T8"}),
+            [],
+            "line 1, ply 2: illegal action 3 (8); legal: ",
+        ),
+        ("{}", ["--line", "2"], "games.jsonl: there is no line 2"),
+        ("{}", ["--line", "0"], "'--line': 0 is not in the range"),
+        ("{}", ["--names", "french"], "'french' is not one of"),
+    ],
+)
+def test_what_cannot_be_shown_is_an_error_of_one_line(
+    arena: Arena, tmp_path: Path, text: str, words: list[str], reason: str
+) -> None:
+    """It names the file, the line and what is wrong there; the exit status is 2."""
+    (tmp_path / "games.jsonl").write_text(text)
+    done = arena("show", "games.jsonl", *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,225 @@
+"""Timelines of games and of lines of files: chances, thoughts, endings, and what a seat knew."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.lanes.faults import Fault
+from arena.runs.judge_games import describe_judge, review_record
+from arena.store.curve import find_beliefs, find_chances, find_curve
+from arena.store.finished import Game, game_timeline, line_timeline
+from arena.store.html_page import frame, is_replay, render_replay
+from engine import EngineError, Record, Rules, Seat, pack_text, to_text
+from tests.store.games import game_with_thoughts, random_record, twins
+from tests.tiers import few
+
+CHAMPION = resolve("champion")
+HIDDEN = '''
+"""Knows its chance in seat 0; in seat 1 it may not be asked."""
+class Shy:
+    def __init__(self, setup):
+        self.seat = setup.seat
+    def choose(self, view, /):
+        return view.legal[0]
+    def chance(self, view, /):
+        if self.seat or view.seat:
+            raise ValueError("asked for the hidden hand")
+        return 0.75
+bot = Shy
+'''
+
+
+def test_a_game_has_its_chances_thoughts_and_ending() -> None:
+    """As the bot says them, but for the last plies, in which hands are searched."""
+    game = game_with_thoughts()
+    timeline = game_timeline(game, title="cup", by=CHAMPION)
+    assert timeline["players"] == [*game.seats]
+    assert (timeline["title"], timeline["ending"]) == ("cup", game.ending)
+    wanted = find_chances(game.record, CHAMPION)
+    found = [one["chance"] for one in timeline["frames"]]
+    assert found[:-9] == pytest.approx(wanted[:-9], abs=1e-4)
+    assert found[-9:] == pytest.approx(find_curve(game.record, CHAMPION).chances[-9:], abs=1e-4)
+    assert game.thoughts
+    thinking = [one["ply"] for one in timeline["frames"] if one["thoughts"]]
+    assert thinking == [*game.thoughts]
+    line = line_timeline(game.to_json().encode(), title="cup", by=CHAMPION)
+    assert line == timeline
+
+
+def test_what_is_not_valued_has_no_chance() -> None:
+    """Other rules, no bot to ask, and an end that says who won."""
+    record = random_record(Random(1), Rules(set_bonus=3))
+    line = record.to_json().encode()
+    frames = line_timeline(line, by=CHAMPION)["frames"]
+    assert {one["chance"] for one in frames[:-1]} == {None}
+    assert frames[-1]["chance"] in (0.0, 0.5, 1.0)
+    assert {one["chance"] for one in line_timeline(line)["frames"]} == {None}
+
+
+def test_only_the_seat_of_the_page_is_asked_for_chances(tmp_path: Path) -> None:
+    """A bot that is asked for the other seat's fails, and the page with both fails with it."""
+    (tmp_path / "shy.py").write_text(HIDDEN)
+    shy = resolve(str(tmp_path / "shy.py"))
+    record = random_record(Random(2), plies=20)
+    assert find_beliefs(record, shy, (0,)) == [[0.75] * 21]
+    frames = line_timeline(record.to_json().encode(), seat=0, by=shy)["frames"]
+    assert {one["chance"] for one in frames} == {0.75}
+    for seat in (None, 1):
+        with pytest.raises(InputError, match="asked for the hidden hand"):
+            line_timeline(record.to_json().encode(), seat=seat, by=shy)
+
+
+@pytest.mark.parametrize("seat", few([0, 1]))
+def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: Seat) -> None:
+    """With chances, names, thoughts and losses; hidden cards change nothing at all."""
+    for record, other in twins(seat):
+        thoughts = {
+            str(ply): [{"action": char, "value": 0.5}] for ply, char in enumerate(record.actions)
+        }
+        more = {"bots": ["ann", "bob"], "thoughts": thoughts}
+        pages = [
+            render_replay(
+                line_timeline(
+                    one.to_json(**more).encode(),
+                    seat=seat,
+                    by=CHAMPION,
+                    judged=review_record(one, worlds=4),
+                    judge=describe_judge(worlds=4),
+                )
+            )
+            for one in (record, other)
+        ]
+        assert pages[0] == pages[1]
+        assert "decisions judged by apprentice, 4 worlds" in pages[0]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_fault_does_not_say_what_the_guilty_bot_held(seat: Seat) -> None:
+    """What it says is for the referee, whatever its kind is called; the seat knows the ply."""
+    for record, other in twins(seat):
+        pages = []
+        for one in (record, other):
+            held = one.deal
+            fault = Fault("illegal", f"legal: {held}", f"traceback {held}", f"printed {held}")
+            game = Game(one, ("ann", "bob"), "ann", "forfeit", (0, 0), fault)
+            assert held in game_timeline(game)["evidence"]
+            timeline = game_timeline(game, seat=seat)
+            assert timeline["ending"] == f"bob forfeits at ply {len(one.actions)}"
+            line = one.to_json(
+                bots=["ann", "bob"], fault={"bot": "bob", "kind": held, "message": held}
+            )
+            pages.append(render_replay(timeline))
+            pages.append(render_replay(line_timeline(line.encode(), seat=seat)))
+        assert pages[0] == pages[2]
+        assert pages[1] == pages[3]
+
+
+def spellings(cards: str) -> set[str]:
+    """Return some cards as a page might hold them: in any order, as numbers, encoded."""
+    kinds = ["5678234xyzC".index(char) for char in cards]
+    orders = {"".join(order) for order in permutations(cards)}
+    encoded = {base64.b64encode(order.encode()).decode().rstrip("=") for order in orders}
+    hexed = {order.encode().hex() for order in orders}
+    return {*orders, *encoded, *hexed, json.dumps(kinds), json.dumps(kinds, separators=(",", ":"))}
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_no_hidden_hand_is_in_the_source_of_a_seats_page(number: int) -> None:
+    """In no order and no encoding, nor one that is dealt later; the referee's page has them."""
+    record = random_record(Random(number), plies=number)
+    line = record.to_json().encode()
+    state, deal = record.replay(), record.deal
+    hidden = [pack_text(state.hands[1]), *(deal[start : start + 5] for start in range(12, 42, 5))]
+    judged = review_record(record, worlds=4)
+    page = render_replay(line_timeline(line, seat=0, by=CHAMPION, judged=judged))
+    assert deal not in page
+    page = re.sub(r"\b0\.\d+|\b\d+\.\d \+- \d+\.\d", "", page)  # chances, of any digits
+    for hand in hidden:
+        assert not any(text in page for text in spellings(hand)), hand
+    for text in (pack_text(state.hands[0]), to_text(state.opening)):
+        assert f'"{text}"' in page
+    referee = render_replay(line_timeline(line, by=CHAMPION))
+    assert any(text in referee for text in spellings(hidden[0]))
+
+
+@pytest.mark.parametrize(
+    ("more", "ending", "winner"),
+    [
+        ({}, "unfinished after 3 plies", None),
+        (
+            {"fault": {"bot": "ann", "kind": "timeout", "message": "late"}},
+            "ann forfeits (timeout at ply 3): late",
+            1,
+        ),
+        ({"fault": {"bot": "ann", "kind": 7, "message": ["\n"]}}, "ann forfeits ( at ply 3): ", 1),
+        ({"fault": {"bot": ["ann"]}}, "unfinished after 3 plies", None),
+        ({"fault": {"bot": "cat"}}, "unfinished after 3 plies", None),
+        ({"fault": [], "thoughts": 7, "winner": {}}, "unfinished after 3 plies", None),
+        (
+            {"thoughts": {"0": [{"action": "T", "value": "x"}], "9": 1}},
+            "unfinished after 3 plies",
+            None,
+        ),
+    ],
+)
+def test_what_stands_beside_a_record_is_shown_where_it_can_be(
+    more: dict[str, Any], ending: str, winner: Seat | None
+) -> None:
+    """The rest is left out; a fault's text is one line."""
+    record = random_record(Random(4), plies=3)
+    timeline = line_timeline(record.to_json(bots=["ann", "bob"], **more).encode())
+    assert (timeline["ending"], timeline["winner"]) == (ending, winner)
+    assert not any(one["thoughts"] for one in timeline["frames"])
+
+
+def test_two_bots_of_one_name_are_called_by_their_seats() -> None:
+    """So that it is clear who wins."""
+    line = random_record(Random(5)).to_json(bots=["ann", "ann"]).encode()
+    assert line_timeline(line)["players"] == ["seat 0", "seat 1"]
+
+
+@pytest.mark.parametrize("line", [b"", b"{}", b"[" * 9999, b'{"deal": "56", "actions": ""}'])
+def test_a_bad_line_is_refused(line: bytes) -> None:
+    """By the engine's own errors."""
+    with pytest.raises(EngineError):
+        line_timeline(line)
+
+
+def test_a_page_shows_text_as_text(tmp_path: Path) -> None:
+    """A label or an evidence that looks like HTML stays in its script of data, and in the head."""
+    evil = "</script><script>alert(1)</script>"
+    game = replace(game_with_thoughts(), seats=(evil, "bob"), winner=evil)
+    page = render_replay(game_timeline(game, title=evil))
+    assert evil not in page
+    assert page == render_replay(game_timeline(game, title=evil))
+    (tmp_path / "page.html").write_text(page)
+    (tmp_path / "other.html").write_text(page.replace("data-page", "data-wage"))
+    assert is_replay(tmp_path / "page.html")
+    assert not is_replay(tmp_path / "other.html")
+    assert not is_replay(tmp_path)
+
+
+def test_a_game_is_its_replay_in_a_notebook() -> None:
+    """In a frame that runs its own scripts and can reach nothing; the same bytes each time."""
+    game = game_with_thoughts()
+    html = game._repr_html_()
+    assert html is not None
+    assert (
+        html
+        == game._repr_html_()
+        == frame(render_replay(game_timeline(game, by=CHAMPION)), "Replay", "56rem")
+    )
+    assert html.startswith('<iframe title="Replay" sandbox="allow-scripts" ')
+    assert html.count("<") == 2  # the frame's two tags: the page is escaped
+    assert replace(game, record=Record("56", "T"))._repr_html_() is None

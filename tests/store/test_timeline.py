@@ -1,0 +1,269 @@
+"""Timelines agree with the engine at every ply, and a seat's has only what it saw."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from arena.store.board import Board, card_names
+from arena.store.judge import format_game
+from arena.store.timeline import look_back, make_frames, make_timeline
+from arena.tournament.thinking import ILLEGAL, Judged
+from engine import (
+    STANDARD,
+    EngineError,
+    Record,
+    Rules,
+    Seat,
+    State,
+    View,
+    outcome,
+    pack_text,
+    points,
+    size,
+    to_text,
+)
+from engine.notation import parse_actions, parse_cards, parse_deal
+from engine.thoughts import Thought
+from engine.view import view
+from tests.store.games import random_record, twins
+from tests.tables.games import random_rules
+
+PLAYERS = ("ann", "bob")
+GAMES = [random_record(Random(number)) for number in range(3)]
+VARIANTS = [random_record(Random(number), random_rules(Random(number))) for number in range(12)]
+
+
+def states_of(record: Record) -> list[State]:
+    """Return every position of a game."""
+    state = State(parse_deal(record.deal, record.rules), record.rules)
+    states = [state.copy()]
+    for action in parse_actions(record.actions):
+        state.apply(action)
+        states.append(state.copy())
+    return states
+
+
+@pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
+def test_the_referee_sees_every_position(record: Record) -> None:
+    """At every ply, under the published rules and under others."""
+    timeline = make_timeline(record, players=PLAYERS)
+    states = states_of(record)
+    for ply, (frame, state) in enumerate(zip(timeline["frames"], states, strict=True)):
+        assert frame["ply"] == ply
+        assert frame["round"] == state.round
+        assert frame["turn"] == (None if state.over else state.to_act)
+        assert frame["row"] == to_text(state.row)
+        assert frame["hands"] == [pack_text(hand) for hand in state.hands]
+        assert frame["piles"] == [pack_text(pile) for pile in state.piles]
+        assert frame["counts"] == [size(hand) for hand in state.hands]
+        assert frame["taken"] == [*state.taken]
+        assert frame["legal"] == to_text(bytes(state.legal()))
+        score = points(state.piles, state.rules)
+        assert [part["total"] for part in frame["points"]] == [*score]
+    assert timeline["removed"] == to_text(bytes(sorted(states[-1].removed)))
+    assert timeline["winner"] == outcome(states[-1].piles, record.rules).winner
+
+
+@pytest.mark.parametrize("record", GAMES)
+def test_every_action_moves_its_cards(record: Record) -> None:
+    """From the row to a pile, or to the end of the row."""
+    frames = make_timeline(record, players=PLAYERS)["frames"]
+    assert frames[0]["action"] is None
+    for before, after in pairwise(frames):
+        action = after["action"]
+        assert action["seat"] == before["turn"]
+        assert action["char"] == record.actions[before["ply"]]
+        if action["char"] == "T":
+            assert before["row"] == after["row"] + action["cards"]
+        else:
+            assert before["row"] + action["cards"] == after["row"]
+            assert action["marks"] == []
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
+def test_a_seat_has_its_own_hand_and_no_other(record: Record, seat: Seat) -> None:
+    """All frames follow from its last view alone."""
+    timeline = make_timeline(record, players=PLAYERS, seat=seat)
+    assert timeline["removed"] is None
+    state = record.replay()
+    assert timeline["frames"] == make_frames([(seen,) for seen in look_back(view(state, seat))])
+    for frame, state in zip(timeline["frames"], states_of(record), strict=True):
+        assert frame["hands"][1 - seat] is None
+        assert frame["copies"]["hands"][1 - seat] is None
+        assert frame["hands"][seat] == pack_text(state.hands[seat])
+        assert frame["counts"] == [size(hand) for hand in state.hands]
+        assert frame["legal"] == ("" if state.over or state.to_act != seat else frame["legal"])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_games_that_a_seat_cannot_tell_apart_have_the_same_timeline(seat: Seat) -> None:
+    """Whatever the other seat holds; the referee and the other seat see the difference."""
+    for record, other in twins(seat):
+        assert record.deal != other.deal
+        both = [make_timeline(one, players=PLAYERS, seat=seat) for one in (record, other)]
+        assert json.dumps(both[0]) == json.dumps(both[1])
+        for looker in (None, 1 - seat):
+            seen, twin = (
+                make_timeline(one, players=PLAYERS, seat=looker) for one in (record, other)
+            )
+            assert seen != twin
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_view_leads_back_through_the_whole_game(seat: Seat) -> None:
+    """To what the seat saw at every ply."""
+    for record in GAMES:
+        seen = [view(state, seat) for state in states_of(record)]
+        assert look_back(seen[-1]) == seen
+        assert look_back(seen[20]) == seen[:21]
+
+
+def names_of(text: str, copies: str) -> list[str]:
+    """Return the names of some cards in a standard deck."""
+    names = []
+    for kind, copy in zip(parse_cards(text), copies, strict=True):
+        every = card_names("deck", kind)
+        names.append(every[min(int(copy, 32), len(every) - 1)])
+    return names
+
+
+def shown_positions(record: Record) -> list[list[str]]:
+    """Return the names in the row, both hands and both piles, at every ply of a shown game."""
+    text = re.sub(r"\n {10}", " ", "\n".join(format_game(record, "deck")))
+    found = re.findall(r"^  (?:row|hand \d|pile \d) +(.*)$", text, re.MULTILINE)
+    names = [[] if names == "-" else names.split(", ") for names in found]
+    return [names[at : at + 5] for at in range(0, len(names), 5)]
+
+
+def test_cards_have_the_names_that_arena_show_gives_them() -> None:
+    """In a standard deck, at every place and ply, as the referee sees them."""
+    for record in GAMES:
+        frames = make_timeline(record, players=PLAYERS)["frames"]
+        for frame, (row, *packs) in zip(frames, shown_positions(record), strict=True):
+            copies = frame["copies"]
+            assert names_of(frame["row"], copies["row"]) == row
+            texts, numbers = frame["hands"] + frame["piles"], copies["hands"] + copies["piles"]
+            for text, copy, names in zip(texts, numbers, packs, strict=True):
+                assert sorted(names_of(text, copy)) == sorted(names)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_seat_names_cards_as_at_its_table(seat: Seat) -> None:
+    """In the order in which it sees them, as on the terminal of a person."""
+    for record in GAMES:
+        frames = make_timeline(record, players=PLAYERS, seat=seat)["frames"]
+        for frame, state in zip(frames, states_of(record), strict=True):
+            board = Board(view(state, seat), "deck", "bob")
+            copies = frame["copies"]
+            assert names_of(frame["row"], copies["row"]) == [card.name for card in board.row]
+            if not state.over:
+                hand = names_of(frame["hands"][seat], copies["hands"][seat])
+                assert sorted(hand) == sorted(card.name for card in board.hand)
+
+
+def test_thoughts_stand_where_the_seat_acts() -> None:
+    """With a mark on what was chosen; a seat's timeline has its own, and no beliefs."""
+    record = Record(GAMES[0].deal, GAMES[0].actions[:3])
+    thoughts = {
+        ply: (Thought("5678234xyzCT".index(char), 0.5, 7), Thought(11, 0.25))
+        for ply, char in enumerate(record.actions)
+    }
+    beliefs = [[0.5, 0.25, None, 1.0], [0.125, None, 0.123456, 0.0]]
+    chances = [0.5, None, 0.123456, 0.0]
+    more = {"thoughts": thoughts, "beliefs": beliefs, "chances": chances}
+    frames = make_timeline(record, players=PLAYERS, **more)["frames"]  # type: ignore[arg-type]
+    assert [frame["chance"] for frame in frames] == [0.5, None, 0.1235, 0.0]
+    assert frames[2]["beliefs"] == [None, 0.1235]
+    assert frames[0]["thoughts"] == [
+        {"action": record.actions[0], "value": 0.5, "visits": 7, "chosen": True},
+        {"action": "T", "value": 0.25, "chosen": record.actions[0] == "T"},
+    ]
+    assert frames[3]["thoughts"] is None
+    own = make_timeline(record, players=PLAYERS, seat=1, **more)["frames"]  # type: ignore[arg-type]
+    assert [bool(frame["thoughts"]) for frame in own] == [False, True, False, False]
+    assert not any("beliefs" in frame for frame in own)
+
+
+def test_judged_decisions_stand_where_the_seat_acts() -> None:
+    """With the best action and what was lost; a seat's timeline has its own and no record."""
+    record = Record(GAMES[0].deal, GAMES[0].actions[:3])
+    chances = [ILLEGAL] * 10 + [410_000, 523_456]
+    judged = [Judged(0, 10, chances, 113_456, 50_000), Judged(1, 11, chances, -40_000, 30_000)]
+    more = {"judged": judged, "judge": "apprentice, 8 worlds"}
+    timeline = make_timeline(record, players=PLAYERS, **more)  # type: ignore[arg-type]
+    frames = timeline["frames"]
+    assert timeline["judge"] == "apprentice, 8 worlds"
+    assert frames[0]["judged"] == {
+        "action": "C",
+        "best": "T",
+        "loss": 0.1135,
+        "error": 0.05,
+        "blunder": True,
+        "chances": {"C": 0.41, "T": 0.5235},
+    }
+    assert (frames[1]["judged"]["loss"], frames[1]["judged"]["blunder"]) == (-0.04, False)
+    assert [bool(frame["judged"]) for frame in frames] == [True, True, False, False]
+    assert Record.from_json(timeline["record"]) == record
+    own = make_timeline(record, players=PLAYERS, seat=1, **more)  # type: ignore[arg-type]
+    assert [bool(frame["judged"]) for frame in own["frames"]] == [False, True, False, False]
+    assert own["record"] is None
+    assert make_timeline(record, players=PLAYERS)["judge"] == ""
+
+
+def test_a_chance_has_a_range_where_its_error_is_known() -> None:
+    """Within 0 and 1, for the referee, for each belief and for a seat."""
+    record = Record(GAMES[0].deal, GAMES[0].actions[:2])
+    more = {
+        "chances": [0.5, None, 0.05],
+        "beliefs": [[0.5, None, 0.0], [0.5, 0.75, 0.1]],
+        "off": lambda ply, _: 0.1 * (ply + 1),
+    }
+    frames = make_timeline(record, players=PLAYERS, **more)["frames"]  # type: ignore[arg-type]
+    assert [frame["range"] for frame in frames] == [[0.4, 0.6], None, [0.0, 0.35]]
+    assert frames[1]["belief_ranges"] == [None, [0.55, 0.95]]
+    own = make_timeline(record, players=PLAYERS, seat=0, **more)["frames"]  # type: ignore[arg-type]
+    assert [frame["range"] for frame in own] == [[0.4, 0.6], None, [0.0, 0.35]]
+    assert not any("belief_ranges" in frame for frame in own)
+
+
+def test_evidence_is_for_the_referee() -> None:
+    """A bot's traceback may say what it held."""
+    one, other = (
+        make_timeline(GAMES[0], players=PLAYERS, seat=seat, evidence="a hand of 5 5 5")
+        for seat in (None, 0)
+    )
+    assert one["evidence"] == "a hand of 5 5 5"
+    assert other["evidence"] == ""
+
+
+@pytest.mark.parametrize(
+    "record",
+    [Record("56", ""), Record(GAMES[0].deal, "?"), Record(GAMES[0].deal, "TT")],
+)
+def test_a_bad_record_is_refused(record: Record) -> None:
+    """By the engine's own errors."""
+    with pytest.raises(EngineError):
+        make_timeline(record, players=PLAYERS)
+
+
+def test_the_page_gets_the_numbers_of_the_rules() -> None:
+    """Those that are changed by name, too."""
+    rules = Rules(take_size=4, cities_needed=2)
+    record = random_record(Random(1), rules)
+    shown = make_timeline(record, players=PLAYERS)["rules"]
+    assert shown["changes"] == {"take_size": 4, "cities_needed": 2}
+    assert (shown["take_size"], shown["round_plies"]) == (4, 12)
+    assert make_timeline(GAMES[0], players=PLAYERS)["rules"]["copies"] == [*STANDARD.copies]
+
+
+def test_a_view_of_other_rules_leads_back_too() -> None:
+    """With the hand sizes and the deck of its rules."""
+    for record in VARIANTS:
+        seen: list[View] = [view(state, 0) for state in states_of(record)]
+        assert look_back(seen[-1]) == seen

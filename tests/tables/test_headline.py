@@ -1,0 +1,221 @@
+"""The headline of a run: its sentences, and how often each kind of them is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.statistics.cycles import Field
+from arena.statistics.difference import PairTotals
+from arena.statistics.intervals import Estimate
+from arena.statistics.two_bots import pair_scores
+from arena.statistics.verdicts import Verdict
+from arena.tables.headline import Headline, Share, Top, find_headline, write_lead
+from arena.tournament.schedule import Pairing
+from bench.studies.headlines import CASES, KINDS, Case, judge, play, simulate
+
+Met = Mapping[tuple[str, str], tuple[int, int, int, int, int]]
+
+UP = (10, 0, 30, 0, 59)
+"""99 pairs and one of credit: 149 of 200 points. The gap is 400 log10(149 / 51) = 186.2 Elo."""
+EVEN = (25, 0, 50, 0, 24)
+"""99 of 200 points: a gap of -3.5 Elo."""
+
+
+def field_of(met: Met) -> Field:
+    """Return the field of bots that met in these pairs, by the score of the first of two."""
+    labels = [*dict.fromkeys(label for two in met for label in two)]
+    totals = [
+        PairTotals(number, *pair_scores(0, 1, five)[2:], five)
+        for number, five in enumerate(met.values())
+    ]
+    return Field([Pairing(*two) for two in met], totals, labels)
+
+
+def headline_of(met: Met, challenger: str | None = None) -> Headline:
+    return find_headline(field_of(met), challenger=challenger)
+
+
+def says(met: Met) -> str:
+    return " ".join(headline_of(met).sentences())
+
+
+def times(five: Sequence[int], factor: float) -> tuple[int, int, int, int, int]:
+    a, b, c, d, e = (round(factor * one) for one in five)
+    return a, b, c, d, e
+
+
+def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
+    """As it is apart, probable or open; the probability is never said to be 1."""
+    (said,) = headline_of({("a", "b"): UP}).sentences()
+    assert said.startswith("a is stronger than b: +186 Elo (")
+    assert said.endswith("..246), probability above 99.9 %.")
+    said, more = headline_of({("a", "b"): (2, 0, 20, 0, 9)}).sentences()
+    assert said.startswith("a is probably stronger than b: +77 Elo (")
+    assert more.endswith(" times as many games tell these two apart.")
+    said, _ = headline_of({("a", "b"): EVEN}).sentences()
+    assert said.startswith("b and a are not told apart: the first one leads by +4 Elo (-")
+
+
+def test_the_strongest_of_three_leads_all_others() -> None:
+    """The lead is that over the next one, and the neighbours are counted."""
+    met: Met = {("a", "b"): UP, ("a", "c"): UP, ("b", "c"): EVEN}
+    found = headline_of(met)
+    assert found.top
+    assert (found.order[0], found.top.apart, [*found.apart]) == ("a", True, [True, False])
+    first, second = found.sentences()
+    lead = write_lead(Estimate(*found.top.verdict[:3]))
+    assert first == f"a is the strongest: {lead} over c, probability above 99.9 %."
+    assert second == "Apart: 1 of 2 neighbours."
+
+
+def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
+    """Those that may be it are named, and those that are surely weaker are not."""
+    met: Met = {("a", "b"): EVEN, ("a", "c"): UP, ("b", "c"): UP}
+    found = headline_of(met)
+    assert found.top
+    assert (found.order[0], found.top.rivals) == ("b", ["a"])
+    said = [*found.sentences()]
+    chance = f"{100 * round(found.top.chance, 3):.1f} %"
+    assert 0.5 < found.top.chance < 0.6
+    assert (
+        said[0] == f"b is first, and the strongest with a probability of {chance}: a may be, too."
+    )
+    assert said[1].startswith("Its lead over a is +")
+    assert said[-1] == "Apart: 1 of 2 neighbours."
+
+
+def test_a_bot_that_is_hardly_ever_the_strongest_is_no_rival() -> None:
+    """Of a field in which two lead, the third leans behind them."""
+    close = (20, 0, 50, 0, 29)
+    met: Met = {("a", "b"): EVEN, ("a", "c"): close, ("b", "c"): close}
+    found = headline_of(met | {("d", other): UP[::-1] for other in "abc"})
+    assert found.top
+    assert found.top.rivals[0] == "a"
+    assert "d" not in found.top.rivals
+
+
+def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
+    """And is apart after six pairs."""
+    for pairs, said in (
+        (4, "a is probably stronger than b: at least"),
+        (6, "a is stronger than b"),
+    ):
+        found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})
+        assert found.top
+        assert found.top.verdict.high == math.inf
+        assert next(found.sentences()).startswith(said)
+
+
+def test_groups_that_never_met_have_no_strongest_bot() -> None:
+    """They are named by their first bots."""
+    said = says({("a", "b"): UP, ("d", "c"): UP[::-1]})
+    assert said == "2 groups of bots never met, those of a and c: nobody is the strongest of all."
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], "No bot can be judged, so nobody is called the stronger one."),
+        (["a"], "Only a can be judged, so nobody is called the stronger one."),
+    ],
+)
+def test_one_bot_and_none_are_not_compared(labels: list[str], said: str) -> None:
+    """Nothing is said of who is stronger."""
+    field = Field([], [], labels)
+    assert [*find_headline(field).sentences()] == [said]
+
+
+def test_the_only_challenger_of_a_gauntlet_has_its_score() -> None:
+    """148 + 98 of 396 points; where not all pairings have as many pairs there is none."""
+    met: Met = {("a", "b"): UP, ("a", "c"): EVEN}
+    found = headline_of(met, "a").share
+    assert found
+    assert (found.bot, found.opponents, found.share.value) == ("a", 2, 246 / 396)
+    turned = headline_of({("b", "a"): UP[::-1], ("c", "a"): EVEN[::-1]}, "a").share
+    assert turned
+    assert turned.share == found.share
+    assert headline_of(met | {("a", "c"): times(EVEN, 2)}, "a").share is None
+
+
+LEAD = Verdict(77.0, 61.4, 92.6, 0.99994, "apart")
+HEADLINE = Headline(["a", "b", "c"], Top("a", "b", LEAD, 0.9999, [], True, None), [True] * 2, 4, 6)
+
+
+def test_a_headline_reads_as_a_person_would_say_it() -> None:
+    """All of its parts."""
+    strongest = "a is the strongest: +77 Elo (61..93) over b, probability above 99.9 %."
+    assert " ".join(HEADLINE.sentences()) == (
+        f"{strongest} Apart: all neighbours. Not as Elo says: 4 of 6 pairings."
+    )
+    goal = ["not resolved after 9 pairs, with 5 at most in a pairing:", "  x", "  y"]
+    share = Share("c", 2, Estimate(0.5, 0.4, 0.6))
+    more = replace(HEADLINE, goal=goal, left_out=["d"], share=share, misfits=0)
+    assert [*more.sentences()] == [
+        "c scores 50.0 % (40.0..60.0) of the points against 2 opponents.",
+        strongest,
+        "Apart: all neighbours.",
+        "Not resolved after 9 pairs, with 5 at most in a pairing: x; y.",
+        "Left out, because of faults in its games: d.",
+    ]
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(st.lists(st.floats(-900, 900), min_size=3, max_size=3))
+def test_a_lead_as_it_is_shown_says_no_more_than_its_interval(numbers: list[float]) -> None:
+    """Its ends are in their order, and 0 is left out only where it is."""
+    low, value, high = sorted(numbers)
+    shown = write_lead(Estimate(value, low, high)).replace("(", "").replace(")", "")
+    number, _, ends = shown.split(" ")
+    first, last = (float(end) for end in ends.split(".."))
+    assert first <= float(number) <= last
+    assert (first > 0) <= (low > 0)
+    assert (low > 0.005) <= (first > 0)
+
+
+def test_the_cost_of_an_answer_is_said_as_a_range() -> None:
+    """More than a hundred times as many games are not counted; a run with a goal says its own."""
+    top = HEADLINE.top
+    assert top
+    for times, words in (((1.0, 2.34), "1 to 2.3"), ((3.0, math.inf), "3 to more than 100")):
+        said = [*replace(HEADLINE, top=top._replace(apart=False, times=times)).sentences()]
+        assert said[2] == f"With 90 % probability {words} times as many games tell these two apart."
+    goal = replace(HEADLINE, top=top._replace(apart=False, times=(1.0, 2.0)), goal=["open: x"])
+    assert not any("as many games" in text for text in goal.sentences())
+
+
+def check(case: Case, runs: int, most: float) -> None:
+    """See that each kind of sentence is wrong in so many runs at most."""
+    found = simulate(case, runs)
+    assert found.said["lead"] == runs
+    for kind in KINDS:
+        assert found.wrong[kind] <= most * runs, kind
+
+
+@pytest.mark.parametrize("number", [6, 16])
+def test_headlines_are_seldom_wrong(number: int) -> None:
+    """Few runs, with the truth known."""
+    check(CASES[number], 20, 0.2)
+
+
+def test_a_wrong_headline_is_seen_to_be_wrong() -> None:
+    """What is said of three bots that are 300 apart, if the truth were the other way around."""
+    case = Case("far", [0, 300, 600], 100)
+    run = play(case, 1)
+    assert judge(case, run) == dict.fromkeys(("apart", "strongest", "lead"), False)
+    turned = run._replace(elos={label: -elo for label, elo in run.elos.items()})
+    assert judge(case, turned) == dict.fromkeys(("apart", "strongest", "lead"), True)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.name}, {case.pairs}, {case.spread}"
+)
+def test_each_kind_of_sentence_is_wrong_in_one_run_of_twenty_at_most(case: Case) -> None:
+    """1,000 runs each (bench/STUDIES.md)."""
+    check(case, 1000, 0.05)

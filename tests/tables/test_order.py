@@ -1,0 +1,210 @@
+"""The order in which games arrive changes no byte of any table; no odd run breaks one."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections import Counter
+from itertools import product
+
+import pandas as pd
+import pytest
+
+from arena.differences.profiles import make_files
+from arena.entries.resolve import resolve
+from arena.lanes.faults import Fault
+from arena.statistics.difference import WIN_TYPES
+from arena.store.counting import Counts, add_up
+from arena.store.store import Store
+from arena.tournament.match import GameResult
+from arena.tournament.plan import Chunk, Played
+from arena.tournament.strikes import Forfeits
+from arena.tournament.tournament import Anchor, Tournament
+from engine import STANDARD
+from tests.tiers import few
+
+BOTS = [resolve(f"{label}=uniform") for label in ("bot", "a", "b", "c", "d")]
+FAULT = Fault("illegal", "no")
+PAIRS = 12
+
+
+def files_of(tournament: Tournament, chunks: list[Played]) -> dict[str, str]:
+    """Return the content of every file of a run whose chunks arrived in this order."""
+    store, texts = Store(None), {}
+    for played in chunks:
+        store.add(played)
+    for name, write in make_files(tournament, store).writers.items():
+        file = io.StringIO()
+        write(file)
+        texts[name] = file.getvalue()
+    store.close()
+    return texts
+
+
+def random_chunks(rng: random.Random, pairings: int) -> list[Played]:
+    """Return games with every outcome, in chunks of three pairs."""
+    outcomes = [(0, "city"), (1, "points"), (None, "draw"), (0, "tiebreak"), (1, "forfeit")]
+    chunks = []
+    for number, first in product(range(pairings), range(0, PAIRS, 3)):
+        games = []
+        for pair, seat in product(range(first, first + 3), (0, 1)):
+            winner, win_type = rng.choice(outcomes)
+            fault = FAULT if win_type == "forfeit" else None
+            games.append(GameResult(pair, seat, winner, win_type, 9, 2, 40, fault, ""))
+        chunks.append(Played(Chunk(number, first, first + 3), games, {}, 0.0))
+    return chunks
+
+
+def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
+    """Of any file; one of the bots has the label of a column."""
+    tournament = Tournament("cup", 7, PAIRS, BOTS, STANDARD, anchor=Anchor("bot", 1239.0))
+    rng = random.Random(3)
+    chunks = random_chunks(rng, len(tournament.pairings))
+    texts = files_of(tournament, chunks)
+    for _ in range(3):
+        rng.shuffle(chunks)
+        shuffled = [
+            Played(chunk.chunk, rng.sample(chunk.results, len(chunk.results)), {}, 0.0)
+            for chunk in chunks
+        ]
+        assert files_of(tournament, shuffled) == texts
+    assert texts["verdicts.csv"].startswith("bot,opponent,lead,")
+    assert len(texts["verdicts.csv"].splitlines()) == 1 + 3  # two had too many faults
+
+
+TALLIES = """
+SELECT pairing, seat, instr('city points tiebreak draw forfeit', win_type) AS type,
+    ifnull(winner, 2) AS result, count(*), sum(points - opponent_points)
+FROM games GROUP BY pairing, seat, type, result
+"""
+PAIR_TOTALS = """
+SELECT pairing, count(*), sum(score), sum(score * score), sum(score = 0), sum(score = 0.5),
+    sum(score = 1), sum(score = 1.5), sum(score = 2)
+FROM (
+    SELECT pairing, sum(CASE winner WHEN 0 THEN 1.0 WHEN 1 THEN 0.0 ELSE 0.5 END) AS score
+    FROM games GROUP BY pairing, pair
+) GROUP BY pairing
+"""
+FAULTS = """
+SELECT pairing, 1 - winner, fault, count(*) FROM games WHERE fault <> ''
+GROUP BY pairing, winner, fault
+"""
+
+
+def rows_of(store: Store, query: str) -> list[tuple[object, ...]]:
+    return list(store._connection.execute(query))
+
+
+def test_one_reading_counts_what_several_count() -> None:
+    """Tallies, pairs and faults, in the same order; a game without a second one counts."""
+    store = Store(None)
+    for played in random_chunks(random.Random(4), 10):
+        store.add(played)
+    single = GameResult(PAIRS, 1, 1, "points", 3, 4, 40, None, "")
+    store.add(Played(Chunk(2, PAIRS, PAIRS + 1), [single], {}, 0.0))
+    counts = store.count()
+    assert tallies_of(counts) == rows_of(store, TALLIES)
+    assert counts.pair_totals == [(*row[:4], row[4:]) for row in rows_of(store, PAIR_TOTALS)]
+    assert counts.played.pair_totals == counts.pair_totals
+    assert counts.faults == rows_of(store, FAULTS)
+    assert sum(of_pairing.pairs for of_pairing in counts.pair_totals) == 10 * PAIRS + 1
+
+
+def test_pairs_with_a_game_that_was_not_played_do_not_count_as_played() -> None:
+    """Neither a pair of which one game is a forfeit by rule, nor those after it."""
+    store = Store(None)
+    chunks = random_chunks(random.Random(6), 1)
+    for played in chunks:
+        store.add(played)
+    store.forfeit(Forfeits(0, 9, 2 * PAIRS, loser=1))
+    fewer = Store(None)
+    fewer.add(chunks[0])
+    fewer.add(chunks[1]._replace(results=[g for g in chunks[1].results if g.pair < 4]))
+    assert store.count().pair_totals[0].pairs == PAIRS
+    assert store.count().played.pair_totals == fewer.count().pair_totals
+    assert store.count().finished == fewer.count().finished | Counter({0: in_pair_4(chunks)})
+
+
+def in_pair_4(chunks: list[Played]) -> int:
+    """Return how many games up to the first one of pair 4 have ended without a fault."""
+    games = [game for played in chunks for game in played.results]
+    return sum(2 * game.pair + game.seat < 9 and game.fault is None for game in games)
+
+
+def tallies_of(counts: Counts) -> list[tuple[int, ...]]:
+    """Return the rows of tallies; a win type is its place in a text of all of them."""
+    pairing, seat, win_type, *rest = (column.tolist() for column in counts.tallies)
+    places = [" ".join(WIN_TYPES).index(WIN_TYPES[number]) + 1 for number in win_type]
+    return [*zip(pairing, seat, places, *rest, strict=True)]
+
+
+def test_parts_and_ranges_change_no_count() -> None:
+    """Every sum is that of the games one by one, and parts add up to the whole."""
+    store = Store(None)
+    rng = random.Random(5)
+    for number in range(4):
+        games = [
+            GameResult(
+                pair, seat, rng.choice((0, 1, None)), "points", rng.randrange(9), 4, 40, None, ""
+            )
+            for pair, seat in product(range(PAIRS), (0, 1))
+        ]
+        store.add(Played(Chunk(number, 0, PAIRS), games[number:], {}, 0.0))  # odd ones lack a game
+    whole = store.count()
+    leads = Counter((n, game.points - game.opponent_points) for n, game in store.results())
+    assert [*store.count_margins()] == [(*key, games) for key, games in sorted(leads.items())]
+    margins = [game.points - game.opponent_points for _, game in store.results()]
+    assert whole.squares.sum() == sum(margin**2 for margin in margins)
+    by_pair: dict[tuple[int, int], list[int]] = {}
+    for number, game in store.results():
+        by_pair.setdefault((number, game.pair), []).append(game.points - game.opponent_points)
+    products = [both[0] * both[1] for both in by_pair.values() if len(both) == 2]
+    assert whole.products.sum() == sum(products)
+    assert whole.pairs.sum() == len(by_pair)
+    ranges = [store.count_range(number, *pairs) for number in range(4) for pairs in RANGES]
+    for parts in (1, 2, 5, PAIRS, 99):
+        counts = store.count(parts)
+        assert counts.ends[-1] == PAIRS
+        assert len(counts.ends) == min(parts, PAIRS) == counts.part.max() + 1
+        for same in (add_up([counts]), add_up(ranges)):
+            assert (same.rows == add_up([whole]).rows).all()
+    halves = store.count(2)
+    first = add_up([halves.where(halves.part == 0)])
+    assert (first.rows == add_up(one for one in ranges[::2]).rows).all()
+
+
+RANGES = ((0, PAIRS // 2), (PAIRS // 2, PAIRS))
+
+
+def one_way(winner: int | None, win_type: str, number: int, pairs: int = 1) -> Played:
+    """Return a chunk of games that all ended alike."""
+    fault = FAULT if win_type == "forfeit" else None
+    games = [
+        GameResult(pair, seat, winner, win_type, 0, 0, 40, fault, "")
+        for pair, seat in product(range(pairs), (0, 1))
+    ]
+    return Played(Chunk(number, 0, pairs), games, {}, 0.0)
+
+
+ODD = {
+    "one pair": [one_way(0, "points", 0)],
+    "all won": [one_way(0, "city", number, 3) for number in range(6)],
+    "all drawn": [one_way(None, "draw", number) for number in range(6)],
+    "all forfeited": [one_way(1, "forfeit", number) for number in range(6)],
+    "two groups": [one_way(0, "points", 0), one_way(1, "points", 5)],
+    "a bot that met nobody": [one_way(0, "points", number) for number in (0, 1, 3)],
+}
+
+
+@pytest.mark.parametrize("chunks", few(ODD.values(), 3), ids=ODD)
+def test_odd_runs_have_finite_tables(chunks: list[Played]) -> None:
+    """A cell is a finite number, or empty where nothing can be said."""
+    tournament = Tournament("cup", 7, 3, BOTS[1:], STANDARD)
+    met = {label for played in chunks for label in tournament.pairings[played.chunk.pairing]}
+    texts = files_of(tournament, chunks)
+    standings = pd.read_csv(io.StringIO(texts["standings.csv"]))
+    assert {*standings["bot"]} == met
+    finished = any(game.win_type != "forfeit" for played in chunks for game in played.results)
+    assert standings["elo"].notna().all() == finished
+    for name, text in texts.items():
+        assert not {"inf", "-inf", "nan", "-0.0"} & {*text.replace("\n", ",").split(",")}, name

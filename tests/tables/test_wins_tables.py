@@ -1,0 +1,389 @@
+"""The tables are what counting the games one by one gives."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena.statistics.intervals import Moments
+from arena.tables.replayed_games import SOURCES
+from arena.tables.run_games import Row, read_batches
+from arena.tables.swings import chances_of
+from arena.tables.win_tables import WinTables
+from engine import STANDARD, TAKE, Rules, breakdown, counts, points
+from engine.cards import CHARS
+from tests.tables.games import Played, play, random_rules, rows_of, tables_of, tournament
+
+CUP = tournament(bots=3, pairs=12)
+GAMES = [*play(CUP, forfeits=True)]
+TABLES = tables_of(CUP, rows_of(GAMES))
+VARIANT = tournament(bots=3, pairs=8, rules=random_rules(Random(8)))
+
+
+def seats_of(game: Played) -> tuple[str, str]:
+    """Return the labels of seat 0 and seat 1."""
+    bot, opponent = CUP.pairings[game.row.pairing]
+    return (bot, opponent) if game.row.seat == 0 else (opponent, bot)
+
+
+def winner_of(game: Played) -> int | None:
+    """Return the seat that won."""
+    return None if game.row.winner is None else game.row.winner ^ game.row.seat
+
+
+def rows_by(table: pd.DataFrame, *keys: str) -> dict[tuple[object, ...], dict[str, object]]:
+    """Return the rows of a table by their keys; an empty cell is None."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return {tuple(row[key] for key in keys): row for row in rows}
+
+
+def test_seats_count_how_games_ended() -> None:
+    """For each bot, opponent and seat, and in total; margins of games that were scored."""
+    found = rows_by(TABLES.seats, "bot", "opponent", "seat")
+    ends: dict[tuple[object, ...], Counter[str]] = defaultdict(Counter)
+    margins = defaultdict(list)
+    for game in GAMES:
+        seats, winner = seats_of(game), winner_of(game)
+        lead = game.row.margin * (1 - 2 * game.row.seat)
+        for seat in (0, 1):
+            end = "draws" if winner is None else ("losses", "wins")[winner == seat]
+            for key in ((seats[seat], seats[1 - seat]), (seats[seat], None), (None, None)):
+                ends[*key, seat] += Counter([end, f"{game.row.win_type} {end}"])
+                if game.row.win_type in ("points", "tiebreak", "draw"):
+                    margins[*key, seat].append(lead * (1 - 2 * seat))
+    assert ends.keys() == found.keys()
+    for key, row in found.items():
+        for end in ("wins", "losses", "draws"):
+            assert row[end] == ends[key][end]
+        for win_type in ("city", "points", "tiebreak", "forfeit"):
+            assert row[f"{win_type}_wins"] == ends[key][f"{win_type} wins"]
+        assert row["forfeits"] == ends[key]["forfeit losses"]
+        assert row["city_losses"] == ends[key]["city losses"]
+        assert row["mean_margin"] == pytest.approx(np.mean(margins[key]), abs=1e-4)
+        assert row["margin_low"] < row["mean_margin"] < row["margin_high"]  # type: ignore[operator]
+        assert row["score_low"] < row["score"] < row["score_high"]  # type: ignore[operator]
+
+
+def test_leads_count_who_led_and_won() -> None:
+    """After each of three rounds; games that ended before are not counted."""
+    found = rows_by(TABLES.leads, "bot", "round", "after")
+    scores = defaultdict(list)
+    for game in GAMES:
+        for number in (1, 2, 3):
+            if game.forfeited or len(game.states) <= 12 * number + 1:
+                continue
+            score, winner = points(game.states[12 * number].piles), winner_of(game)
+            for seat in (0, 1):
+                won = 0.5 if winner is None else float(winner == seat)
+                lead = score[seat] - score[1 - seat]
+                after = "led" if lead > 0 else "behind" if lead < 0 else "level"
+                scores[seats_of(game)[seat], number, after].append(won)
+                if after == "led":
+                    scores[None, number, after].append(won)
+    assert {key: row["games"] for key, row in found.items()} == {
+        key: len(won) for key, won in scores.items()
+    }
+    for key, row in found.items():
+        assert row["score"] == pytest.approx(np.mean(scores[key]), abs=1e-4)
+
+
+def test_sources_add_up_the_points_of_winners_and_losers() -> None:
+    """With the lead over the other seat; forfeits are left out."""
+    found = rows_by(TABLES.wins_by_source, "bot", "result", "win_type", "source")
+    own, leads = defaultdict(list), defaultdict(list)
+    for game in GAMES:
+        if game.forfeited:
+            continue
+        parts = [
+            (*part.majorities, part.sets, part.alliances, part.betrayals, part.points)
+            for part in breakdown(game.states[-1].piles)
+        ]
+        winner, by = winner_of(game), "city" if game.row.win_type == "city" else "points"
+        for seat in (0, 1):
+            result = ("drawn", "draw")
+            if winner is not None:
+                result = ("won" if winner == seat else "lost", by)
+            for bot in (seats_of(game)[seat], None):
+                for place, source in enumerate(SOURCES):
+                    own[bot, *result, source].append(parts[seat][place])
+                    leads[bot, *result, source].append(parts[seat][place] - parts[1 - seat][place])
+    assert found.keys() == own.keys()
+    for key, row in found.items():
+        both = key[:2] == (None, "drawn")
+        assert row["games"] == len(own[key]) // (1 + both)
+        assert row["points"] == pytest.approx(np.mean(own[key]), abs=1e-4)
+        assert row["lead"] == pytest.approx(np.mean(leads[key]), abs=1e-4)
+
+
+def test_takes_are_those_of_all_games() -> None:
+    """By round and action, and in total; takes of forfeited games too."""
+    found = rows_by(TABLES.takes, "bot", "round", "action")
+    takes = defaultdict(list)
+    for game in GAMES:
+        for ply, (before, after) in enumerate(pairwise(game.states)):
+            if after.history[-1] != TAKE:
+                continue
+            seat, was, is_now = before.to_act, points(before.piles), points(after.piles)
+            gain = is_now[seat] - was[seat]
+            lead = gain - (is_now[1 - seat] - was[1 - seat])
+            cards, forced = min(5, len(before.row)), not before.hands[seat]
+            action = sum(state.to_act == seat for state in game.states[ply // 12 * 12 : ply + 1])
+            for bot in (seats_of(game)[seat], None):
+                for key in ((before.round, action), (before.round, None), (None, None)):
+                    takes[bot, *key].append((cards, gain, lead, cards < 5, forced))
+    assert found.keys() == takes.keys()
+    for key, row in found.items():
+        bot, number, action = key
+        out_of = (bot, None, None) if action is None else (bot, number, None)
+        assert row["takes"] == len(takes[key])
+        assert row["share"] == pytest.approx(len(takes[key]) / len(takes[out_of]), abs=1e-4)
+        means = [row[name] for name in ("cards", "gain", "lead", "early", "forced")]
+        assert means == pytest.approx(np.mean(takes[key], axis=0), abs=1e-4)
+
+
+def test_cards_are_counted_by_game() -> None:
+    """How many of each kind a bot plays and takes in a game that has begun."""
+    found = rows_by(TABLES.cards, "bot", "card")
+    played, taken = defaultdict(list), defaultdict(list)
+    sampled: Counter[object] = Counter()
+    for game in GAMES:
+        moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
+        sampled.update({*([] if game.forfeited else [*seats_of(game), None])})
+        for seat in (0, 1) if moves else ():
+            for kind, held in enumerate(counts(game.states[-1].piles[seat])):
+                for bot in (seats_of(game)[seat], None):
+                    played[bot, CHARS[kind]].append(moves.count((seat, kind)))
+                    taken[bot, CHARS[kind]].append(held)
+    assert found.keys() == played.keys()
+    for key, row in found.items():
+        assert row["games"] == len(played[key])
+        assert row["played"] == pytest.approx(np.mean(played[key]), abs=1e-4)
+        assert row["taken"] == pytest.approx(np.mean(taken[key]), abs=1e-4)
+        assert row["sampled"] == sampled[key[0]]
+        assert row["won"] - row["expected"] == pytest.approx(row["more"], abs=2e-4)  # type: ignore[operator]
+
+
+def test_who_took_a_card_won_so_often() -> None:
+    """Counted by cards: who took two of a kind and won counts twice."""
+    found = rows_by(TABLES.cards, "bot", "card")
+    won = defaultdict(list)
+    for game in GAMES:
+        winner = winner_of(game)
+        for seat in () if game.forfeited else (0, 1):
+            result = 0.5 if winner is None else float(winner == seat)
+            for kind, held in enumerate(counts(game.states[-1].piles[seat])):
+                won[seats_of(game)[seat], CHARS[kind]] += [result] * held
+    for key, results in won.items():
+        assert found[key]["won"] == pytest.approx(np.mean(results), abs=1e-4)
+
+
+def test_decisive_plies_are_counted_for_the_winner() -> None:
+    """Shares of a bot's wins of a type add up to 1; draws are only of all bots."""
+    table = TABLES.decisive
+    wins = Counter(
+        (bot, game.row.win_type)
+        for game in GAMES
+        if not game.forfeited
+        for bot in (None, *([] if game.row.winner is None else [seats_of(game)[winner_of(game)]]))  # type: ignore[index]
+    )
+    table = table.assign(bot=table["bot"].where(table["bot"].notna(), None))
+    totals = table.groupby(["bot", "win_type"], dropna=False)[["games", "share"]].sum()
+    assert {
+        (bot if isinstance(bot, str) else None, win_type): games
+        for (bot, win_type), games in totals["games"].items()
+    } == wins
+    assert totals["share"].to_numpy() == pytest.approx(np.ones(len(totals)), abs=1e-3)
+
+
+def test_the_decisive_ply_is_that_of_the_largest_swing() -> None:
+    """Its round, its action, how large it is, and whether it was the winner's own."""
+    (batch,) = read_batches(CUP, rows_of(GAMES))
+    found = chances_of(batch)
+    swings, owns = defaultdict(list), defaultdict(list)
+    for game, chance in zip(GAMES, found, strict=True):
+        if game.forfeited:
+            continue
+        swing = np.abs(np.diff(chance))
+        ply = int(np.argmax(swing))
+        state, winner = game.states[ply], winner_of(game)
+        action = "take" if game.row.actions[ply] == "T" else "play"
+        for bot in {None, None if winner is None else seats_of(game)[winner]}:
+            key = bot, game.row.win_type, state.round, action
+            swings[key].append(swing[ply])
+            owns[key].append(state.to_act == winner)
+    rows = rows_by(TABLES.decisive, "bot", "win_type", "round", "action")
+    assert rows.keys() == swings.keys()
+    for key, row in rows.items():
+        assert row["games"] == len(swings[key])
+        assert row["swing"] == pytest.approx(np.mean(swings[key]), abs=1e-4)
+        if key[1] != "draw":
+            assert row["own"] == pytest.approx(np.mean(owns[key]), abs=1e-4)
+
+
+def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None:
+    """It did not go on."""
+    row = Row(0, 0, 0, 0, "city", 0, "5" * 11 + "T")
+    assert tables_of(CUP, [row]).leads.empty
+    assert not tables_of(CUP, [row._replace(actions=row.actions + "5")]).leads.empty
+
+
+def as_text(tables: WinTables) -> list[str]:
+    """Return the tables as their files have them."""
+    made = vars(tables) | {
+        "takes_by_opponent": pd.DataFrame(tables.takes_by_opponent.sums.reshape(6, -1))
+    }
+    return [table.to_csv(index=False) for table in made.values()]
+
+
+@pytest.mark.parametrize("cup", [CUP, VARIANT], ids=["published", "variant"])
+def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
+    """Nor does it under other rules, where the decisive ply is not known."""
+    assert isinstance(cup, type(CUP))
+    rows = rows_of([*play(cup, forfeits=True)])
+    whole = as_text(tables_of(cup, rows))
+    for most in (1, 7):
+        assert as_text(tables_of(cup, rows, games=most)) == whole
+    assert len(whole[-1].splitlines()) == 1 or cup.rules == STANDARD
+
+
+def test_the_sample_of_takes_is_the_first_pairs_of_every_pairing() -> None:
+    """With six pairs for three pairings, each has two; batches may end anywhere."""
+    rows = rows_of([*play(CUP)])
+    few = [row for row in rows if row.pair < 2]
+    columns = ["sampled", "won", "expected", "more", "more_low", "adds"]
+    wanted = tables_of(CUP, few).cards[columns]
+    for games in (None, 5):
+        sampled = tables_of(CUP, rows, games=games, sampled=6).cards
+        assert sampled[columns].equals(wanted)
+        assert sampled["played"].tolist() == tables_of(CUP, rows).cards["played"].tolist()
+    assert set(wanted["sampled"]) == {8, 12}
+
+
+@pytest.mark.parametrize(
+    "odd", ["none", "one game", "one pair", "forfeits", "unplayed", "one side"]
+)
+def test_odd_runs_have_finite_tables(odd: str) -> None:
+    """A cell that cannot be said is empty; no warning is given."""
+    games = {
+        "none": [],
+        "one game": GAMES[:1],
+        "one pair": [*play(tournament(bots=2, pairs=1))],
+        "forfeits": [game for game in GAMES if game.forfeited],
+        "unplayed": [game for game in GAMES if not game.row.actions],
+        "one side": [game for game in GAMES if game.row.winner == 0],
+    }[odd]
+    with np.errstate(all="raise", under="ignore"):
+        tables = tables_of(CUP, rows_of(games))
+    made = [table for table in vars(tables).values() if isinstance(table, pd.DataFrame)]
+    assert len(made) == 8
+    for table in made:
+        numbers = table.select_dtypes("number").astype(float).to_numpy()
+        assert not np.isinf(numbers).any()
+        text = table.to_csv(index=False)
+        assert "nan" not in text
+        assert "inf" not in text
+    assert tables.seats.empty == (odd == "none")
+    assert list(tables.takes.columns) == list(TABLES.takes.columns)
+
+
+def test_a_game_without_a_second_round_has_no_leads() -> None:
+    """With one round there is none after which the game goes on."""
+    copies = (3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 3)
+    rules = Rules(copies=copies, rounds=1, hand_size=5, opening_row=2, removed=3)
+    cup = tournament(bots=2, pairs=3, rules=rules)
+    tables = tables_of(cup, rows_of([*play(cup)]))
+    assert tables.leads.empty
+    assert set(tables.takes["round"].dropna()) == {1}
+
+
+def test_a_large_run_is_replayed_in_part() -> None:
+    """With six pairs for three pairings, two of each; `seats` counts all games as before."""
+    rows = rows_of([*play(CUP)])
+    few = tables_of(CUP, [row for row in rows if row.pair < 2])
+    whole = tables_of(CUP, rows)
+    for games in (None, 5):
+        part = tables_of(CUP, rows, games=games, replayed=6)
+        assert part.seats.equals(whole.seats)
+        for name in ("leads", "wins_by_source", "takes", "cards", "decisive"):
+            assert getattr(part, name).equals(getattr(few, name)), name
+
+
+def first(pairs: dict[int, int]) -> list[Row]:
+    """Return the rows of the first pairs of these pairings, so many of each."""
+    return [row for row in rows_of([*play(CUP)]) if row.pair < pairs.get(row.pairing, 0)]
+
+
+@pytest.mark.parametrize(
+    ("played", "limit", "read"),
+    [
+        ({0: 2, 1: 12, 2: 7}, 10, {0: 2, 1: 4, 2: 4}),
+        ({0: 2, 1: 12, 2: 7}, 11, {0: 2, 1: 4, 2: 4}),
+        ({1: 12}, 9, {1: 9}),
+        ({1: 12}, 12, {1: 12}),
+        ({0: 3, 1: 2, 2: 5}, 2, {0: 1, 1: 1}),
+    ],
+    ids=["unequal", "a rest", "unplayed", "all", "more pairings"],
+)
+def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
+    played: dict[int, int], limit: int, read: dict[int, int]
+) -> None:
+    """So many are replayed, and so many are in the sample of takes, which is one of these."""
+    rows, few = first(played), tables_of(CUP, first(read))
+    replayed, sampled = tables_of(CUP, rows, replayed=limit), tables_of(CUP, rows, sampled=limit)
+    everyone = replayed.seats[replayed.seats["bot"].isna()]
+    assert everyone["games"].tolist() == [2 * sum(played.values())] * 2
+    assert replayed.takes.equals(few.takes)
+    assert replayed.cards.equals(few.cards)
+    worth = ["bot", "sampled", "won", "expected", "more", "adds"]
+    assert (
+        sampled.cards[sampled.cards["sampled"] > 0][worth]
+        .reset_index(drop=True)
+        .equals(few.cards[worth])
+    )
+
+
+def test_the_sample_of_takes_is_of_the_pairs_that_are_replayed() -> None:
+    """Of six pairings 0, 1, 3 and 4 are replayed, and of these 0, 1 and 3 are sampled."""
+    cup = tournament(bots=4, pairs=2)
+    rows = rows_of([*play(cup)])
+    few = [row for row in rows if row.pair == 0 and row.pairing in (0, 1, 3, 4)]
+    found = tables_of(cup, rows, replayed=4, sampled=3).cards
+    assert found.equals(tables_of(cup, few, sampled=3).cards)
+    assert found["sampled"].iloc[-1] == 6
+
+
+def test_the_first_pairs_are_those_that_there_are() -> None:
+    """Where a run that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
+    rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]
+    few = [row for row in rows if row.pair < (2 if row.pairing else 6)]
+    assert tables_of(CUP, rows, replayed=4).takes.equals(tables_of(CUP, few).takes)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_seat_of_all_bots_has_both_games_of_a_pair(seat: int) -> None:
+    """So its intervals are those of pairs, not of games: the two share a deal."""
+    pairs: dict[tuple[int, int], list[tuple[int, int, int | None]]] = defaultdict(list)
+    for game in GAMES:
+        winner, lead = winner_of(game), game.row.margin * (1 - 2 * game.row.seat) * (1 - 2 * seat)
+        scored = game.row.win_type in ("points", "tiebreak", "draw")
+        points = 1 if winner is None else 2 * (winner == seat)
+        by_city = winner == seat and game.row.win_type == "city"
+        pairs[game.row.pairing, game.row.pair].append((points, by_city, lead if scored else None))
+    row = rows_by(TABLES.seats, "bot", "opponent", "seat")[None, None, seat]
+    for column, (mean, name, scale) in enumerate(
+        (("score", "score", 2), ("city_share", "city", 1), ("mean_margin", "margin", 1))
+    ):
+        values = [
+            [of[column] for of in games if of[column] is not None] for games in pairs.values()
+        ]
+        moments = Moments(1, 1, scale)
+        places = np.zeros(len(values), int)
+        moments.add(places, *(np.array([[*map(f, values)]]) for f in (len, sum)))
+        wanted = moments.means() if name == "margin" else moments.shares()
+        found = [row[mean], row[f"{name}_low"], row[f"{name}_high"]]
+        assert found == pytest.approx([float(part.item()) for part in wanted], abs=6e-4), name

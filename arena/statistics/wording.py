@@ -3,10 +3,11 @@
 A number has its interval in brackets, `+77 Elo (61..93)`. If only one end is known, it is written
 instead of both.
 
-`arena.statistics.two_bots` defines "told apart". The method of insertion and absorption (Piepho 2004)
-gives a letter to every maximal set of bots that were not told apart, which can be far too many:
-2^20 for 40 bots of which only 20 separate pairs of bots were told apart. So here a letter is added
-for two bots only if they do not share one yet; there are never more letters than pairs of bots.
+`arena.statistics.two_bots` defines "told apart". The method of insertion and absorption (Piepho
+2004) gives a letter to every maximal set of bots that were not told apart, which can be far too
+many: 2^20 for 40 bots of which only 20 separate pairs of bots were told apart. So here a letter is
+added for two bots only if they do not share one yet; there are never more letters than pairs of
+bots.
 """
 
 from __future__ import annotations

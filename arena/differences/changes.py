@@ -16,8 +16,9 @@ from arena.differences.difference_columns import (
 )
 from arena.entries.entry import Entry
 from arena.statistics.common import CommonScale, Shared
+from arena.statistics.counts import MISSING
 from arena.statistics.cycles import Field
-from arena.statistics.difference import MISSING, Values, compare_means
+from arena.statistics.difference import Values, compare_means
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, are_significant
 from arena.store.counting import PairGames, match

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from arena.differences.difference_columns import DECIDED, DIFFERENCES
-from arena.statistics.difference import MISSING, RESULTS, Values, compare_means, variance
-from arena.statistics.difference import WIN_TYPES as ENDINGS
+from arena.statistics.counts import MISSING, RESULTS
+from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.difference import Values, compare_means, variance
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.counting import HALVES, NOT_PLAYED, match

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 import psutil
 
-from arena.entries.archive import FOLDER_VARIABLE as FOLDER_VARIABLE
+from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
 
 RUN: Final = "run-"
 """The prefix of the names of runs' folders."""

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from arena.store.board import Card, Layout, Looks
-from arena.tournament.thinking import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from engine import (
     CITY,
     SUPPORTS,

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from arena.statistics.counts import MISSING, RESULTS, PairTotals
+from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
-from arena.statistics.difference import MISSING, RESULTS, PairTotals
-from arena.statistics.difference import WIN_TYPES as ENDINGS
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, Ints, Moments, score_intervals
 from arena.statistics.verdicts import Verdict

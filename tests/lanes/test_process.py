@@ -15,12 +15,12 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.lanes.cleanup import FOLDER_VARIABLE, remove_tree, sweep
+from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
 from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
 from arena.lanes.meter import Held
-from arena.lanes.pipes import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk

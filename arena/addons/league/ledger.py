@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.errors import ArenaError, InputError
-from arena.statistics.difference import RESULTS, ScoreCounts
+from arena.statistics.counts import RESULTS, ScoreCounts
 from arena.tournament.schedule import Meeting
 from arena.tournament.versions import check_format, maker_of, version_here
 

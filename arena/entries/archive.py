@@ -1,4 +1,4 @@
-"""Copy a bot's files into a folder from which it runs, and load it from there.
+"""Load a bot: import its module from the folder of its files, and return the module's `bot`.
 
 A bot is sent to other processes as an archive: an uncompressed zip file of its modules and data
 files, whose first file defines `bot`. A bot's process imports this module, so it uses the standard
@@ -8,7 +8,6 @@ library only.
 from __future__ import annotations
 
 import builtins
-import hashlib
 import importlib
 import io
 import linecache
@@ -23,10 +22,13 @@ from typing import Any
 
 MAGIC = b"PK\x03\x04"
 """The first bytes of an archive; no Python source begins with them."""
+
 MOST_DATA = 45 << 20
 """The most bytes of all files of a bot together; a packed file is a third larger."""
+
 MOST_FILES = 1000
 """The most files and folders of a bot."""
+
 _MOST_LISTED = 1 << 22  # bytes of an archive's directory of files
 _LIST, _LIST_64 = b"PK\x05\x06", b"PK\x06\x07"  # signatures of the records with its place
 _MAIN = re.compile(r"[^./]+")
@@ -119,6 +121,7 @@ def load(name: str, place: str, archive: bytes) -> ModuleType:
     The files are extracted into a folder that is removed when this process ends. Raises ImportError
     for an archive that `arena pack` would not write, and whatever the modules raise.
     """
+    import hashlib  # here, as zipfile below, because few bots need it
 
     from arena.entries.layout import lay_out_here
 

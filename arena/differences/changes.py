@@ -231,9 +231,9 @@ class _Finder:
         """Return the scale on which the ratings of both runs are."""
         base, other = (_make_field(run) for run in (self.base, self.other))
         same = [(one.base or "", one.other or "") for one in self.bots if one.status == SAME]
-        return CommonScale(base, other, same, self._shared(base, other))
+        return CommonScale(base, other, same, self._find_shared(base, other))
 
-    def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
+    def _find_shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
         for met in self.met:
             one = _places(base, met.bot.base, met.opponent.base)

@@ -30,6 +30,10 @@ EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
 HalvesChoice: TypeAlias = Literal["together", "apart"]
 HALVES: Final[tuple[str, ...]] = get_args(HalvesChoice)
 
+TargetWord: TypeAlias = Literal["resolved"]
+TARGETS: Final[tuple[str, ...]] = get_args(TargetWord)
+"""The targets of `until` that are words; others are numbers of Elo points."""
+
 MOST_SEED: Final = 2**63 - 1
 MOST_BOTS: Final = 1000  # half a million pairings
 MOST_PAIRS: Final = 1_000_000_000  # in each pairing

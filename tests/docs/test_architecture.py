@@ -65,3 +65,13 @@ def test_the_way_of_a_number_names_its_modules() -> None:
     """One or two for each arrow."""
     part = ARCHITECTURE.split("## From a game to a sentence")[1].split("\n## ")[0]
     assert len(FILE.findall(part)) >= len(re.findall(r"^\| [a-z]", part, re.MULTILINE)) > 10
+
+
+@pytest.mark.parametrize("addon", sorted(ADDONS))
+def test_an_addon_has_a_page_that_says_so(addon: str) -> None:
+    """The first one of its row, before its first heading; it also says which extra is needed."""
+    (row,) = re.findall(rf"^\| `{addon}` \| .+$", ARCHITECTURE, re.MULTILINE)
+    page = re.findall(r"\]\((.+?)\)", row)[0]
+    head = (ROOT / "docs" / page).read_text(encoding="utf-8").split("\n## ")[0]
+    assert f"add-on `{addon}`" in head
+    assert "extra" in head

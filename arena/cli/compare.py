@@ -113,7 +113,7 @@ def play_comparison(
     place: Path | None = None,
     season: str | None = None,
 ) -> None:
-    """Play a comparison, which is from this place, and print what it came to."""
+    """Play a comparison, which is from this place, and print its result."""
     from arena.runs.season import keep_result, take_place
 
     where = out or Path("results") / tournament.name

@@ -49,9 +49,9 @@ class Whole(_Type):
 
 
 class Target(_TargetType):
-    """What a run goes on until: `resolved`, or half the width of the intervals."""
+    """What a run goes on until: a word of `keys.TARGETS`, or half the width of the intervals."""
 
-    name = "resolved|ELO"
+    name = "|".join((*keys.TARGETS, "ELO"))
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -61,10 +61,11 @@ class Target(_TargetType):
             number = float(value)
         except ValueError:
             number = 0.0
-        if value == "resolved":
-            return "resolved"
+        if value in keys.TARGETS:
+            return str(value)
         if not 1 <= number <= keys.MOST_WIDTH:
-            why = f"is neither resolved nor a number of Elo points from 1 to {keys.MOST_WIDTH:,}"
+            words = " nor ".join(keys.TARGETS)
+            why = f"is neither {words} nor a number of Elo points from 1 to {keys.MOST_WIDTH:,}"
             self.fail(f"{value!r} {why}", param, ctx)
         return number
 
@@ -185,7 +186,7 @@ def _read_changes(
 
 
 _FORMS: Final[dict[str, dict[str, Any]]] = {
-    "until": {"type": TARGET, "metavar": "resolved|ELO"},
+    "until": {"type": TARGET, "metavar": TARGET.name},
     "max_pairs": {"type": PAIRS},
     "anchor": {"metavar": "BOT=ELO[+-ERROR]"},
     "executor": {"type": click.Choice(keys.EXECUTORS)},

@@ -1,4 +1,4 @@
-"""Prepare, start and stop a tournament for a command, and print what it came to."""
+"""Prepare, start and stop a tournament for a command, and print its result."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def count_games(outcome: Outcome) -> str:
 def to_document(
     outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
 ) -> dict[str, Any]:
-    """Return what a run came to as plain data, without a reading of a clock."""
+    """Return the result of a run as plain data, without a reading of a clock."""
     from arena.tables.summary import plain_rows
 
     found = outcome.progress.find_open(outcome.out)
@@ -183,7 +183,7 @@ class How:
         return self, problems
 
     def play(self, tournament: Tournament, out: Path | None) -> Outcome:
-        """Play a tournament, into a folder if there is one, and return what it came to."""
+        """Play a tournament, into a folder if there is one, and return its outcome."""
         from arena.runs.run import run
         from arena.store.folder import RunFolder
 

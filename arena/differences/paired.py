@@ -189,7 +189,7 @@ def _error(lead: Estimate, level: float) -> float:
 
 
 def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: float) -> list[float]:
-    """Return the share of the score against each opponent, with so many games more, even ones."""
+    """Return the share of the score against each opponent, with `games` more, half of them won."""
     sums = scores.groupby(opponents, sort=False).agg(["sum", "count"])
     return [(total + games / 2) / (count + games) for total, count in sums.itertuples(index=False)]
 

@@ -47,7 +47,7 @@ def open_executor(venue: Venue) -> Iterator[Executor]:
 
     The venue's executor may also be an Executor of ours, one of `concurrent.futures` or a Dask
     client. On a cluster the workers are those of each site. Raises InputError if the executor
-    cannot be reached, or is none.
+    cannot be reached, or is no executor.
     """
     at: Any = venue.executor or "local"
     at = ExecutorChoice(at) if at in EXECUTORS else at

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,24 +23,24 @@ from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES, Faults, PairTot
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _FETCHED = 10_000  # rows
-_ONE, _BY_SEAT = np.int64, (np.int64, 2)
-_ROW = np.dtype(
-    {
-        "names": [
-            "part",
-            "pairing",
-            "games",
-            "forfeits",
-            "pairs",
-            "margins",
-            "squares",
-            "products",
-        ],
-        "formats": [_ONE, _ONE, _BY_SEAT, _BY_SEAT, _ONE, _BY_SEAT, _BY_SEAT, _ONE],
-    }
-)
-_COLUMNS: Final[Sequence[str]] = _ROW.names or ()
-_KEYS, _WIDTH = 6, _ROW.itemsize // 8  # numbers of a row: those that say which, and all
+_WHICH: Final = {
+    "part": ("part",),
+    "pairing": ("pairing",),
+    "games": ("ending", "ending_2"),
+    "forfeits": ("forfeit", "forfeit_2"),
+}
+_SUMS: Final = {
+    "pairs": ("count(*)",),
+    "margins": ("sum(margin)", "sum(margin_2)"),
+    "squares": ("sum(margin * margin)", "sum(margin_2 * margin_2)"),
+    "products": ("sum(margin * margin_2)",),
+}
+"""The columns of a row, with their SQL: which pairs it counts, and what is summed over them."""
+
+_COLUMNS: Final = _WHICH | _SUMS
+_BY_SEAT: Final = [name for name, sql in _COLUMNS.items() if len(sql) == 2]
+_ROW = np.dtype([(name, np.int64, (2,) * (name in _BY_SEAT)) for name in _COLUMNS])
+_KEYS, _WIDTH = sum(map(len, _WHICH.values())), _ROW.itemsize // 8  # numbers of a row
 NOT_PLAYED: Final = 2
 """A forfeit of a game that was not played."""
 
@@ -75,8 +75,7 @@ WITH pairs(part, pairing, seat, ending, forfeit, margin, ending_2, forfeit_2, ma
         ON two.pairing = one.pairing AND two.pair = one.pair AND two.seat = 1 - one.seat
     WHERE (one.seat = 0 OR two.seat IS NULL) AND {{where}}
 )
-SELECT part, pairing, ending, ending_2, forfeit, forfeit_2, count(*), sum(margin), sum(margin_2),
-    sum(margin * margin), sum(margin_2 * margin_2), sum(margin * margin_2), seat
+SELECT {", ".join(chain.from_iterable(_COLUMNS.values()))}, seat
 FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """
 """Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
@@ -153,18 +152,26 @@ class Counts:
     ends: Sequence[int] = ()
 
     @classmethod
-    def of(cls, rows: Ints, faults: Sequence[Faults] = (), ends: Sequence[int] = ()) -> Counts:
-        """Return the counts of a table with all columns of the query PAIRS but the last.
+    def of(cls, **columns: Any) -> Counts:
+        """Return the counts with these columns; one that is not given is 0 in all rows.
 
-        >>> Counts.of(np.array([[0, 0, 3, 4, 0, 0, 7, 21, -14, 90, 40, -50]])).pair_totals
+        >>> Counts.of(games=[[3, 4]], pairs=[7]).pair_totals
         [PairTotals(pairing=0, pairs=7, total=7.0, squares=7.0, by_score=(0, 0, 7, 0, 0))]
         """
+        named = np.zeros(len(columns["pairs"]), _ROW)
+        for name, column in columns.items():
+            named[name] = column
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=(), ends=())
+
+    @classmethod
+    def of_rows(cls, rows: Ints) -> Counts:
+        """Return the counts of a table with all columns of the query PAIRS but the last."""
         named = np.ascontiguousarray(rows, np.int64).view(_ROW)[:, 0]
-        return cls(**{name: named[name] for name in _COLUMNS}, faults=faults, ends=ends)
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=(), ends=())
 
     @property
     def rows(self) -> Ints:
-        """The table of which `of` makes these counts."""
+        """The table of which `of_rows` makes these counts."""
         return np.column_stack([getattr(self, name) for name in _COLUMNS])
 
     @property
@@ -256,10 +263,10 @@ def count(
     while block := [*islice(rest, _FETCHED)]:
         blocks.append(np.array(block, np.int64))
     table = np.concatenate(blocks)
-    counts, alone = Counts.of(table[:, :-1], faults, ends), table[:, -1] == 1
-    for column in (counts.games, counts.forfeits, counts.margins, counts.squares):
+    counts, alone = Counts.of_rows(table[:, :-1]), table[:, -1] == 1
+    for column in (getattr(counts, name) for name in _BY_SEAT):
         column[alone] = column[alone, ::-1]
-    return counts
+    return replace(counts, faults=faults, ends=ends)
 
 
 def add_up(counts: Iterable[Counts]) -> Counts:
@@ -270,7 +277,7 @@ def add_up(counts: Iterable[Counts]) -> Counts:
     keys, place = np.unique(np.ravel_multi_index(table[:, :_KEYS].T, shape), return_inverse=True)
     sums = np.zeros((len(keys), _WIDTH - _KEYS), np.int64)
     np.add.at(sums, place, table[:, _KEYS:])
-    return Counts.of(np.column_stack([*np.unravel_index(keys, shape), sums]))
+    return Counts.of_rows(np.column_stack([*np.unravel_index(keys, shape), sums]))
 
 
 class PairGames(NamedTuple):

@@ -236,12 +236,19 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
     ends[at] = win_type * RESULTS + games["result"]
     forfeits[at] = (win_type == _FORFEIT).astype(int) + (games["fault"] == FAULTS.index(BY_RULE))
     margins[at] = games["margin"].fillna(0)
-    keys = [np.zeros_like(pairing), pairing, ends, forfeits, np.ones_like(pairing)]
-    rows = np.column_stack([*keys, margins, margins**2, margins.prod(axis=1)])
+    each = Counts.of(
+        pairing=pairing,
+        games=ends,
+        forfeits=forfeits,
+        pairs=np.ones_like(pairing),
+        margins=margins,
+        squares=margins**2,
+        products=margins.prod(axis=1),
+    )
     faulty = games[(games["fault"] > 0) & (games["result"] != _DRAWN)]
     lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))
     faults = [Faults(one, loser, FAULTS[of], n) for (one, loser, of), n in sorted(lost.items())]
-    counts = replace(add_up([Counts.of(rows)]), faults=faults)
+    counts = replace(add_up([each]), faults=faults)
     return counts, int((ends != MISSING).all(axis=1).sum())
 
 

@@ -26,6 +26,7 @@ from arena.tournament.keys import (
     EXECUTORS,
     HALVES,
     MAX_FAULTS,
+    TARGETS,
     Bots,
     ExecutorChoice,
     HalvesChoice,
@@ -33,6 +34,7 @@ from arena.tournament.keys import (
     Positive,
     Seed,
     SwissRounds,
+    TargetWord,
     Venue,
     Width,
     told,
@@ -87,7 +89,7 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         SwissRounds | None,
         Meta(description="Of a Swiss tournament, by default twice log2 of the number of bots."),
     ] = None
-    until: Annotated[Literal["resolved"] | Width | None, told("until")] = None
+    until: Annotated[TargetWord | Width | None, told("until")] = None
     max_pairs: Annotated[Pairs | None, told("max_pairs")] = None
     seed: Annotated[Seed, told("seed")] = 0
     name: Annotated[
@@ -139,7 +141,7 @@ _CHOICES: Final = {
     "executor": EXECUTORS,
     "kind": EXECUTORS,
     "halves": HALVES,
-    "until": ("resolved", "a number of Elo points"),
+    "until": (*TARGETS, "a number of Elo points"),
 }
 
 

@@ -34,6 +34,10 @@ Naming: TypeAlias = Literal["english", "german", "deck"]
 NAMINGS: Final[tuple[Naming, ...]] = get_args(Naming)
 """The sets of card names; `deck` is a standard deck of 52 cards."""
 
+TargetWord: TypeAlias = Literal["resolved"]
+TARGETS: Final[tuple[str, ...]] = get_args(TargetWord)
+"""The targets of `until` that are words; others are numbers of Elo points."""
+
 MOST_SEED: Final = 2**63 - 1
 MOST_BOTS: Final = 1000  # half a million pairings
 MOST_PAIRS: Final = 1_000_000_000  # in each pairing

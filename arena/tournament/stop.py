@@ -8,13 +8,13 @@ more pairs than others. A new rule is a class here, with its rounds in a module 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
 
 from arena.errors import InputError
 from arena.statistics.sprt import season_level
-from arena.tournament.keys import ERROR_RATE, MOST_PAIRS, Pairs
+from arena.tournament.keys import ERROR_RATE, MOST_PAIRS, Pairs, TargetWord
 from engine.errors import show
 
 _TIMES = 100  # times the pairs of the first round: the default of `max_pairs`
@@ -37,7 +37,7 @@ class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until"
     rounds: ClassVar[str] = "arena.tournament.until_rounds:make_rounds"
     chooses_pairings: ClassVar[bool] = True
 
-    target: Literal["resolved"] | float
+    target: TargetWord | float
     max_pairs: Pairs
 
     def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
@@ -108,7 +108,9 @@ class Sprt(
             raise ValueError(f"elo1: {self.elo1:g} is not above elo0, {self.elo0:g}")
 
 
-def make_until(target: str | float | None, pairs: int, max_pairs: int | None) -> Until | None:
+def make_until(
+    target: TargetWord | float | None, pairs: int, max_pairs: int | None
+) -> Until | None:
     """Return the stopping rule of a run whose first round has `pairs` pairs, None without target.
 
     Raises InputError.
@@ -123,7 +125,7 @@ def make_until(target: str | float | None, pairs: int, max_pairs: int | None) ->
     if max_pairs is not None and max_pairs < pairs:
         raise InputError(f"max_pairs: {max_pairs:,} is less than pairs, {pairs:,}")
     most = max_pairs or min(MOST_PAIRS, _TIMES * pairs)
-    return Until("resolved" if target == "resolved" else float(target), most)
+    return Until(target if isinstance(target, str) else float(target), most)
 
 
 def make_sprt(elo0: Any, elo1: Any, alpha: Any, beta: Any, max_pairs: Any) -> Sprt:

@@ -205,7 +205,7 @@ class UntilRounds(Rounds):
     ) -> None:
         self.pairings = pairings
         self.pairs = pairs
-        self.width = None if stop.target == "resolved" else float(stop.target)
+        self.width = None if isinstance(stop.target, str) else stop.target
         self.max_pairs = stop.max_pairs
         self.anchor = anchor
         self.least = max(1, pairs // 4)

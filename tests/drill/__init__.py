@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from tests.drill.arena import ARENA
-from tests.drill.bots import BOTS
-from tests.drill.engine import ENGINE
 from tests.drill.fault import Fault, copy_repository
-from tests.drill.table import TABLE
+from tests.drill.faults import FAULTS
 
 __all__ = ["FAULTS", "Fault", "copy_repository"]
-
-FAULTS = ENGINE + ARENA + BOTS + TABLE

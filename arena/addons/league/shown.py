@@ -24,7 +24,7 @@ _FEWEST = 10  # pairs
 
 
 class Change(NamedTuple):
-    """By how much a version scores more than an older one, 0 to 1, on so many common deals."""
+    """By how much a version scores more than an older one, 0 to 1, on this many common deals."""
 
     old: Version
     estimate: Estimate

@@ -32,10 +32,10 @@ def probe(
 
     The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
     `learn` or `minutes` it is the better one of the best response and a network that has learned
-    from so many pairs of games, or for so long. If the bot has no `scores`, the opponent knows a
-    clone, which has learned so. What has been learned is kept in results/. The result has a
-    `sentence`, the `score` of the opponent in so many `pairs` with its interval, `low` and `high`,
-    and its `file`. Raises InputError, with the message of `arena probe`.
+    from `learn` pairs of games, or for `minutes`. If the bot has no `scores`, the opponent knows a
+    clone, which has learned in the same way. What has been learned is kept in results/. The result
+    has a `sentence`, the `score` of the opponent in its `pairs` with the interval, `low` and
+    `high`, and the opponent's `file`. Raises InputError, with the message of `arena probe`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

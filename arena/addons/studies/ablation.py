@@ -258,7 +258,7 @@ def write(path: Path, ablation: Ablation) -> None:
 
 
 def _round(cell: float | None, places: int) -> Decimal | None:
-    """Return a number with so many places that is still a number."""
+    """Return a decimal with this many places."""
     return None if cell is None else Decimal(f"{cell:.{places}f}")
 
 

@@ -1,4 +1,4 @@
-"""Estimate what a card is worth to who takes it, from games played on with another card.
+"""Estimate what a card is worth to the bot that takes it, from games played on with another card.
 
 The result of a game is compared with its own after a swap (`arena.tournament.rule_changes`), so
 that what both have in common cancels: the deal, the luck, who was winning. This is an experiment;

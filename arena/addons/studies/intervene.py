@@ -246,7 +246,7 @@ def _check_same(
 def _compare(
     tournament: Tournament, place: Place, row: Row, swap: Swap, result: GameResult | None
 ) -> Swapped:
-    """Return what a swap came to; None stands for the same game."""
+    """Return the effect of a swap; None stands for the same game."""
     number, pair, seat = place
     side = int(swap.seat != seat)  # of the pairing's first bot
     bot = tournament.labels.index(tournament.pairings[number][side])

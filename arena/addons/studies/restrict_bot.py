@@ -113,7 +113,7 @@ def measure(tournament: Tournament, executor: Executor, shown: int = NORMAL) -> 
 
 
 def to_document(costs: Costs, tournament: Tournament) -> dict[str, Any]:
-    """Return what restrictions came to as plain data."""
+    """Return the effect of restrictions as plain data."""
     return {
         "bot": tournament.entries[-1 - tournament.panel].spec,
         "against": tournament.labels[-tournament.panel :],

@@ -233,7 +233,7 @@ class CommonLuck:
         return np.asarray(np.sum(of_each, axis=0) / len(of_each) ** 2)
 
     def expect(self, points: Floats, deals: int) -> Floats:
-        """Return the covariance that is expected of so many deals of some points."""
+        """Return the covariance that is expected at some points with this many deals."""
         return np.asarray(self.variance / deals * self.rule.at(_distances(points)))
 
 

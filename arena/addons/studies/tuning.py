@@ -148,7 +148,7 @@ def tune(
 
 
 def _texts(params: Parameters) -> list[str]:
-    """Return parameters as texts; raises InputError for what is none."""
+    """Return parameters as texts; raises InputError for other values."""
     if isinstance(params, Mapping):
         return [f"{name}={_text(values)}" for name, values in params.items()]
     if isinstance(params, str) or not all(isinstance(one, str) for one in params):

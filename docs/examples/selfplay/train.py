@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from arena.addons.learn.ppo import FEATURES, SEEN, learn, play
-from arena.addons.rl import ACTIONS
 from arena.batch.learner import Network, from_bytes, to_bytes
 from arena.batch.rival import BestResponse
+from arena.rl import ACTIONS
 from bots.apprentice import UNIT, WEIGHT, Apprentice, read
 from bots.champion import values_after
 from bots.timing import bot as timing

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from arena.cli import cli
+from arena.cli import cli, find_commands
 from tests.waiting import PATIENCE
 
 
@@ -28,7 +28,7 @@ def find_command(words: str) -> click.Command:
     return found
 
 
-COMMANDS = {name: find_command(name) for name in cli.list_commands(click.Context(cli))}
+COMMANDS = find_commands()
 """All commands of the program, those of add-ons too."""
 
 

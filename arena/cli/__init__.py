@@ -190,3 +190,10 @@ from arena.cli import compare, look, play, records, view, writing  # noqa: E402
 for _module in (compare, look, play, records, view, writing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
+
+
+def find_commands() -> dict[str, click.Command]:
+    """Return all commands by their names, those of add-ons too."""
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in found.items() if command}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli import SECTIONS, cli
+from arena.cli import SECTIONS, find_commands
+
+COMMANDS = find_commands()
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,14 +17,14 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> click.Command:
     """Return a command by its name: sphinx-click looks for it as for a name of a module."""
-    if name not in cli.commands:
+    if name not in COMMANDS:
         raise AttributeError(name)
-    return cli.commands[name]
+    return COMMANDS[name]
 
 
 def pages() -> dict[str, str]:
     """Return the page of each command by its file name."""
-    return {file_name(name): command_page(name) for name in cli.commands}
+    return {file_name(name): command_page(name) for name in COMMANDS}
 
 
 def file_name(command: str) -> str:
@@ -41,7 +43,7 @@ def listing(folder: str) -> str:
     for title, names in SECTIONS.items():
         lines += [f"## Commands: {title.lower()}", "", "| command | what it does |", "|---|---|"]
         for name in names:
-            summary = (cli.commands[name].help or "").partition("\n")[0]
+            summary = (COMMANDS[name].help or "").partition("\n")[0]
             lines.append(f"| [arena {name}]({folder}{file_name(name)}) | {summary} |")
         lines.append("")
     return "\n".join(lines)

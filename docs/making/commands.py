@@ -9,10 +9,10 @@ import click
 
 from arena.cli import SECTIONS, find_commands
 
-COMMANDS = find_commands()
-
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+COMMANDS = find_commands()
 
 
 def __getattr__(name: str) -> click.Command:

@@ -22,7 +22,7 @@ from arena.entries.file import (
 )
 from arena.entries.needs import locate, why_hidden
 from arena.entries.syntax import read_outline, read_outlines
-from arena.errors import InputError
+from arena.errors import InputError, naming
 
 _BOTS = b"bots"  # sources without this word are not parsed
 
@@ -72,7 +72,8 @@ def hash_package(package: Path, folder: Path) -> str:
     sources = {}
     left = MOST_PROGRAM
     for name, path in find_installed(package).items():
-        size = _size(path)
+        with naming(path, OSError):
+            size = path.stat().st_size
         left -= size
         if left < 0:
             raise InputError(f"{package}: larger than {MOST_PROGRAM:,} bytes")
@@ -111,13 +112,6 @@ def _find_imported(
             imported[name] = path.read_bytes()
             waiting += read_outline(imported[name]).bots if _BOTS in imported[name] else ()
     return imported
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _add_files(digest: hashlib._Hash, files: Mapping[str, bytes]) -> None:

@@ -297,8 +297,8 @@ ARENA = [
     Fault(
         "a store of another version read",
         "arena/store/database.py",
-        'check_format(self.one("PRAGMA user_version"), FORMAT, self._find_maker())',
-        "check_format(FORMAT, FORMAT)",
+        'check_format(self.one("PRAGMA user_version"), number, self.find_maker())',
+        "check_format(number, number)",
         "tests/store/test_store.py::test_a_store_of_another_version_is_refused",
     ),
     Fault(

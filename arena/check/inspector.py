@@ -33,7 +33,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.worker import play_here
 from arena.lanes.bubblewrap import find_bubblewrap
-from arena.lanes.cleanup import die_with
+from arena.lanes.confine import die_with
 from arena.lanes.faults import Forfeit
 from arena.tournament.schedule import Fixture
 from engine import Rules

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,12 +18,11 @@ from arena.check.item import LONGEST, NAMES, Item, Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit
-from arena.lanes.launch import write_program
+from arena.lanes.launch import Program
 from arena.lanes.scratch import scratch_folder
 
 SILENCE = 30.0  # seconds without a sign of life
 _NOT_TRIED = "not tried"
-_ERRORS = "errors"
 _PATIENCE = 1.0
 _MOST_LINE = 1 << 20
 
@@ -40,14 +36,13 @@ class _Line(msgspec.Struct):
 
 
 class _Inspector(NamedTuple):
-    """The process of the inspector, and the socket on which it reports.
+    """The program of the inspector, and the socket on which it reports.
 
     A socket, unlike a pipe, cannot be reopened through /proc.
     """
 
-    process: subprocess.Popen[bytes]
+    program: Program
     out: socket.socket
-    folder: Path
 
 
 def run_check(
@@ -70,9 +65,7 @@ def run_check(
             yield from _complete(found)
         finally:
             inspector.out.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(inspector.process.pid, signal.SIGKILL)
-            inspector.process.wait()
+            inspector.program.kill()
             kill_orphans(others)
 
 
@@ -91,20 +84,12 @@ def _complete(items: Iterator[Item]) -> Iterator[Item]:
 
 def _start(order: Order, folder: Path) -> _Inspector:
     ours, theirs = socket.socketpair()
-    main = f"inspector.main({os.getpid()})"
-    program = write_program(f"from arena.check import inspector; {main}")
-    with (folder / _ERRORS).open("wb") as errors, closing(theirs):
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=theirs.fileno(),
-            stderr=errors,
-            bufsize=0,
-            start_new_session=True,
-        )
-    assert process.stdin is not None
-    process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
-    return _Inspector(process, ours, folder)
+    main = f"from arena.check import inspector; inspector.main({os.getpid()})"
+    with closing(theirs):
+        program = Program(main, stdin=subprocess.PIPE, stdout=theirs.fileno(), bufsize=0)
+    assert program.process.stdin is not None
+    program.process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
+    return _Inspector(program, ours)
 
 
 class _Patience(NamedTuple):
@@ -134,10 +119,10 @@ def _items(
             yield line.item
         stage = line.beat or stage
         working(stage)
-    ending = _ending(inspector.process)
+    ending = _ending(inspector.program.process)
     if order.jailed or ending.startswith("ended with exit status"):
-        errors = (inspector.folder / _ERRORS).read_text(errors="replace").splitlines()
-        raise ArenaError(f"the check itself has failed at {stage!r}: {(errors or [ending])[-1]}")
+        reason = inspector.program.last_words() or ending
+        raise ArenaError(f"the check itself has failed at {stage!r}: {reason}")
     yield Item(stage, "fail", f"crash: the process that was checking it {ending}", "crash")
 
 

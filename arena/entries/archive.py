@@ -71,7 +71,7 @@ class Layout:
         with self._renewing:
             if self._states and not self._has_changed():
                 return
-            _remove(self.folder)
+            remove_tree(self.folder)
             files = self.read()
             for name in (*files, *self.links):
                 check_name(name)
@@ -142,7 +142,7 @@ def own_folder() -> Path:
 
 def _remove_own(folder: Path, process: int) -> None:
     if os.getpid() == process:  # not in a fork
-        _remove(folder)
+        remove_tree(folder)
 
 
 def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:
@@ -161,12 +161,29 @@ def check_name(name: str) -> None:
         raise ImportError(f"a packed bot with a file {name!a}, which is not below its folder")
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder that is write-protected."""
-    for place, _, _ in os.walk(folder):
+def remove_tree(path: Path) -> None:
+    """Remove a file, or a folder with its contents, however deeply a bot has nested it.
+
+    It works if a bot has removed the permissions. Links are not followed, and pipes are not opened.
+    """
+    with suppress(OSError):
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
+    folders = [os.fspath(path)]
+    while folders:
         with suppress(OSError):
-            os.chmod(place, stat.S_IRWXU)
-    shutil.rmtree(folder, ignore_errors=True)
+            folder = folders.pop()
+            os.chmod(folder, stat.S_IRWXU)
+            with os.scandir(folder) as items:
+                folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
+    with suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):  # a file, or nested too deeply for Python
+        if path.exists():
+            from subprocess import run  # here: it takes 10 ms, and few bots need it
+
+            run(["rm", "-rf", "--", path], capture_output=True, check=False)
 
 
 def _look(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -284,10 +301,6 @@ def load(name: str, place: str, archive: bytes) -> ModuleType:
     The files are extracted into a folder that is removed when this process ends. Raises ImportError
     for an archive that `arena pack` would not write, and whatever the modules raise.
     """
-    import hashlib  # here, as zipfile below, because few bots need it
-
-    pass
-
     top = os.path.basename(place)
     files = {f"{top}/{file}": content for file, content in read_archive(archive).items()}
     folder = lay_out_here(name, files, (top, hashlib.sha256(archive).digest()))

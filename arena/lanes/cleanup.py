@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import signal
-import stat
 import subprocess
 import sys
 import threading
@@ -29,6 +27,8 @@ from typing import Final, NamedTuple
 import psutil
 
 from arena.entries.archive import FOLDER_VARIABLE as FOLDER_VARIABLE
+from arena.entries.archive import remove_tree
+from arena.lanes.confine import set_process
 
 RUN: Final = "run-"
 """The prefix of the names of runs' folders."""
@@ -182,7 +182,7 @@ TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SI
 """Signals that end the program, as Ctrl-C does; Windows lacks the second."""
 
 _SWEEPS = 50
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
@@ -195,29 +195,6 @@ def remove_folder(folder: Path) -> None:
     remove_groups(folder.name)
     sweep(folder)
     remove_tree(folder)
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a file, or a folder with its contents, however deeply a bot has nested it.
-
-    It works if a bot has removed the permissions. Links are not followed, and pipes are not opened.
-    """
-    with suppress(OSError):
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
-            return
-    folders = [os.fspath(path)]
-    while folders:
-        with suppress(OSError):
-            folder = folders.pop()
-            os.chmod(folder, stat.S_IRWXU)
-            with os.scandir(folder) as items:
-                folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
-    with suppress(RecursionError):
-        shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):  # a file, or nested too deeply for Python
-        if path.exists():
-            subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
 
 
 def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
@@ -239,17 +216,13 @@ def _started_for(folder: str) -> Iterator[psutil.Process]:
     """
     for pid in psutil.pids():
         with suppress(psutil.Error, OSError):
-            if _HAS_PROC and os.fsencode(folder) not in _environment_of(pid):
+            path = Path(f"/proc/{pid}/environ")
+            if _HAS_PROC and os.fsencode(folder) not in path.read_bytes():
                 continue
             process = psutil.Process(pid)
             value = process.environ().get(FOLDER_VARIABLE, "")
             if value == folder or value.startswith(f"{folder}{os.sep}"):
                 yield process
-
-
-def _environment_of(pid: int) -> bytes:
-    with open(f"/proc/{pid}/environ", "rb") as file:
-        return file.read()
 
 
 def kill_all(processes: list[psutil.Process]) -> bool:
@@ -272,23 +245,7 @@ def adopt_orphans() -> None:
     do it: in a program of the library's user, that user's orphans would be taken for a bot's.
     """
     global _adopting
-    _adopting = _set_process(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends (Linux); exit if it has ended."""
-    _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def _set_process(option: int, value: int) -> bool:
-    """Set an option of this process with prctl; return whether that succeeded."""
-    if sys.platform != "linux":
-        return False
-    import ctypes
-
-    return bool(ctypes.CDLL(None).prctl(option, value) == 0)
+    _adopting = set_process(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def children() -> set[psutil.Process]:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import psutil
 
-from arena.lanes.cleanup import descendants
 from engine.strategy import Spent
 
 _PROC = Path("/proc")
@@ -51,10 +50,6 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
 
 def find_below(pid: int) -> list[int]:
     """Return the ids of a process's descendants, each after its parent."""
-    if not _LISTS_CHILDREN:
-        with suppress(psutil.Error):
-            return [process.pid for process in descendants(psutil.Process(pid))]
-        return []
     found = [pid]
     for parent in found:
         found += find_children(parent)
@@ -86,10 +81,18 @@ def _resident(pid: int) -> int:
 
 def _tables(pid: int) -> int:
     """Return the bytes of a process's page tables."""
-    with suppress(OSError, IndexError):  # it has ended: a zombie has no page tables
+    return int(read_status(pid).get("VmPTE", "0").split()[0]) * _KIB
+
+
+def read_status(pid: int) -> dict[str, str]:
+    """Return the fields of /proc/PID/status by name, none if the process has ended.
+
+    A process that is ending (a zombie) has no fields about its memory.
+    """
+    with suppress(OSError):
         text = (_PROC / str(pid) / "status").read_text(errors="replace")
-        return int(text.partition("\nVmPTE:")[2].split(maxsplit=1)[0]) * _KIB
-    return 0
+        return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    return {}
 
 
 def _shared_out(pids: list[int], folder: int) -> int:
@@ -147,10 +150,7 @@ def read_held(pids: Sequence[int]) -> Held:
     """
     data = resident = threads = files = 0
     for pid in pids:
-        fields: dict[str, str] = {}
-        with suppress(OSError, ValueError):
-            text = (_PROC / str(pid) / "status").read_text(errors="replace")
-            fields = dict(line.split(":", 1) for line in text.splitlines())
+        fields = read_status(pid)
         of_data, of_memory, of_threads = (
             int(fields.get(name, "0").split()[0]) for name in ("VmData", "RssAnon", "Threads")
         )

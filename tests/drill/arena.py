@@ -58,8 +58,8 @@ ARENA = [
     Fault(
         "a worker believed about games that it was not asked for",
         "arena/executors/answers.py",
-        "            if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):",
-        "            if True:",
+        "(asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1)",
+        "True",
         "tests/executors/test_garbled.py::test_an_answer_is_read_only_by_whom_it_was_asked_of",
     ),
     Fault(
@@ -637,10 +637,11 @@ ARENA = [
     ),
     Fault(
         "a hidden pile that tells what is in it",
-        "arena/entries/restrictions.py",
+        "arena/addons/studies/restrictions.py",
         "    known = view.seat, view.hand, cards.hex()",
         "    known = view.seat, view.hand, view.history.hex()",
-        "tests/entries/test_restrictions.py::test_a_hidden_pile_depends_on_nothing_that_is_hidden",
+        "tests/addons/studies/test_restrictions.py::"
+        "test_a_hidden_pile_depends_on_nothing_that_is_hidden",
     ),
     Fault(
         "a restriction that a bot in a process of its own does not have",

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -35,16 +34,6 @@ class _Line(msgspec.Struct):
     end: bool = False
 
 
-class _Inspector(NamedTuple):
-    """The program of the inspector, and the socket on which it reports.
-
-    A socket, unlike a pipe, cannot be reopened through /proc.
-    """
-
-    program: Program
-    out: socket.socket
-
-
 def run_check(
     order: Order,
     working: Callable[[str], None] = lambda _: None,
@@ -59,13 +48,13 @@ def run_check(
     """
     with scratch_folder() as folder:
         others = children()
-        inspector = _start(order, folder)
+        program, out = _start(order, folder)
         try:
-            found = _items(inspector, order, working, _Patience(silence, longest))
-            yield from _complete(found)
+            lines = _lines(out, silence)
+            yield from _complete(_items(program, lines, order, working, longest))
         finally:
-            inspector.out.close()
-            inspector.program.kill()
+            out.close()
+            program.kill()
             kill_orphans(others)
 
 
@@ -82,31 +71,32 @@ def _complete(items: Iterator[Item]) -> Iterator[Item]:
         yield Item(name, "none", _NOT_TRIED)
 
 
-def _start(order: Order, folder: Path) -> _Inspector:
+def _start(order: Order, folder: Path) -> tuple[Program, socket.socket]:
+    """Return the program of the inspector, and the socket on which it reports.
+
+    A socket, unlike a pipe, cannot be reopened through /proc.
+    """
     ours, theirs = socket.socketpair()
     main = f"from arena.check import inspector; inspector.main({os.getpid()})"
     with closing(theirs):
         program = Program(main, stdin=subprocess.PIPE, stdout=theirs.fileno(), bufsize=0)
     assert program.process.stdin is not None
     program.process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
-    return _Inspector(program, ours)
-
-
-class _Patience(NamedTuple):
-    """Seconds allowed without a sign of life, and in all."""
-
-    silence: float
-    longest: float
+    return program, ours
 
 
 def _items(
-    inspector: _Inspector, order: Order, working: Callable[[str], None], patience: _Patience
+    inspector: Program,
+    lines: Iterator[bytes],
+    order: Order,
+    working: Callable[[str], None],
+    longest: float,
 ) -> Iterator[Item]:
     """Yield the inspector's items; if it was killed, the last one is a failure."""
     stage = NAMES[0]
-    deadline = time.monotonic() + patience.longest
+    deadline = time.monotonic() + longest
     names = iter(NAMES)
-    for text in _lines(inspector.out, patience.silence):
+    for text in lines:
         line = _decode(text)
         if line is None or (line.item is not None and line.item.name not in names):
             yield Item(stage, "fail", "protocol: something else writes the report", "protocol")
@@ -114,14 +104,17 @@ def _items(
         if line.end:
             return
         if time.monotonic() > deadline:
-            raise _cut_short(stage, patience.longest)
+            raise ArenaError(
+                f"cut short after {longest:,.0f} s, at {stage!r}: there is no verdict; "
+                "for a slow bot, play fewer games with --games"
+            )
         if line.item is not None:
             yield line.item
         stage = line.beat or stage
         working(stage)
-    ending = _ending(inspector.program.process)
+    ending = _ending(inspector.process)
     if order.jailed or ending.startswith("ended with exit status"):
-        reason = inspector.program.last_words() or ending
+        reason = inspector.last_words() or ending
         raise ArenaError(f"the check itself has failed at {stage!r}: {reason}")
     yield Item(stage, "fail", f"crash: the process that was checking it {ending}", "crash")
 
@@ -132,13 +125,6 @@ def _decode(text: bytes) -> _Line | None:
         return msgspec.json.decode(text, type=_Line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-
-
-def _cut_short(stage: str, seconds: float) -> ArenaError:
-    return ArenaError(
-        f"cut short after {seconds:,.0f} s, at {stage!r}: there is no verdict; "
-        "for a slow bot, play fewer games with --games"
-    )
 
 
 def _lines(out: socket.socket, silence: float) -> Iterator[bytes]:

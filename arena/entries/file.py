@@ -254,6 +254,7 @@ _RUN_BY: Final = {
 
 _ELF = b"\x7fELF"
 _SCRIPT = b"#!"
+_MOST_LINE = 256
 
 
 class Location(NamedTuple):
@@ -326,6 +327,27 @@ def why_no_program(words: Sequence[str]) -> str:
     if os.access(path, os.X_OK):
         return f"not on the PATH; write {f'{COMMAND}./{shlex.join(words)}'!r}"
     return f"not executable; `chmod +x {shlex.quote(path)}` makes it so"
+
+
+def after_env(words: Sequence[str]) -> list[str]:
+    """Return the program that `env` starts, as a list; empty for another command.
+
+    >>> after_env(["/usr/bin/env", "-S", "A=1", "node", "x"]), after_env(["node"])
+    (['node'], [])
+    """
+    if not words or Path(words[0]).name != "env":
+        return []
+    return [word for word in words[1:] if not word.startswith("-") and "=" not in word][:1]
+
+
+def script_words(text: bytes) -> list[str]:
+    """Return the words after #! in the first line of a script; empty for another file.
+
+    >>> script_words(b"#!/usr/bin/env node\\n")
+    ['/usr/bin/env', 'node']
+    """
+    line = text[:_MOST_LINE].partition(b"\n")[0]
+    return os.fsdecode(line[2:]).split() if line.startswith(_SCRIPT) else []
 
 
 def _is_program(path: str) -> bool:

@@ -16,9 +16,11 @@ from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
     add_file,
+    after_env,
     find_installed,
     find_program_files,
     read_files,
+    script_words,
 )
 from arena.entries.needs import locate, why_hidden
 from arena.entries.syntax import read_outline, read_outlines
@@ -236,13 +238,10 @@ def find_version(words: Sequence[str], files: Mapping[str, bytes]) -> str:
 
     Only an installed interpreter is run, including one that a copied script names after #!.
     """
-    program = [words[0]]
     if words[0].startswith(COPY):
-        line = files.get(words[0].removeprefix(COPY), b"")[:256].partition(b"\n")[0]
-        program = os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
-    if program and Path(program[0]).name == "env":
-        names = [word for word in [*program[1:], *words[1:]] if not word.startswith("-")]
-        program = [word for word in names if "=" not in word]
+        script = script_words(files.get(words[0].removeprefix(COPY), b""))
+        words = [*script, *words[1:]] if script else []
+    program = after_env(words) or words[:1]
     place = shutil.which(program[0]) if program else None
     if place is None or not _INTERPRETERS.fullmatch(Path(place).name):
         return ""

@@ -17,12 +17,12 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import psutil
 
@@ -60,14 +60,26 @@ class Group(NamedTuple):
         return 0.0
 
     def kill(self) -> None:
-        """Kill all processes of the group at once (Linux 5.14)."""
+        """Kill all processes of the group at once, if this user is permitted to (Linux 5.14)."""
         if self.folder:
-            _kill(self.folder)
+            path = self.folder / "cgroup.kill"
+            with suppress(OSError), open(os.open(path, os.O_WRONLY), "w") as file:
+                file.write("1")
 
     def remove(self) -> None:
-        """Kill the processes of the group, and remove it."""
-        if self.folder:
-            _remove_tree(self.folder)
+        """Kill the processes in the group and in those below it, and remove the groups."""
+        self.kill()
+        for _ in range(_TRIES):
+            if self.folder is None:
+                return
+            try:
+                for below in [path for path in self.folder.iterdir() if path.is_dir()]:
+                    Group(below).remove()
+                self.folder.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError:
+                time.sleep(_PAUSE)
 
 
 def make_group(folder: Path) -> Group:
@@ -150,32 +162,8 @@ def groups_of_run(name: str) -> Iterator[None]:
 
 def remove_groups(name: str) -> None:
     """Kill the processes in the group of a run and in those below it, and remove the groups."""
-    group = _group_of(name)
-    if group and name.startswith(RUN):
-        _remove_tree(group)
-
-
-def _kill(group: Path) -> None:
-    """Kill the processes of a group if it exists and this user is permitted to (Linux 5.14)."""
-    path = group / "cgroup.kill"
-    with suppress(OSError), open(os.open(path, os.O_WRONLY), "w") as file:
-        file.write("1")
-
-
-def _remove_tree(group: Path) -> None:
-    """Kill the processes in a group and in those below it, and remove the groups."""
-    _kill(group)
-    for _ in range(_TRIES):
-        try:
-            for below in [path for path in group.iterdir() if path.is_dir()]:
-                _remove_tree(below)
-            group.rmdir()
-        except FileNotFoundError:
-            return
-        except OSError:
-            time.sleep(_PAUSE)
-        else:
-            return
+    if name.startswith(RUN):
+        Group(_group_of(name)).remove()
 
 
 TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SIGHUP"))
@@ -289,11 +277,8 @@ def exit_on_termination() -> Iterator[None]:
     """Make SIGTERM and SIGHUP raise SystemExit, so that `finally` blocks run as after Ctrl-C.
 
     Inside `interrupt_on_termination` they raise KeyboardInterrupt. SIGHUP stays ignored under
-    nohup. Only the main thread can handle signals: in another one nothing is changed.
+    nohup.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def end(number: int, _frame: object) -> None:
         _terminations.append(number)
@@ -302,12 +287,27 @@ def exit_on_termination() -> Iterator[None]:
         raise KeyboardInterrupt
 
     heard = [one for one in TERMINATION if signal.getsignal(one) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, end) for number in heard}
-    try:
+    with _handling(heard, end):
         yield
-    finally:
-        for number, handler in before.items():
+
+
+@contextmanager
+def _handling(
+    numbers: Sequence[int], handler: Callable[[int, FrameType | None], object]
+) -> Iterator[dict[int, Any]]:
+    """Handle signals in this way during the block; yield how they were handled before.
+
+    Only the main thread can handle signals: in another one nothing is changed.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in numbers if is_main}
+    try:
+        for number in before:
             signal.signal(number, handler)
+        yield before
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 @contextmanager
@@ -343,20 +343,9 @@ def signals_held() -> Iterator[None]:
     So a new folder or process is registered for its removal, and a removal is not interrupted. A
     signal that Python does not handle is not deferred.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals raise exceptions only in the main thread
-        return
     came: list[tuple[int, FrameType | None]] = []
-    before: dict[int, Callable[[int, FrameType | None], object]] = {}
-    for ending in (signal.SIGINT, *TERMINATION):
-        if callable(handler := signal.getsignal(ending)):
-            before[ending] = handler
-    try:
-        for number in before:
-            signal.signal(number, lambda *signalled: came.append(signalled))
+    heard = [one for one in (signal.SIGINT, *TERMINATION) if callable(signal.getsignal(one))]
+    with _handling(heard, lambda *signalled: came.append(signalled)) as before:
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if came:
         before[came[0][0]](*came[0])

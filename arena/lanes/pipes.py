@@ -15,13 +15,9 @@ import subprocess
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
-
-from arena.lanes.meter import read_stat
 
 MOST_OUTPUT = 20_000
 """Characters of output that are kept; a fault shows the end of them."""
@@ -290,35 +286,3 @@ class Pipes:
 def _descriptor(pipe: IO[bytes]) -> int:
     os.set_blocking(pipe.fileno(), False)
     return pipe.fileno()
-
-
-_READING = ("pipe_read", "anon_pipe_read")  # the name depends on the kernel's version
-_WAITING = (*_READING, "do_wait")  # for input, or for a child
-_ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
-
-
-def has_closed(pids: Sequence[int], pipe: int) -> bool:
-    """Return whether no process among these has the pipe with this inode open any more.
-
-    False if their descriptors cannot be read or change meanwhile. False also while a process is
-    ending: it has closed its descriptors, but its exit status is not known yet.
-    """
-    with suppress(OSError):
-        folders = [f"/proc/{pid}/fd" for pid in pids]
-        files = [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)]
-        is_open = f"pipe:[{pipe}]" in map(os.readlink, files)
-        return not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))
-    return False
-
-
-def wait_for_input(pids: Sequence[int]) -> bool:
-    """Return whether all threads of these processes wait for input from a pipe, or for a child.
-
-    If no other process writes into their pipes, they wait for ever. False if the state of a
-    thread cannot be read.
-    """
-    waits: list[str] = []
-    with suppress(OSError):
-        threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
-        waits = [(thread / "wchan").read_text() for thread in threads]
-    return all(where in _WAITING for where in waits) and any(where in _READING for where in waits)

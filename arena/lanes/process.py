@@ -22,8 +22,18 @@ from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
-from arena.lanes.meter import Held, Meter, Room, Stopwatch, find_below, read_held, read_usage
-from arena.lanes.pipes import Pipes, has_closed, wait_for_input
+from arena.lanes.meter import (
+    Held,
+    Meter,
+    Room,
+    Stopwatch,
+    find_below,
+    has_closed,
+    read_held,
+    read_usage,
+    wait_for_input,
+)
+from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
 from engine import Rules
 from engine.strategy import Spent

@@ -43,7 +43,7 @@ ARENA = [
     ),
     Fault(
         "a process that ends taken for one that has closed its output",
-        "arena/lanes/pipes.py",
+        "arena/lanes/meter.py",
         "not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))",
         "not is_open",
         "tests/lanes/test_silence.py::test_a_process_that_has_ended_has_not_closed_its_output",

@@ -352,7 +352,9 @@ def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
 
 
 _TYPES = {PLAYED: Part, ASKING: Asking, WORDS: LastWords, FAILED: Failed, LOGGED: Line}
-_decoders = {kind: msgspec.msgpack.Decoder(type_) for kind, type_ in _TYPES.items()}
+_decoders: dict[int, msgspec.msgpack.Decoder[Any]] = {
+    kind: msgspec.msgpack.Decoder(type_) for kind, type_ in _TYPES.items()
+}
 
 _FORFEIT: Final = "forfeit"
 _DRAW: Final = "draw"

@@ -12,7 +12,24 @@ import sys
 import termios
 from pathlib import Path
 
+import click
+
+from arena.cli import cli
 from tests.waiting import PATIENCE
+
+
+def find_command(words: str) -> click.Command:
+    """Return a command by its words, such as `league play`; without words, the whole program."""
+    found: click.Command = cli
+    for word in words.split():
+        assert isinstance(found, click.Group)
+        found = found.get_command(click.Context(found), word)
+        assert found is not None, words
+    return found
+
+
+COMMANDS = {name: find_command(name) for name in cli.list_commands(click.Context(cli))}
+"""All commands of the program, those of add-ons too."""
 
 
 class Console:

@@ -66,6 +66,11 @@ def room_of(module: str) -> str:
     return f"+{parts[2]}" if parts[1] == "addons" else parts[1]
 
 
+def rooms() -> list[str]:
+    """Return the names of all rooms, in alphabetical order, add-ons first."""
+    return sorted({room_of(module) for module in modules()} - {""})
+
+
 def arrows() -> dict[str, set[str]]:
     """Return the rooms that each room imports."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -73,14 +78,19 @@ def arrows() -> dict[str, set[str]]:
         for other in others:
             if room_of(module) and room_of(other) and room_of(module) != room_of(other):
                 found[room_of(module)].add(room_of(other))
-    return {room: found[room] for room in sorted({room_of(module) for module in modules()} - {""})}
+    return {room: found[room] for room in rooms()}
+
+
+def core_arrows() -> dict[str, set[str]]:
+    """Return the rooms that each room of the core imports."""
+    return {room: others for room, others in arrows().items() if not room.startswith("+")}
 
 
 def count_floors() -> int:
-    """Return the number of rooms in the longest chain of imports among rooms."""
+    """Return the number of rooms in the longest chain of imports among rooms of the core."""
     floors: dict[str, int] = {}
-    for room in TopologicalSorter(arrows()).static_order():
-        floors[room] = 1 + max((floors[other] for other in arrows()[room]), default=0)
+    for room in TopologicalSorter(core_arrows()).static_order():
+        floors[room] = 1 + max((floors[other] for other in core_arrows()[room]), default=0)
     return max(floors.values())
 
 
@@ -133,22 +143,30 @@ def count_lines(path: Path) -> int:
     )
 
 
+def lines_by_room() -> dict[str, int]:
+    """Return the lines of code of each room, add-ons first."""
+    return {
+        room: sum(count_lines(path) for name, path in modules().items() if room_of(name) == room)
+        for room in rooms()
+    }
+
+
 def figures() -> dict[str, int]:
     """Return every figure that the tests hold, by what it counts."""
     return {
-        "rooms": len(arrows()),
-        "arrows": sum(map(len, arrows().values())),
+        "rooms of the core": len(core_arrows()),
+        "arrows between them": sum(map(len, core_arrows().values())),
         "floors": count_floors(),
         "files": len(modules()),
         "modules with one importer": len(find_single()),
-        "lines of code": sum(map(count_lines, modules().values())),
     }
 
 
 def main(*rooms: str) -> None:
     """Print the figures, and what is in some rooms."""
-    for what, figure in figures().items():
+    for what, figure in (figures() | lines_by_room()).items():
         print(f"{figure:>7,} {what}")
+    print(f"{sum(map(count_lines, modules().values())):>7,} lines of code")
     print("circle:", *find_circle() or ["none"])
     for room in rooms:
         print(f"{room} ->", *sorted(arrows()[room]))

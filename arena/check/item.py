@@ -16,25 +16,18 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from arena.entries.spec import Lane
+from arena.check.extent import GAMES
+from arena.entries.lane import Lane
 from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.meter import Held
 from arena.tournament.keys import HERE, Venue
-
-GAMES: Final = 40  # in each lane
-LEAST_GAMES: Final = 4
-FEW: Final = 20  # with fewer games in a lane, each variant of the rules has one game, not two
-DECISIONS: Final = 2  # repeated with other hidden cards, for each game in a lane
-RATING: Final = 2  # games against the ladder, for each game in a lane
-LONGEST: Final = 3600.0  # seconds, after which a check is cut short, without a verdict
-
 
 Status: TypeAlias = Literal["ok", "fail", "warn", "none"]
 

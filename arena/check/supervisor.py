@@ -13,7 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from arena.check.item import LONGEST, NAMES, Item, Order
+from arena.check.extent import LONGEST
+from arena.check.item import NAMES, Item, Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit

@@ -23,9 +23,9 @@ _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/li
 sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, which may have another arena
 
 from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
+from arena.lanes.evidence import Output  # noqa: E402
 from arena.lanes.faults import late_forfeit  # noqa: E402
 from arena.lanes.host import Host, Message, main  # noqa: E402
-from arena.lanes.pipes import Output  # noqa: E402
 from engine.cards import Action, to_text  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.play import play  # noqa: E402

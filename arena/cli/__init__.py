@@ -47,11 +47,24 @@ FORKING: Final = {
 
 
 class Sections(click.Group):
-    """A group whose help lists its commands in sections by purpose, each with a whole sentence."""
+    """A group whose help lists its commands in sections by purpose, each with a whole sentence.
+
+    A command of an add-on is imported when it is asked for.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all commands, in order."""
+        return sorted({*self.commands, *addons.COMMANDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name, if there is one."""
+        if cmd_name in addons.COMMANDS and cmd_name not in self.commands:
+            self.add_command(addons.find(addons.COMMANDS[cmd_name].place), cmd_name)
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list for each section."""
-        width = max(map(len, self.commands))
+        width = max(map(len, self.list_commands(ctx)))
         for title, names in SECTIONS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             rows = [
@@ -177,5 +190,3 @@ from arena.cli import compare, look, play, records, view, writing  # noqa: E402
 for _module in (compare, look, play, records, view, writing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
-for _name, _added in addons.COMMANDS.items():
-    cli.add_command(addons.find(_added.place), _name)

@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 
 from arena.cli.examined import PATIENCE, Finding, ask
-from arena.entries.spec import LANES
+from arena.entries.lane import LANES
 from arena.lanes.bubblewrap import TRIAL
 from arena.tournament.versions import DISTRIBUTION
 

@@ -13,10 +13,10 @@ import click
 from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
-from arena.entries.spec import LANES
+from arena.entries.lane import LANES
 from arena.errors import InputError, escape_lines
-from arena.store.folder import NAMINGS
 from arena.tournament import keys
+from arena.tournament.keys import NAMINGS
 
 if TYPE_CHECKING:
     from arena.lanes.limits import Limits

@@ -37,9 +37,8 @@ from arena.cli.options import (
 )
 from arena.cli.starting import How, print_report, to_document
 from arena.errors import naming
-from arena.store.folder import Naming
 from arena.tournament import keys
-from arena.tournament.keys import POWER
+from arena.tournament.keys import POWER, Naming
 
 if TYPE_CHECKING:
     from arena.tournament.keys import Venue

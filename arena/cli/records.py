@@ -45,10 +45,10 @@ from arena.cli.starting import find_venue
 from arena.errors import InputError
 
 if TYPE_CHECKING:
-    from arena.entries.spec import Lane
+    from arena.entries.lane import Lane
     from arena.store.finished import Game
-    from arena.store.folder import Naming
     from arena.tournament.config import BotEntry
+    from arena.tournament.keys import Naming
 
 _T = TypeVar("_T")
 _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite", ".yaml"}

@@ -34,7 +34,7 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
 
     When nothing else is asked for, the standings are printed where no file has them.
     """
-    from arena.tables.headline import format_standings
+    from arena.tables.summary import format_standings
 
     if quiet and folder:
         return
@@ -83,7 +83,7 @@ def to_document(
     outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
 ) -> dict[str, Any]:
     """Return what a run came to as plain data, without a reading of a clock."""
-    from arena.tables.headline import plain_rows
+    from arena.tables.summary import plain_rows
 
     found = outcome.progress.find_open(outcome.out)
     return {

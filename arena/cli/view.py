@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arena.entries.entry import Entry
     from arena.lanes.limits import Limits
     from arena.runs.judge_games import Player
-    from arena.store.folder import Naming
+    from arena.tournament.keys import Naming
     from engine import Record
 
 _LONGEST_NAME = 80  # characters of a file's name

@@ -16,8 +16,9 @@ from arena.differences.difference_columns import (
 )
 from arena.entries.entry import Entry
 from arena.statistics.common import CommonScale, Shared
+from arena.statistics.counts import MISSING
 from arena.statistics.cycles import Field
-from arena.statistics.difference import MISSING, Values, compare_means
+from arena.statistics.difference import Values, compare_means
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, are_significant
 from arena.store.counting import PairGames, match
@@ -230,9 +231,9 @@ class _Finder:
         """Return the scale on which the ratings of both runs are."""
         base, other = (_make_field(run) for run in (self.base, self.other))
         same = [(one.base or "", one.other or "") for one in self.bots if one.status == SAME]
-        return CommonScale(base, other, same, self._shared(base, other))
+        return CommonScale(base, other, same, self._find_shared(base, other))
 
-    def _shared(self, base: Field, other: Field) -> Iterator[Shared]:
+    def _find_shared(self, base: Field, other: Field) -> Iterator[Shared]:
         """Yield the pairs on the same deals whose bots are rated in both runs."""
         for met in self.met:
             one = _places(base, met.bot.base, met.opponent.base)

@@ -24,7 +24,7 @@ from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
-from arena.tables.headline import plain_rows, write_row
+from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
 from arena.tournament.replay_command import common_options
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh

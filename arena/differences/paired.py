@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from arena.differences.difference_columns import DECIDED, DIFFERENCES
-from arena.statistics.difference import MISSING, RESULTS, Values, compare_means, variance
-from arena.statistics.difference import WIN_TYPES as ENDINGS
+from arena.statistics.counts import MISSING, RESULTS
+from arena.statistics.counts import WIN_TYPES as ENDINGS
+from arena.statistics.difference import Values, compare_means, variance
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.counting import HALVES, NOT_PLAYED, match
@@ -72,14 +73,14 @@ def make_paired_games(
     games = 2 * len(played)
     return PairedGames(
         make_differences(rows, total, level),
-        _decided(tournament, played),
+        _list_decided(tournament, played),
         games,
         int(played["ply"].isna().sum()),
         round(games * separate_games(rows)),
     )
 
 
-def _decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
+def _list_decided(tournament: Tournament, played: pd.DataFrame) -> pd.DataFrame:
     """Return the games in which the change decided, with the names of both versions' games."""
     differs = played["ply"].notna() & (played["new_score"] != played["old_score"])
     decided = played[differs].astype({"ply": int})
@@ -166,16 +167,16 @@ def _row(
     olds, news = by_deal.to_numpy().T
     lead = given or compare_means([Values(olds, news, deals)]).estimate
     shown = lead._replace(value=shares[0] - shares[1])
-    row = (part, name, deals, *shares, *_bounded(shown))
+    row = (part, name, deals, *shares, *_bound_lead(shown))
     if part in ("won_by", "lost_by"):
         return (*row, None, None, None, _error(shown, level))
     share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
     before = _prior_shares(old, games["opponent"], len(old) / deals)
-    elos = (elo_difference(before, value * share, deals) for value in _bounded(lead))
+    elos = (elo_difference(before, value * share, deals) for value in _bound_lead(lead))
     return (*row, *elos, _error(shown, level))
 
 
-def _bounded(lead: Estimate) -> tuple[float, ...]:
+def _bound_lead(lead: Estimate) -> tuple[float, ...]:
     """Return a lead from -1 to 1 with such bounds, which are around it."""
     ends = min(lead.low, lead.value), max(lead.high, lead.value)
     return tuple(max(-1.0, min(1.0, value)) for value in (lead.value, *ends))

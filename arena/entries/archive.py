@@ -1,4 +1,4 @@
-"""Copy a bot's files into a folder from which it runs, and load it from there.
+"""Load a bot: import its module from the folder of its files, and return the module's `bot`.
 
 A bot is sent to other processes as an archive: an uncompressed zip file of its modules and data
 files, whose first file defines `bot`. A bot's process imports this module, so it uses the standard
@@ -7,198 +7,18 @@ library only.
 
 from __future__ import annotations
 
-import atexit
 import builtins
-import hashlib
 import importlib
 import io
 import linecache
-import logging
 import os
 import re
-import shutil
-import stat
 import sys
-import tempfile
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
-from weakref import WeakValueDictionary
-
-FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
-"""The environment variable that marks a process as started for a bot."""
-
-_NAME = "files-"  # prefix of the name of a folder with a bot's files
-_CACHE = "__pycache__"
-_READ, _EXECUTE = 0o444, 0o555
-_MOST_TOLD = 3  # names of changed files in a message
-
-
-class Layout:
-    """A copy of a bot's files in a folder that nobody should change.
-
-    `read` returns the files by name. With `programs`, each is executable. `links` are links to
-    paths that are too large to copy.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        label: str,
-        read: Callable[[], Mapping[str, bytes]],
-        links: Mapping[str, Path] | None = None,
-        *,
-        programs: bool = False,
-    ) -> None:
-        self.folder = folder
-        self.label = label
-        self.read = read
-        self.links = links or {}
-        self.mode = _EXECUTE if programs else _READ
-        self._states: dict[str, tuple[int, ...]] = {}
-        self._renewing = threading.Lock()
-
-    def renew(self) -> None:
-        """Copy the files, unless the copy exists and is unchanged; log the changes.
-
-        Raises ImportError for a name that leads out of the folder, and if the disk is full.
-        """
-        with self._renewing:
-            if self._states and not self._has_changed():
-                return
-            remove_tree(self.folder)
-            files = self.read()
-            for name in (*files, *self.links):
-                check_name(name)
-            try:
-                self._write(files)
-            except (OSError, UnicodeEncodeError) as error:
-                why = error.strerror if isinstance(error, OSError) else str(error)
-                raise ImportError(f"the bot's files cannot be laid out: {why}") from None
-            self._states = dict(_look(self.folder))
-
-    def _write(self, files: Mapping[str, bytes]) -> None:
-        for name in (*files, *self.links):
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            path = self.folder / name
-            path.write_bytes(content)
-            path.chmod(self.mode)
-        for name, target in self.links.items():
-            (self.folder / name).symlink_to(target)
-        for place, _, _ in os.walk(self.folder, topdown=False):
-            os.chmod(place, _EXECUTE)
-
-    def _has_changed(self) -> bool:
-        """Return whether the copy was changed, and log the changes."""
-        now = dict(_look(self.folder))
-        both = self._states | now
-        changed = sorted(name for name in both if self._states.get(name) != now.get(name))
-        if changed:
-            shown = ", ".join(name or "its folder" for name in changed[:_MOST_TOLD])
-            more = ", ..." if len(changed) > _MOST_TOLD else ""
-            what = "its files were changed while it played, and are laid out again"
-            logging.getLogger("arena").warning("%s: %s: %s%s", self.label, what, shown, more)
-        return bool(changed)
-
-
-_layouts: WeakValueDictionary[Path, Layout] = WeakValueDictionary()
-
-
-def shared(layout: Layout, identity: object) -> Layout:
-    """Return this process's existing layout of the same files in this folder, else `layout`.
-
-    Files with equal `identity` are the same.
-    """
-    digest = hashlib.sha256(repr(identity).encode()).hexdigest()
-    layout.folder = layout.folder.absolute() / f"{_NAME}{digest[:16]}"
-    return _layouts.setdefault(layout.folder, layout)
-
-
-def renew_all() -> None:
-    """Check all copies of this process, and restore those that were changed."""
-    for layout in [*_layouts.values()]:
-        with suppress(ImportError):  # its next process reports it
-            layout.renew()
-
-
-@cache
-def own_folder() -> Path:
-    """Return the folder for the files of bots that this process loads itself.
-
-    That is the worker's folder; in any other program, a folder that is removed when it ends.
-    """
-    if os.environ.get(FOLDER_VARIABLE) == tempfile.gettempdir():
-        return Path(tempfile.gettempdir())
-    folder = Path(tempfile.mkdtemp(prefix="noir-arena-"))
-    atexit.register(_remove_own, folder, os.getpid())
-    return folder
-
-
-def _remove_own(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # not in a fork
-        remove_tree(folder)
-
-
-def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:
-    """Copy the files of a packed bot that a program imports, and return their folder."""
-    layout = shared(Layout(own_folder(), label, lambda: files), identity)
-    layout.renew()
-    return layout.folder
-
-
-def check_name(name: str) -> None:
-    """Raise ImportError for a file name that leads out of its folder.
-
-    >>> check_name("nets/deep.npz")
-    """
-    if "\0" in name or not {"", os.curdir, os.pardir}.isdisjoint(name.split("/")):
-        raise ImportError(f"a packed bot with a file {name!a}, which is not below its folder")
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a file, or a folder with its contents, however deeply a bot has nested it.
-
-    It works if a bot has removed the permissions. Links are not followed, and pipes are not opened.
-    """
-    with suppress(OSError):
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
-            return
-    folders = [os.fspath(path)]
-    while folders:
-        with suppress(OSError):
-            folder = folders.pop()
-            os.chmod(folder, stat.S_IRWXU)
-            with os.scandir(folder) as items:
-                folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
-    with suppress(RecursionError):
-        shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):  # a file, or nested too deeply for Python
-        if path.exists():
-            from subprocess import run  # here: it takes 10 ms, and few bots need it
-
-            run(["rm", "-rf", "--", path], capture_output=True, check=False)
-
-
-def _look(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield files and folders by name, with the metadata by which changes are detected."""
-    waiting = [""]
-    while waiting:
-        place = waiting.pop()
-        with suppress(OSError):
-            status = os.lstat(folder / place)
-            is_folder = stat.S_ISDIR(status.st_mode)
-            yield place, (status.st_mode, status.st_ino, 0 if is_folder else status.st_ctime_ns)
-            if is_folder:
-                names = (name for name in os.listdir(folder / place) if name != _CACHE)
-                waiting += [f"{place}/{name}" if place else name for name in names]
-
 
 MAGIC = b"PK\x03\x04"
 """The first bytes of an archive; no Python source begins with them."""
@@ -301,6 +121,10 @@ def load(name: str, place: str, archive: bytes) -> ModuleType:
     The files are extracted into a folder that is removed when this process ends. Raises ImportError
     for an archive that `arena pack` would not write, and whatever the modules raise.
     """
+    import hashlib  # here, as zipfile below, because few bots need it
+
+    from arena.entries.layout import lay_out_here
+
     top = os.path.basename(place)
     files = {f"{top}/{file}": content for file, content in read_archive(archive).items()}
     folder = lay_out_here(name, files, (top, hashlib.sha256(archive).digest()))

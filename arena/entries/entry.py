@@ -14,16 +14,14 @@ from typing import Any, TypeAlias
 from arena.addons import hook
 from arena.entries.archive import (
     MAGIC,
-    Layout,
     checked_strategy,
     load_bot,
     load_source,
     name_of_first,
-    own_folder,
     read_archive,
-    shared,
 )
 from arena.entries.identity import COPY, MOST_COPIED
+from arena.entries.layout import Layout, own_folder, shared
 from arena.entries.needs import locate
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError

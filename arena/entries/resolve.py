@@ -38,14 +38,13 @@ from arena.entries.identity import (
     hash_source,
     read_parts,
 )
+from arena.entries.lane import LANES, Lane
 from arena.entries.needs import check_needs, locate
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
 from arena.entries.spec import (
     COMMAND,
-    LANES,
     OBJECT,
     PERSON,
-    Lane,
     Spec,
     check_label,
     default_label,

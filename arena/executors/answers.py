@@ -18,13 +18,13 @@ import msgspec
 
 from arena.errors import ArenaError, WorkerDied, escape_lines
 from arena.executors.log import Line
+from arena.lanes.evidence import MOST_OUTPUT, write_all
 from arena.lanes.faults import KINDS, Fault, one_line
-from arena.lanes.pipes import MOST_OUTPUT, write_all
-from arena.tournament import thinking
+from arena.tournament import judged
+from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played, Verdict
 from arena.tournament.schedule import Pairing
-from arena.tournament.thinking import JudgedGame
 from arena.tournament.timing import Timing, TimingData
 from engine import STANDARD
 from engine.cards import CHARS
@@ -297,9 +297,7 @@ def _judged_from(part: Part, chunk: Chunk) -> Played:
     if [game[:2] for game in part.judged] != ([] if part.refusal else _places(chunk)):
         raise Garbled("its answer has other games than it was asked for")
     plies = STANDARD.game_plies
-    if part.results or not all(
-        thinking.is_possible(game, plies, len(CHARS)) for game in part.judged
-    ):
+    if part.results or not all(judged.is_possible(game, plies, len(CHARS)) for game in part.judged):
         raise Garbled("its answer has a judgement that cannot be")
     return Played(chunk, [], {}, part.seconds, part.judged, one_line(part.refusal))
 

@@ -15,10 +15,9 @@ After several faults that did not recur, a bot gets a new process for every game
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +27,11 @@ from arena.batch.rollouts import WHOLE, Policy, Values
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.log import Reporter
-from arena.lanes.faults import KINDS, one_line
-from arena.tournament.match import Finished
+from arena.lanes.faults import one_line
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, JudgedGame, Recorded
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import Fixture
-from arena.tournament.thinking import ILLEGAL, PARTS, Judged, JudgedGame, Recorded
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, Action, Seat, Setup, State
+from engine import STANDARD, Setup
 from engine.notation import parse_actions, parse_cards
 from engine.seeds import address, digest
 
@@ -130,78 +127,3 @@ def _in_parts(numbers: Any) -> Any:
     """Convert chances from units of 1/WHOLE to 1/PARTS; ILLEGAL stays ILLEGAL."""
     parts = np.rint(numbers * (PARTS / WHOLE)).astype(np.int64)
     return np.where(numbers == ILLEGAL, ILLEGAL, parts)
-
-
-UNSTEADY: Final = "unsteady: "
-"""Prefix of the message of a fault that did not recur because the bot made other moves."""
-
-MOST_GONE: Final = 3
-"""Faults of a bot that did not recur, after which it gets a new process for every game."""
-
-_MOST_GAMES = 4  # replays of one game, as a fault of one bot may follow one of the other
-
-
-class Game(Protocol):
-    """A game that can be played again."""
-
-    fixture: Fixture
-
-    def begin(self) -> State:
-        """Return the state at the beginning of the game."""
-
-    def again(self, guilty: Seat | None) -> Finished:
-        """Return its end when replayed separately in new processes, after a fault of this seat."""
-
-
-class Repeats:
-    """Decides which end of a game counts, and counts each bot's faults that did not recur.
-
-    `renewed` are the labels of the bots that get a new process for every game.
-    """
-
-    def __init__(self) -> None:
-        self.renewed: set[str] = set()
-        self._gone = Counter[str]()
-
-    def decide(self, game: Game, end: Finished | None) -> Finished:
-        """Return the end of a game that counts; None as `end` means that it is still to be played.
-
-        A fault `idle` is final, as it is about the bot's idle time in the whole run: no replay.
-        """
-        end = end or game.again(None)
-        for _ in range(_MOST_GAMES):
-            if end.fault is None or KINDS[end.fault.kind].is_final:
-                return end
-            second = game.again(end.guilty)
-            if second.guilty == end.guilty:
-                return second
-            if not _same_moves(game, end, second):
-                message = one_line(UNSTEADY + end.fault.message)
-                return end._replace(fault=end.fault._replace(message=message))
-            self._forgive(game.fixture.labels[end.guilty or 0])
-            end = second
-        return end
-
-    def _forgive(self, label: str) -> None:
-        self._gone[label] += 1
-        if self._gone[label] >= MOST_GONE:
-            self.renewed.add(label)
-
-
-def _same_moves(game: Game, first: Finished, second: Finished) -> bool:
-    """Return whether the guilty bot of the first game made the same moves in both, up to its end.
-
-    Raises nothing: both games are legal.
-    """
-    seat = first.guilty or 0
-    moves = _moves(game, first, seat)
-    return moves == _moves(game, second, seat)[: len(moves)]
-
-
-def _moves(game: Game, end: Finished, seat: Seat) -> list[Action]:
-    state, moves = game.begin(), []
-    for action in end.state.history:
-        if state.to_act == seat:
-            moves.append(action)
-        state.apply(action)
-    return moves

@@ -32,9 +32,9 @@ from arena.executors.answers import (
 )
 from arena.executors.log import Line, RunLog
 from arena.lanes.cleanup import descendants, kill_all, remove_folder
+from arena.lanes.evidence import write_all
 from arena.lanes.faults import describe_exit, one_line
 from arena.lanes.meter import Meter, Stopwatch, find_children, read_clock
-from arena.lanes.pipes import write_all
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine.strategy import Spent

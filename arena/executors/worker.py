@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from arena.entries.archive import renew_all
-from arena.executors.judge_chunk import Repeats
+from arena.entries.layout import renew_all
 from arena.executors.log import Reporter, log_fault
+from arena.executors.repeat import Repeats
 from arena.lanes.cleanup import adopt_orphans
+from arena.lanes.evidence import Output
 from arena.lanes.faults import Forfeit
-from arena.lanes.pipes import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.keys import Venue
 from arena.tournament.match import (

@@ -31,10 +31,10 @@ from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker, play_here
 from arena.lanes.cleanup import FOLDER_VARIABLE, kill_orphans
 from arena.lanes.confine import die_with
+from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
-from arena.lanes.pipes import ROOT, Output, write_all
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.tournament import Tournament

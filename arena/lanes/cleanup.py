@@ -26,8 +26,8 @@ from typing import Any, Final, NamedTuple
 
 import psutil
 
-from arena.entries.archive import FOLDER_VARIABLE as FOLDER_VARIABLE
-from arena.entries.archive import remove_tree
+from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
+from arena.entries.layout import remove_tree
 from arena.lanes.confine import set_process
 
 RUN: Final = "run-"

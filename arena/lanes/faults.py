@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from arena.errors import escape, escape_lines
-from arena.lanes.pipes import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
+from arena.lanes.evidence import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 

@@ -22,8 +22,8 @@ _LAST = max(n for n, place in enumerate(sys.path) if place in (_OWN, f"{_OWN}/li
 sys.path.insert(_LAST + 1, _ROOT)  # before site-packages, where another arena may be installed
 
 from arena.entries.archive import checked_strategy, load_bot  # noqa: E402
+from arena.lanes.evidence import MOST_OUTPUT, Output, write_all  # noqa: E402
 from arena.lanes.faults import forfeit_from  # noqa: E402
-from arena.lanes.pipes import MOST_OUTPUT, Output, write_all  # noqa: E402
 from engine.cards import CHARS, pack_of  # noqa: E402
 from engine.notation import parse_actions, parse_cards  # noqa: E402
 from engine.rules import Rules  # noqa: E402

@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from arena.entries.archive import Layout
 from arena.entries.entry import Entry
+from arena.entries.layout import Layout
 from arena.errors import InputError
 from arena.lanes import confine, host
 from arena.lanes.bubblewrap import (
@@ -32,10 +32,10 @@ from arena.lanes.bubblewrap import (
     user_namespace,
 )
 from arena.lanes.cleanup import FOLDER_VARIABLE
+from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
 from arena.lanes.limits import Limits
-from arena.lanes.pipes import ROOT
 from arena.lanes.scratch import hiding
 
 THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from arena.entries.archive import remove_tree
+from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, require_posix
 from arena.lanes.bubblewrap import IS_ROOT
 from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, signals_held

@@ -18,7 +18,7 @@ from arena.reports.run_report import check_place
 from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.store import Store
-from arena.tables.headline import format_standings
+from arena.tables.summary import format_standings
 from arena.tournament.tournament import Anchored, Tournament
 
 if TYPE_CHECKING:
@@ -144,7 +144,6 @@ def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
 if TYPE_CHECKING:
     import pandas as pd
 
-    pass
     from arena.store.listed_games import GameList
     from arena.tables.rated_lists import RatedLists
 

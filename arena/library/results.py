@@ -26,7 +26,7 @@ from arena.store.csv_files import (
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.tables.headline import format_standings
+from arena.tables.summary import format_standings
 from arena.tournament import keys
 from arena.tournament.keys import LocalKeys, VenueKeys
 from arena.tournament.replay_command import replay_commands

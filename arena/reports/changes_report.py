@@ -145,8 +145,8 @@ def point_chart(
     shown = [name for name in _SHAPES if any(row["verdict"] == name for row in rows)]
     if zero:
         for layer in layers:
-            layer["encoding"]["color"] = _said(shown, _COLOURS)
-        layers[-1]["encoding"]["shape"] = _said(shown, _SHAPES)
+            layer["encoding"]["color"] = _make_legend(shown, _COLOURS)
+        layers[-1]["encoding"]["shape"] = _make_legend(shown, _SHAPES)
     layers += window.layers(x)
     order = [point.name for point in points]
     for layer in layers:
@@ -187,7 +187,7 @@ def _row(point: Shown, kind: Kind) -> dict[str, Any]:
     return row
 
 
-def _said(shown: Sequence[str], by_name: Mapping[str, str]) -> Spec:
+def _make_legend(shown: Sequence[str], by_name: Mapping[str, str]) -> Spec:
     """Return the channel of the verdicts that occur, with a legend for colour and shape at once."""
     scale = {"domain": [*shown], "range": [by_name[name] for name in shown]}
     return nominal("verdict", title=None, scale=scale, legend=_LEGEND)

@@ -59,7 +59,9 @@ def comparison_sections(
         blocks = [*_differences(comparison, paired)]
         yield Section("differences", "Differences", blocks)
         yield Section(
-            "decided", "Games in which the change decided", [*_decided(tournament, paired, replays)]
+            "decided",
+            "Games in which the change decided",
+            [*_list_decided(tournament, paired, replays)],
         )
 
 
@@ -180,7 +182,7 @@ def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]
     yield table
 
 
-def _decided(
+def _list_decided(
     tournament: Tournament, paired: PairedGames, replays: Collection[str]
 ) -> Iterator[Block]:
     table = paired.decided

@@ -12,7 +12,7 @@ from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, T
 from arena.reports.charts import frame_table
 from arena.reports.profile_data import Games
 from arena.reports.win_section import Margin
-from arena.statistics.difference import Faults
+from arena.statistics.counts import Faults
 from arena.store.finished import Game
 from arena.store.store import Store
 from arena.store.timeline import make_timeline

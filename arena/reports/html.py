@@ -85,7 +85,7 @@ def _attributes(table: Table, number: int) -> str:
 
 def _cells(column: Column, values: Sequence[Cell], attributes: str) -> list[str]:
     """Return the cells of a column; rounded ones have the exact number as an attribute."""
-    texts = [_escaped(value, column.kind) for value in values]
+    texts = [_escape_cell(value, column.kind) for value in values]
     rows = [*zip(values, texts, strict=True)]
     if "scope" in attributes:
         return [f"<th{attributes}{_title(value)}>{text}" for value, text in rows]
@@ -115,7 +115,7 @@ def _title(value: Cell) -> str:
     return f' title="{escape(value)}"' if is_long else ""
 
 
-def _escaped(value: Cell, kind: Kind) -> str:
+def _escape_cell(value: Cell, kind: Kind) -> str:
     """Return a cell as HTML; numbers, which are most cells, need no escaping but their sign."""
     text = write_cell(value, kind)
     return str(escape(text)) if isinstance(value, str) or kind == "chance" else text
@@ -230,7 +230,7 @@ def to_frame(report: Report) -> str:
 
     It has charts only if their library is installed.
     """
-    charts = [*_drawn(report)] if not find_lack() else []
+    charts = [*_draw_charts(report)] if not find_lack() else []
     for most in range(len(charts), -1, -1):
         page = render(
             "arena.reports/brief.html",
@@ -268,7 +268,7 @@ def _first_of(spec: Spec) -> Spec:
     return {**first, "encoding": encoding}
 
 
-def _drawn(report: Report) -> Iterator[tuple[Chart, Markup]]:
+def _draw_charts(report: Report) -> Iterator[tuple[Chart, Markup]]:
     """Yield the first charts as pictures, without those that are too large."""
     import vl_convert
 

@@ -147,7 +147,7 @@ def write_value(value: float | None, unit: Unit) -> str:
         return ""
     if unit == "change":
         return write_change(value, unit)
-    return write_cell(value, "share") if unit == "share" else signed(_scaled(value, unit), ".2f")
+    return write_cell(value, "share") if unit == "share" else signed(_scale(value, unit), ".2f")
 
 
 def write_change(value: float, unit: Unit) -> str:
@@ -158,10 +158,10 @@ def write_change(value: float, unit: Unit) -> str:
     """
     if isnan(value):
         return ""
-    return signed(_scaled(value, unit), "+.1f" if unit in ("share", "change") else "+.2f")
+    return signed(_scale(value, unit), "+.1f" if unit in ("share", "change") else "+.2f")
 
 
-def _scaled(value: float, unit: Unit) -> float:
+def _scale(value: float, unit: Unit) -> float:
     return value if unit == "number" else 100 * value
 
 

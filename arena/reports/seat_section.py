@@ -258,7 +258,7 @@ def takes_section(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str
 
 def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
     names = [ALL, *labels[:MOST_BOTS]]
-    takes, cards = (_ordered(table, labels) for table in (takes, cards))
+    takes, cards = (_order_rows(table, labels) for table in (takes, cards))
     if len(takes):
         rows = _take_rows(takes[takes["bot"].isin(names)])
         yield Chart(
@@ -281,7 +281,7 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
         yield frame_table(CARDS, "Cards", cards, folded=True)
 
 
-def _ordered(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+def _order_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     """Return the rows of all bots together, then those of each bot in the standings' order."""
     places = {name: place for place, name in enumerate([ALL, *labels])}
     table = table.assign(bot=table["bot"].fillna(ALL))

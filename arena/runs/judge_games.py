@@ -23,9 +23,10 @@ from arena.runs.run import Interrupted
 from arena.store.folder import JUDGED
 from arena.store.judge import JudgedGames
 from arena.tournament import keys
+from arena.tournament.judged import Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
-from arena.tournament.thinking import Asked, Judged, Question, Recorded, asked
+from arena.tournament.thinking import Asked, asked
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
 from engine import STANDARD, EngineError, Record, Rules, State

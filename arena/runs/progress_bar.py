@@ -122,11 +122,11 @@ def show_progress(
             yield in_notebook
     elif sys.stderr.isatty():
         screen = _Screen(Progress(games, kept), standings if is_terminal() else None)
-        with _repeated(screen.draw, DRAW_EVERY, screen.clear), _above(screen, log):
+        with _repeat_action(screen.draw, DRAW_EVERY, screen.clear), _above(screen, log):
             yield screen.progress
     elif standings:
         progress = Progress(games, kept)
-        with _repeated(lambda: _write(f"{progress.line()}\n"), LINE_EVERY):
+        with _repeat_action(lambda: _write(f"{progress.line()}\n"), LINE_EVERY):
             yield progress
     else:
         yield Progress(games, kept)
@@ -237,7 +237,7 @@ def terminal_size() -> tuple[int, int]:
 
 
 @contextmanager
-def _repeated(
+def _repeat_action(
     action: Callable[[], object], seconds: float, last: Callable[[], object] = lambda: None
 ) -> Iterator[None]:
     """Call an action every few seconds in a thread until the context ends, then call `last`."""

@@ -20,7 +20,7 @@ from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
-from arena.tables.headline import HEAD, format_rows
+from arena.tables.summary import HEAD, format_rows
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes

@@ -169,7 +169,7 @@ class CommonScale:
         same: Sequence[tuple[str, str]],
         shared: Iterable[Shared] = (),
     ) -> None:
-        self.same = _connected(base, other, same)
+        self.same = _find_connected(base, other, same)
         if not self.same:
             return
         self.zero = _well_known(base, other, self.same)
@@ -237,7 +237,9 @@ class _Side:
         return np.asarray(every[self.field.numbers[label]] - every[self.common].mean(axis=0))
 
 
-def _connected(base: Field, other: Field, same: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _find_connected(
+    base: Field, other: Field, same: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
     """Return the bots that are rated in both runs, and connected by games in both; the most."""
     groups: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
     for one, two in same:

@@ -28,7 +28,7 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from arena.statistics.difference import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
+from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, expit, logit, normal_below
 from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.statistics.model import Flags, Numbers, find_reach

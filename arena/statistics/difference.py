@@ -15,10 +15,9 @@ Source: Cochran, Sampling Techniques, 1977, chapter 6 (ratios, also in strata).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -167,56 +166,3 @@ def _stratified_variance(sums: Ints, contrast: Sequence[Fraction]) -> Fraction |
         sides, products = stratum.sum(axis=0).astype(object), (stratum.T @ stratum).astype(object)
         total += weights @ (pairs * products - np.outer(sides, sides)) @ weights
     return total / (pairs - 1)
-
-
-WIN_TYPES: Final = ("city", "points", "tiebreak", "draw", "forfeit")
-RESULTS: Final = 3
-"""Won, lost and drawn, in this order: the result for the pairing's first bot."""
-
-MISSING: Final = RESULTS * len(WIN_TYPES)
-"""The ending of a game that is missing from its pair."""
-
-Anchors: TypeAlias = Mapping[str, tuple[float, float]]
-"""The Elo of some bots by label, with half the width of its 95 % interval, 0 if exact."""
-
-NO_ANCHORS: Final[Anchors] = MappingProxyType({})
-
-ScoreCounts: TypeAlias = tuple[int, ...]
-"""The pairs of a pairing by the score of its first bot in them: 0, 1/2, 1, 3/2 and 2."""
-
-
-class PairTotals(NamedTuple):
-    """The number of pairs of a pairing, and the sums of its first bot's scores in them.
-
-    `total` and `squares` are the sums of the scores and of their squares, and `by_score` counts the
-    pairs by score, if they have been counted.
-    """
-
-    pairing: int
-    pairs: int
-    total: float
-    squares: float
-    by_score: ScoreCounts = (0, 0, 0, 0, 0)
-
-
-class Faults(NamedTuple):
-    """The games of a pairing that were forfeited for one kind of fault.
-
-    `loser` is 0 for its first bot, 1 for its opponent; the kind may also be `BY_RULE`.
-    """
-
-    pairing: int
-    loser: int
-    kind: str
-    games: int
-
-
-class SeatTotals(NamedTuple):
-    """The scores of seat 0 in the pairs of a run of which both games were played to their end.
-
-    `total` and `squares` are the sums of its scores in a pair, 0 to 2, and of their squares.
-    """
-
-    pairs: int
-    total: float
-    squares: float

@@ -230,14 +230,14 @@ class Moments:
 
     def means(self) -> Estimates:
         """Return the means, with intervals by Student's t if there are two pairs or more."""
-        pairs, *_ = sums = self._between()
+        pairs, *_ = sums = self._average_pairs()
         half = np.where(pairs < 2, np.nan, student_bound(np.maximum(pairs - 1, 1)))
         half = half * np.sqrt(self._variances(*sums))
         return Estimates(sums[2], sums[2] - half, sums[2] + half)
 
     def mean_variances(self) -> tuple[Floats, Floats]:
         """Return the variances of the means, nan if no pair differs, and degrees of freedom."""
-        pairs, *_ = sums = self._between()
+        pairs, *_ = sums = self._average_pairs()
         variances = self._variances(*sums)
         return np.where(variances > 0, variances, np.nan), pairs - 1
 
@@ -251,17 +251,17 @@ class Moments:
         One pair of full variance is added, as in `score_interval`. If pairs do not differ, because
         the share is 0 or 1, games count as independent.
         """
-        mean, _, seen = self._seen()
+        mean, _, seen = self._summarise_pairs()
         return Estimates(mean, *_wilson(mean, seen))
 
     def share_variances(self) -> Floats:
         """Return the variances of the shares that the intervals of `shares` follow from."""
-        _, full, seen = self._seen()
+        _, full, seen = self._summarise_pairs()
         return np.asarray(full / seen)
 
-    def _seen(self) -> tuple[Floats, Floats, Floats]:
+    def _summarise_pairs(self) -> tuple[Floats, Floats, Floats]:
         """Return the shares, the variance of a game, and the effective numbers of games."""
-        pairs, count, mean, between = self._between()
+        pairs, count, mean, between = self._average_pairs()
         some = np.maximum(count, 1)
         each = some / np.maximum(pairs, 1)  # the mean count in a pair
         prior = (mean * count + each / 2) / (count + each)
@@ -273,7 +273,7 @@ class Moments:
         seen = np.minimum(seen, some * alike / np.where(known, between + full * each, 1.0))
         return mean, np.where(known, full, np.nan), np.where(known, seen, 1.0)
 
-    def _between(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def _average_pairs(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return pairs, counts, means, and the squared deviations of the pairs from their mean."""
         pairs, n, y, nn, ny, yy = self.sums.astype(float)
         y, ny, yy = y / self.scale, ny / self.scale, yy / self.scale**2

@@ -141,7 +141,7 @@ class _Stages:
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
         self.drift = walk.position / walk.steps  # for which the masses are computed
-        looks = self._needed()
+        looks = self._find_looks()
         nodes, weights = self._quadrature(min(np.diff([0, *looks])))
         starts, masses = np.zeros(1), np.ones(1)
         self.stages: list[tuple[int, int, float, Floats, Floats]] = []
@@ -151,7 +151,7 @@ class _Stages:
             masses = self._density(nodes[:, None] - starts, after - before) @ masses * weights
             starts = nodes
 
-    def _needed(self) -> list[int]:
+    def _find_looks(self) -> list[int]:
         """Return the looks at which the walk could have been outside the bounds, and the last."""
         walk = self.walk
         near = min(-walk.ends.low, walk.ends.high)

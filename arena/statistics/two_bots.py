@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, binomial, logit
 from arena.statistics.model import PairScores
 from arena.statistics.posterior import make_priors

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, find_root
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers
@@ -169,10 +169,10 @@ class Verdicts:
             if not self.apart.any():
                 high = np.maximum(high, 0.0)
         else:
-            high = self._fitted_ends()
+            high = self._fit_ends()
         return np.where(self.fit.reach.T | np.isnan(self.errors), high, np.inf)
 
-    def _fitted_ends(self) -> Floats:
+    def _fit_ends(self) -> Floats:
         at_once = self.bounds_at_any_time(self._level) if self.looks else self._bounds[0]
         bound = np.broadcast_to(at_once, self.leads.shape)
         x, y = np.nonzero(np.isfinite(self.errors))
@@ -333,7 +333,7 @@ class Verdicts:
         An end without a bound is infinite.
         """
         strengths = scale.move(self.fit.strengths)
-        known, errors, contrasts = self._counted(scale)
+        known, errors, contrasts = self._select_counted(scale)
         bounds = np.full(len(known), self.rating_bound(scale))
         ends = []
         for side, is_open in ((-1, scale.no_low), (1, scale.no_high)):
@@ -349,13 +349,13 @@ class Verdicts:
 
     def rating_bound(self, scale: Scale) -> float:
         """Return, in errors, the simultaneous 95 % bound of all ratings."""
-        known, errors, contrasts = self._counted(scale)
+        known, errors, contrasts = self._select_counted(scale)
         if not len(known):
             return 0.0
         most = (abs(self._points @ contrasts.T) / errors).max(axis=1)
         return self._widen(float(np.quantile(most, 1 - ALPHA)))
 
-    def _counted(self, scale: Scale) -> tuple[Ints, Floats, Floats]:
+    def _select_counted(self, scale: Scale) -> tuple[Ints, Floats, Floats]:
         """Return the bots with an error above 0 on a scale, their errors, and contrasts."""
         errors = scale.errors(self.fit.full_covariance)
         known = np.flatnonzero(errors > 0)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.lanes.faults import BY_RULE
-from arena.statistics.difference import MISSING, RESULTS, WIN_TYPES, Faults, PairTotals, SeatTotals
+from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES, Faults, PairTotals, SeatTotals
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 

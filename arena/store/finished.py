@@ -11,12 +11,12 @@ from arena.entries.entry import Entry
 from arena.errors import counted, escape, shorten
 from arena.lanes.faults import BY_RULE, Fault
 from arena.store.curve import find_curve
-from arena.store.folder import Naming
 from arena.store.judge import PLAYERS, format_game, parse_players, parse_record
 from arena.store.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts
+from arena.tournament.judged import Judged
+from arena.tournament.keys import Naming
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
-from arena.tournament.thinking import Judged
 from arena.tournament.tournament import Tournament
 from engine import Record, Seat, breakdown, outcome, points
 from engine.cards import to_text

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TextIO, TypeAlias, get_args
+from typing import Any, TextIO, TypeAlias
 
 from arena.entries.file import replacing
 from arena.errors import ArenaError, InputError, naming
@@ -261,8 +261,3 @@ def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator
         thread.join()
     if failures:
         raise failures[0]
-
-
-Naming: TypeAlias = Literal["english", "german", "deck"]
-NAMINGS: Final[tuple[Naming, ...]] = get_args(Naming)
-"""The sets of card names; `deck` is a standard deck of 52 cards."""

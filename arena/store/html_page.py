@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from arena.store.board import Card, Move, card_names, group
-from arena.store.folder import Naming
+from arena.tournament.keys import Naming
 from engine.cards import CHARS
 
 _KINDS = {char: kind for kind, char in enumerate(CHARS)}

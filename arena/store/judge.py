@@ -12,11 +12,15 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from arena.errors import InputError, counted, escape
-from arena.store.board import Layout, group
+from arena.lanes.faults import KINDS as FAULT_KINDS
+from arena.lanes.faults import Fault
+from arena.store.board import WIDTH, Board, Layout, Line, format_items, group, shorten
 from arena.store.database import SqliteFile
-from arena.store.folder import JUDGED_FILES, Naming, check_names
-from arena.tournament.thinking import Judged
-from engine import Record, State, breakdown, outcome, points
+from arena.store.folder import JUDGED_FILES, check_names
+from arena.tournament.judged import Judged
+from arena.tournament.keys import Naming
+from arena.tournament.match import Finished
+from engine import CITY, Record, Seat, State, breakdown, cards_of, count, outcome, points
 from engine.cards import pack_text
 from engine.errors import (
     AfterEnd,
@@ -30,14 +34,14 @@ from engine.errors import (
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
 
-_WIDTH = 80
+_NAMING = "english"  # the default
 PLAYERS = ("seat 0", "seat 1")
 """The default names of the players."""
 
 
 def _format_items(head: str, items: Iterable[str]) -> list[str]:
     text = f"  {head:<7} {', '.join(items) or '-'}"
-    return textwrap.wrap(text, _WIDTH, subsequent_indent=" " * 10)
+    return textwrap.wrap(text, WIDTH, subsequent_indent=" " * 10)
 
 
 def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS) -> Iterator[str]:
@@ -50,7 +54,7 @@ def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS
     layout = Layout((view(state, 0), view(state, 1)), naming)
     if players != PLAYERS:
         for seat, player in enumerate(players):
-            yield from textwrap.wrap(f"seat {seat}: {player}", _WIDTH, subsequent_indent="  ")
+            yield from textwrap.wrap(f"seat {seat}: {player}", WIDTH, subsequent_indent="  ")
     yield "the deal"
     yield from _position(layout, state)
     number = 0
@@ -62,7 +66,7 @@ def format_game(record: Record, naming: Naming, players: Sequence[str] = PLAYERS
         layout.follow((view(state, 0), view(state, 1)))
         move = layout.moves[-1]
         text = f"ply {ply}: {move.describe(players[move.seat])}"
-        yield from textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+        yield from textwrap.wrap(text, WIDTH, subsequent_indent="  ")
         yield from _position(layout, state)
     yield from _ending(state, players)
 
@@ -248,3 +252,63 @@ class JudgedGames(SqliteFile):
         rows = [(key, msgspec.msgpack.encode(decisions)) for key, decisions in games.items()]
         with self.changing():
             self.connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", rows)
+
+
+def format_state(state: State, seat: Seat, opponent: str, since: int = 0) -> list[Line]:
+    """Return the game as a seat sees it, beginning with the actions from a ply on.
+
+    For a finished game it is the result, and the cards that were hidden.
+
+    >>> state = State.from_text("555556666667777777888888882222334xxxyyyyzzCCC")
+    >>> format_state(state, 0, "greedy")[0].text
+    'Round 1 of 4: nobody has taken; greedy holds 5 cards'
+    """
+    if state.over:
+        return format_ending(Finished(state), seat, _NAMING, opponent, since)
+    return Board(view(state, seat), _NAMING, shorten(opponent)).lines(since)
+
+
+def format_ending(
+    finished: Finished, seat: Seat, naming: str, opponent: str, since: int
+) -> list[Line]:
+    """Return the actions from a ply on, the winner, the win type, and the hidden cards."""
+    state = finished.state
+    board = Board(view(state, seat), naming, shorten(opponent))
+    lines = board.events(since) + format_result(finished, seat, shorten(opponent))
+    lines += [Line(""), *board.score(), Line("")]
+    if board.hand:
+        lines += format_items("you held", group(board.hand))
+    if state.hands[1 - seat]:
+        lines += format_items("bot held", group(board.layout.see(cards_of(state.hands[1 - seat]))))
+    return lines + format_items("removed", group(board.layout.see(sorted(state.removed))))
+
+
+def format_result(finished: Finished, seat: Seat, opponent: str) -> list[Line]:
+    """Return the winner and the win type, or the bot's fault with its evidence."""
+    if finished.fault is not None:
+        return _explain_forfeit(finished.fault, len(finished.state.history), opponent)
+    return [Line(_result(finished.state, seat, opponent), "head")]
+
+
+def _result(state: State, seat: Seat, opponent: str) -> str:
+    winner, win_type, score = outcome(state.piles, state.rules)
+    if winner is None:
+        return f"A draw at {score[0]} points each."
+    subject = "You win" if winner == seat else f"{opponent} wins"
+    if win_type == "city":
+        return f"{subject} at once, with {count(state.piles[winner], CITY)} cities."
+    if win_type == "tiebreak":
+        return f"{subject} the tie-break at {score[0]} points each."
+    return f"{subject} on points, {score[winner]} to {score[1 - winner]}."
+
+
+def _explain_forfeit(fault: Fault, ply: int, opponent: str) -> list[Line]:
+    """Return the bot's fault with its evidence."""
+    what = FAULT_KINDS[fault.kind].text if fault.kind in FAULT_KINDS else fault.kind
+    text = f"{opponent} forfeits ({what}, ply {ply}): {fault.message}"
+    lines = [Line("You win.", "head"), *(Line(part) for part in textwrap.wrap(text, WIDTH))]
+    for name, evidence in (("traceback", fault.traceback), ("printed", fault.output)):
+        if evidence.strip():
+            lines.append(Line(f"{name}:"))
+            lines += [Line(f"  {line}"[:WIDTH]) for line in evidence.strip().splitlines()]
+    return lines

@@ -20,7 +20,7 @@ from arena.entries.file import read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
 from arena.lanes.faults import BY_RULE, KINDS
-from arena.statistics.difference import RESULTS, WIN_TYPES
+from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.store.csv_files import GAME_COLUMNS
 from arena.store.database import NAME
 from arena.store.finished import read_line

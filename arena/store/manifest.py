@@ -9,7 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from arena.entries.entry import Entry, check_labels
-from arena.entries.spec import Lane, check_label
+from arena.entries.lane import Lane
+from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.tournament.keys import Bots
@@ -134,11 +135,11 @@ def obstacles(stored: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     change no game of the remaining bots. The patch release of Python may differ, and so may the
     release of the arena if the engine is the same.
     """
-    found = differences(_fixed(stored), _fixed(wanted))
+    found = differences(_select_fixed(stored), _select_fixed(wanted))
     return [f"{text}, {maker_of(stored)}" if _ENGINE in text else text for text in found]
 
 
-def _fixed(manifest: dict[str, Any]) -> dict[str, Any]:
+def _select_fixed(manifest: dict[str, Any]) -> dict[str, Any]:
     """Return the part of a manifest that must not change."""
     fixed = {key: value for key, value in manifest.items() if key not in _MAY_CHANGE}
     if manifest.get("paired") and isinstance(bots := manifest.get("bots"), list):

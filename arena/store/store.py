@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
 from arena.lanes.faults import BY_RULE, Fault
-from arena.statistics.difference import Faults, ScoreCounts
+from arena.statistics.counts import Faults, ScoreCounts
 from arena.store import damage
 from arena.store.csv_files import NUMBERS, read_lines
 from arena.store.damage import renew_blocks

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from arena.store.board import Card, Layout, Looks
-from arena.tournament.thinking import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from engine import (
     CITY,
     SUPPORTS,
@@ -179,9 +179,9 @@ def _add_chances(
     """Add to each frame the chance to win, overall and by each seat's view, with ranges."""
     for ply, frame in enumerate(frames):
         chance = chances[ply] if chances else None
-        frame["chance"], frame["range"] = _rounded(chance), _range(ply, chance, off)
+        frame["chance"], frame["range"] = _round_chance(chance), _range(ply, chance, off)
         if beliefs:
-            frame["beliefs"] = [_rounded(belief[ply]) for belief in beliefs]
+            frame["beliefs"] = [_round_chance(belief[ply]) for belief in beliefs]
             frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
 
 
@@ -278,8 +278,8 @@ def _frame(looks: Looks, layout: Layout) -> dict[str, Any]:
         "counts": counts,
         "copies": {
             "row": _copies(layout.row),
-            "hands": [_sorted_copies(layout.hands.get(seat)) for seat in (0, 1)],
-            "piles": [_sorted_copies(pile) for pile in layout.piles],
+            "hands": [_sort_copies(layout.hands.get(seat)) for seat in (0, 1)],
+            "piles": [_sort_copies(pile) for pile in layout.piles],
         },
         "taken": [*seen.taken],
         "legal": "".join(to_text(bytes(look.legal)) for look in looks),
@@ -300,7 +300,7 @@ def _copies(cards: Sequence[Card]) -> str:
     return "".join(_COPIES[card.number] for card in cards)
 
 
-def _sorted_copies(cards: Sequence[Card] | None) -> str | None:
+def _sort_copies(cards: Sequence[Card] | None) -> str | None:
     """Return `_copies` of a hand or pile, sorted by kind."""
     return None if cards is None else _copies(sorted(cards))
 
@@ -345,5 +345,5 @@ def describe_rules(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _rounded(chance: float | None) -> float | None:
+def _round_chance(chance: float | None) -> float | None:
     return None if chance is None else round(chance, _DIGITS)

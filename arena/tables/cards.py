@@ -219,7 +219,7 @@ class Sample:
         sums = [_Sums() for _ in range(groups)]
         for add in (_Sums.add, _Sums.add_spread):
             for takes in map(_Packed.read, self.packed):
-                rest = takes.score / 2 - self._expected(takes, weights)
+                rest = takes.score / 2 - self._expect_wins(takes, weights)
                 for group in (*np.unique(takes.bot).tolist(), groups - 1):
                     of = takes.bot == group if group < groups - 1 else np.full(len(rest), True)
                     add(sums[group], takes.choose(of), rest[of])
@@ -246,7 +246,7 @@ class Sample:
         table[:, 2 + CITY] /= _TENTHS
         return table
 
-    def _expected(self, takes: _Takes, weights: Sequence[Floats]) -> Floats:
+    def _expect_wins(self, takes: _Takes, weights: Sequence[Floats]) -> Floats:
         """Return the chance of each taker to win, by the state before the take."""
         expected = np.zeros(len(takes.stage))
         for stage in range(_STAGES):

@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from arena.statistics.counts import MISSING, RESULTS, PairTotals
+from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
-from arena.statistics.difference import MISSING, RESULTS, PairTotals
-from arena.statistics.difference import WIN_TYPES as ENDINGS
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, Ints, Moments, score_intervals
 from arena.statistics.verdicts import Verdict
@@ -153,7 +153,7 @@ def make_head_to_head(
     of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
     table["score_low"], table["score_high"] = score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
-    return _rounded(table[HEAD_TO_HEAD.names])
+    return _round_estimates(table[HEAD_TO_HEAD.names])
 
 
 def make_standings(
@@ -181,7 +181,7 @@ def make_standings(
     rows = [rating.cells for rating in field.ratings.values()]
     table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
     table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
-    table = _rounded(table.reset_index())
+    table = _round_estimates(table.reset_index())
     keys, falls = ["elo", "_", "bot"], [False, False, True]
     table = table.sort_values(keys, ascending=falls, ignore_index=True)
     table.insert(0, "rank", give_ranks(table["elo"].tolist()))
@@ -232,7 +232,7 @@ def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return table
 
 
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+def _round_estimates(table: pd.DataFrame) -> pd.DataFrame:
     """Round what is estimated: Elo to tenths, shares to 4 digits, points to 3."""
     digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
     digits |= {"residual_z": 2, "residual_q": 4, "mean_margin": 3}
@@ -260,7 +260,7 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
         np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
         sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
         np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
-    own = np.stack([cells, _turned(cells)], axis=1).reshape(-1, 2, _CELLS)
+    own = np.stack([cells, _turn_seats(cells)], axis=1).reshape(-1, 2, _CELLS)
     bot, opponent = number_sides([pairings[one] for one in met], labels).T
     everyone = len(labels)
     total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
@@ -327,7 +327,7 @@ def _is_scored(games: Ints) -> Ints:
     return np.asarray(is_scored, np.int64)
 
 
-def _turned(cells: Ints) -> Ints:
+def _turn_seats(cells: Ints) -> Ints:
     """Return counts from the opponent's side: with the seats exchanged, and losses for wins."""
     columns = np.arange(_CELLS)
     columns[:MISSING] = columns[:MISSING].reshape(-1, RESULTS)[:, [1, 0, 2]].ravel()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from arena.errors import counted, cut, name_some
-from arena.statistics.difference import Anchors
+from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.model import Spread
 from arena.statistics.wording import write_ends, write_estimate

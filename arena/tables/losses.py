@@ -20,7 +20,7 @@ from arena.store.store import Store
 from arena.tables.run_games import add_rows, every, interval, make_frame
 from arena.tables.table_columns import MEAN_END, list_columns
 from arena.tournament import keys
-from arena.tournament.thinking import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
 from engine.cards import CHARS

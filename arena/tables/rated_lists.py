@@ -20,8 +20,8 @@ import pandas as pd
 from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.lanes.faults import BY_RULE
-from arena.statistics.difference import MISSING, RESULTS, Faults
-from arena.statistics.difference import WIN_TYPES as ENDINGS
+from arena.statistics.counts import MISSING, RESULTS, Faults
+from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.store.counting import Counts, Ints, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import find_headline

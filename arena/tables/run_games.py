@@ -13,7 +13,7 @@ import pandas as pd
 from arena.batch.positions import Cards
 from arena.batch.replay import NOTHING, Bools, Ints, Replay, replay
 from arena.errors import InputError
-from arena.statistics.difference import WIN_TYPES
+from arena.statistics.counts import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates, Moments
 from arena.tournament.tournament import Tournament

@@ -15,7 +15,7 @@ import pandas as pd
 
 from arena.batch.replay import DRAW, Bools, Ints, Replay, find_winners
 from arena.entries.resolve import resolve
-from arena.statistics.difference import WIN_TYPES
+from arena.statistics.counts import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments
 from arena.store.finished import Game

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from arena.batch.replay import Ints
+from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import (
     Field,
     describe_cycle,
@@ -18,7 +19,6 @@ from arena.statistics.cycles import (
     make_rankings,
     make_residuals,
 )
-from arena.statistics.difference import NO_ANCHORS, Anchors
 from arena.statistics.intervals import Moments, seat_advantage
 from arena.statistics.model import is_equal
 from arena.store.counting import Counts
@@ -179,10 +179,8 @@ def count_pairs(counts: Counts, pairings: int) -> Ints:
 
 
 if TYPE_CHECKING:
-    from arena.tables.run_games import Row
-
-    pass
     from arena.store.counting import Counts
+    from arena.tables.run_games import Row
 
 
 @dataclass(frozen=True)

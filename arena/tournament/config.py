@@ -16,8 +16,9 @@ from msgspec import Meta
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
+from arena.entries.lane import LANES, Lane
 from arena.entries.resolve import Code, resolve
-from arena.entries.spec import LANES, Lane, is_file
+from arena.entries.spec import is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits

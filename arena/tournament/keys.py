@@ -30,6 +30,10 @@ EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
 HalvesChoice: TypeAlias = Literal["together", "apart"]
 HALVES: Final[tuple[str, ...]] = get_args(HalvesChoice)
 
+Naming: TypeAlias = Literal["english", "german", "deck"]
+NAMINGS: Final[tuple[Naming, ...]] = get_args(Naming)
+"""The sets of card names; `deck` is a standard deck of 52 cards."""
+
 MOST_SEED: Final = 2**63 - 1
 MOST_BOTS: Final = 1000  # half a million pairings
 MOST_PAIRS: Final = 1_000_000_000  # in each pairing

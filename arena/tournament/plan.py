@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from arena.lanes.faults import Fault
+from arena.tournament.judged import JudgedGame, Question
 from arena.tournament.match import GameResult
 from arena.tournament.rule_changes import Swap
 from arena.tournament.strikes import Strikes
-from arena.tournament.thinking import JudgedGame, Question
 from arena.tournament.timing import Timing
 from engine.state import Seat
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import inf
 
 from arena.entries.entry import Entry
+from arena.lanes.evidence import MOST_OUTPUT, Output
 from arena.lanes.faults import (
     Fault,
     Forfeit,
@@ -16,7 +17,6 @@ from arena.lanes.faults import (
 )
 from arena.lanes.limits import Allowed, Budget
 from arena.lanes.messages import Answer, Choose, End, Message, New
-from arena.lanes.pipes import MOST_OUTPUT, Output
 from arena.lanes.process import BotProcess
 from arena.tournament.match import Asking, Doubt, Question, close_after, warn_of_close
 from arena.tournament.timing import Timing

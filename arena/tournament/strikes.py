@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from arena.errors import counted
 from arena.lanes.faults import BY_RULE, count_strikes
-from arena.statistics.difference import Faults
+from arena.statistics.counts import Faults
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Pairing, PairRange, in_turns, single_round, turn_end, turn_of
 

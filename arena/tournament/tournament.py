@@ -13,7 +13,7 @@ import msgspec
 from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.limits import MOST_WAITING, Limits
-from arena.statistics.difference import Anchors
+from arena.statistics.counts import Anchors
 from arena.tournament.keys import (
     MAX_FAULTS,
     MOST_PAIRS,

@@ -154,7 +154,7 @@ class Narrowing:
             return 0
         most = max(float(least), float(self._pairs[chosen].max()) // 2)
         room = np.where(chosen, np.minimum(self._room, most), 0.0)
-        wanted = self._wanted(contrast, growth, room)
+        wanted = self._allot_pairs(contrast, growth, room)
         for number, more in zip(self._numbers, wanted.tolist(), strict=True):
             if more:
                 self.given[number] += int(more)
@@ -163,9 +163,9 @@ class Narrowing:
     def count_wanted(self, contrast: Floats, pairings: Iterable[int], growth: float) -> int:
         """Return the number of pairs that would be allocated without a limit."""
         chosen = np.isin(self._numbers, [*pairings])
-        return int(self._wanted(contrast, growth, np.where(chosen, np.inf, 0.0)).sum())
+        return int(self._allot_pairs(contrast, growth, np.where(chosen, np.inf, 0.0)).sum())
 
-    def _wanted(self, contrast: Floats, growth: float, room: Floats) -> Floats:
+    def _allot_pairs(self, contrast: Floats, growth: float, room: Floats) -> Floats:
         """Return each pairing's further pairs for a variance that is `growth` times smaller."""
         cost = self._standings.open_by_pairing(contrast)
         given = np.array([self.given[number] for number in self._numbers], dtype=float)

@@ -14,7 +14,7 @@ import msgspec
 
 import engine
 from arena.errors import InputError
-from arena.lanes.pipes import ROOT
+from arena.lanes.evidence import ROOT
 from engine.errors import show
 
 DISTRIBUTION: Final = "district-noir-arena"

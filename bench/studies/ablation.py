@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.addons.studies.ablation import COUNTED, MEASURES, difference
-from arena.statistics.difference import RESULTS, WIN_TYPES
+from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.intervals import Ints
 
 SEED = 13

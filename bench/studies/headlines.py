@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, find_misfits, make_residuals
-from arena.statistics.difference import PairTotals
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from arena.statistics.two_bots import pair_scores

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95
 from arena.statistics.ratings import ELO, Fit, PairScores

@@ -12,8 +12,8 @@ from arena.differences.changes import Changes
 from arena.differences.difference_columns import RATING_CHANGES
 from arena.differences.difference_headline import find_moved
 from arena.statistics.common import CommonScale
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import Estimate
 from arena.statistics.two_bots import pair_scores
 from arena.tournament.schedule import round_robin

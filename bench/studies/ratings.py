@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, make_residuals
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import LEVEL, score_intervals
 from arena.tournament.schedule import Pairing
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import find_root
 from arena.statistics.two_bots import SHARES, log_capital
 from bench.studies.fields import score_shares

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.entries.entry import Entry
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.model import Floats
 from arena.statistics.two_bots import pair_scores
 from arena.tournament.rounds import Counts

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.model import Model, PairScores
 from arena.statistics.ratings import ELO, Fit

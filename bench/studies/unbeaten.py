@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95
 from arena.statistics.model import Flags

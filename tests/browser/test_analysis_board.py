@@ -14,7 +14,7 @@ from arena.entries.resolve import resolve
 from arena.runs.judge_games import describe_judge, draw_players, review_record, what_if
 from arena.store.finished import Branch, branch_timeline, line_timeline
 from arena.store.html_page import render_replay
-from arena.tournament.thinking import Judged, is_blunder
+from arena.tournament.judged import Judged, is_blunder
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once

@@ -13,8 +13,8 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.store.board import card_names
 from arena.store.finished import Game, game_timeline, line_timeline
-from arena.store.folder import NAMINGS
 from arena.store.html_page import render_replay
+from arena.tournament.keys import NAMINGS
 from engine import KINDS, Rules, View, count, hands, size
 from engine.cards import CHARS
 from engine.view import view

@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from arena.cli import cli
 from arena.store.folder import WINS
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
+from tests.console import COMMANDS
 from tests.rogues import write
 from tests.tiers import few
 from tests.waiting import PATIENCE, until
@@ -456,7 +456,7 @@ QUICK = {"", "play", "bots", "game", "replay"}
     "command",
     [
         pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
-        for name in ("", *sorted(cli.commands.keys() - {"table", "sites"}))
+        for name in ("", *sorted(COMMANDS.keys() - {"table", "sites"}))
     ],
 )
 def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, command: str) -> None:

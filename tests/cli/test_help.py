@@ -13,6 +13,7 @@ from arena.cli import SECTIONS, cli
 from arena.tournament.rule_changes import list_published
 from engine.rules import RULE_NAMES
 from tests.conftest import Arena
+from tests.console import COMMANDS
 
 WITH_JSON = (
     "run",
@@ -46,10 +47,10 @@ def test_every_command_is_in_one_group_with_its_whole_summary(arena: Arena) -> N
     lines = arena("--help").stdout.splitlines()
     listed = [name for names in SECTIONS.values() for name in names]
     assert len(listed) == len({*listed})
-    assert {*cli.commands} <= {*listed}
+    assert {*COMMANDS} <= {*listed}
     for title in SECTIONS:
         assert f"{title}:" in lines
-    for name, command in cli.commands.items():
+    for name, command in COMMANDS.items():
         (line,) = (line for line in lines if re.match(rf"  {name} ", line))
         assert len(line) <= 80
         assert command.help is not None
@@ -75,7 +76,7 @@ def test_a_shell_takes_every_example() -> None:
         assert done.returncode == 0, example
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_no_help_shows_a_range_or_an_option_of_another_command(arena: Arena, name: str) -> None:
     """Bounds stand in the error; options for a person are those of `human`."""
     text = arena(name, "--help").stdout
@@ -85,10 +86,10 @@ def test_no_help_shows_a_range_or_an_option_of_another_command(arena: Arena, nam
     assert max(len(line) for line in text.splitlines() if "{" not in line) <= 80
 
 
-@pytest.mark.parametrize("name", sorted(cli.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_help_says_the_defaults_of_numbers(name: str) -> None:
     """An option that takes a value says what it is without it, or is repeatable or a filter."""
-    command = cli.commands[name]
+    command = COMMANDS[name]
     context = click.Context(command)
     for option in command.params:
         if not isinstance(option, click.Option) or option.is_flag or option.hidden:
@@ -107,7 +108,7 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
     """One name, one help text, one type, one short form."""
     found = {
         (option.help, option.type.name, tuple(option.opts), option.metavar)
-        for command in cli.commands.values()
+        for command in COMMANDS.values()
         for option in command.params
         if isinstance(option, click.Option) and option.name == name and not option.hidden
     }
@@ -117,9 +118,9 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
 def test_what_plays_takes_the_same_options() -> None:
     """`run`, `play`, `compare` and `ablate`; wherever there is --out it is -o, too."""
     for name in ("run", "play", "compare", "ablate"):
-        options = {option.name for option in cli.commands[name].params}
+        options = {option.name for option in COMMANDS[name].params}
         assert options > {"against", "rules", "limits", "quiet", "lane", "seed", "out"}, name
-    for command in cli.commands.values():
+    for command in COMMANDS.values():
         for option in command.params:
             if option.name == "out":
                 assert {*option.opts} == {"--out", "-o"}, command.name

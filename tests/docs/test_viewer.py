@@ -25,7 +25,7 @@ def the_pages_have_the_names_of_the_page(_: markdown.Ran, folder: Path) -> None:
 def test_every_function_of_the_page_is_there() -> None:
     """The scripts bind what the table names."""
     board, viewer = (
-        (ROOT / "arena/records/static" / name).read_text() for name in ("board.js", "viewer.js")
+        (ROOT / "arena/store/static" / name).read_text() for name in ("board.js", "viewer.js")
     )
     assert "drawBoard" in board
     assert "Arena.mountViewer =" in viewer

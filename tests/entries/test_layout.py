@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.archive import Layout, renew_all
+from arena.entries.layout import Layout, renew_all
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems

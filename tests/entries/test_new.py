@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.writing import class_name, write_draft
 from arena.entries.catalogue import ELO
+from arena.entries.draft import class_name, write_draft
 from arena.errors import InputError
 from tests import ROOT
 from tests.conftest import Arena

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 import msgspec
 import pytest
 
@@ -30,6 +29,7 @@ from arena.tournament.keys import ExecutorChoice, Venue, choose_venue
 from arena.tournament.tournament import Tournament
 from engine.rules import STANDARD
 from tests.addons.league.small import a_league
+from tests.console import find_command
 from tests.house import modules, syntax
 
 FIELDS = {*Venue.__struct_fields__}
@@ -127,11 +127,7 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def parameters(command: str) -> set[str]:
     """Return the parameters of a command."""
-    found: click.Command = cli
-    for word in command.split():
-        assert isinstance(found, click.Group)
-        found = found.commands[word]
-    return {str(one.name) for one in found.params}
+    return {str(one.name) for one in find_command(command).params}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -256,7 +252,7 @@ def test_no_other_module_makes_an_executor_or_a_venue(name: str) -> None:
     calls = {
         module
         for module, path in modules().items()
-        if f"{name}(" in path.read_text(encoding="utf-8")
+        if name in path.read_text(encoding="utf-8")
         for node in ast.walk(syntax(path))
         if isinstance(node, ast.Call) and _name(node.func) == name
     }
@@ -264,5 +260,7 @@ def test_no_other_module_makes_an_executor_or_a_venue(name: str) -> None:
 
 
 def _name(function: ast.expr) -> str:
-    """Return the last word of what is called."""
+    """Return the last word of what is called, or the name of a hook."""
+    if isinstance(function, ast.Call) and function.args and _name(function.func) == "hook":
+        return str(ast.literal_eval(function.args[0]))
     return str(getattr(function, "attr", getattr(function, "id", "")))

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.entries.resolve import resolve
+from arena.lanes.evidence import Output
 from arena.lanes.host import Host, serve
 from arena.lanes.messages import End, New, encode, hello
-from arena.lanes.pipes import Output
 from engine import STANDARD
 from tests.fuzz import strategies, targets
 from tests.fuzz.campaign import campaign, seconds

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.lanes.evidence import Output, settle
 from arena.lanes.faults import Forfeit, forfeit_from
-from arena.lanes.pipes import Output, settle
 from arena.lanes.scratch import scratch_folder
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.archive import remove_tree
+from arena.entries.layout import remove_tree
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError

@@ -12,16 +12,16 @@ from unittest.mock import Mock
 
 import pytest
 
-from arena.entries.archive import remove_tree
+from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
 from arena.lanes.cleanup import FOLDER_VARIABLE, sweep
+from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host
 from arena.lanes.limits import Limits
 from arena.lanes.messages import encode
 from arena.lanes.meter import Held
-from arena.lanes.pipes import Output
 from arena.lanes.process import BotProcess, bot_process
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk

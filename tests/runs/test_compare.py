@@ -21,9 +21,9 @@ from arena.differences.comparison import (
     describe_differences,
     judge_compared,
 )
-from arena.differences.paired import PairedGame, PairedGames, _decided
+from arena.differences.paired import PairedGame, PairedGames, _list_decided
+from arena.entries.lane import LANES
 from arena.entries.resolve import resolve
-from arena.entries.spec import LANES
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
@@ -410,5 +410,5 @@ def test_only_games_with_another_result_are_decided() -> None:
         PairedGame("uniform", 1, 0, 0.5, 1.0, "draw", "points", 9),
         PairedGame("uniform", 1, 1, 1.0, 0.0, "points", "points", None),
     ]
-    found = _decided(tournament, pd.DataFrame(rows, columns=PairedGame._fields))
+    found = _list_decided(tournament, pd.DataFrame(rows, columns=PairedGame._fields))
     assert [*found["ply"]] == [7, 9]

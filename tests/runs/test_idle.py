@@ -13,7 +13,7 @@ from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits, idle_seconds
 from arena.runs.run import run
-from arena.statistics.difference import Faults
+from arena.statistics.counts import Faults
 from arena.store.folder import RunFolder
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Pairing

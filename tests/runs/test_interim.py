@@ -12,7 +12,7 @@ from arena.runs.interim import Interim
 from arena.statistics.cycles import Field
 from arena.store.store import Store
 from arena.tables import counted
-from arena.tables.headline import plain_rows
+from arena.tables.summary import plain_rows
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from tests.reports.runs import cup

@@ -12,7 +12,7 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.runs.judge_games import find_judge, judge_games, review_record
 from arena.store.judge import JudgedGames
-from arena.tournament.thinking import Judged, Recorded
+from arena.tournament.judged import Judged, Recorded
 from engine import STANDARD, Record, Rules, to_text
 from engine.notation import parse_cards
 from tests.store.games import random_record

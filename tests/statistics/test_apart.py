@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.intervals import Z95
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.two_bots import ALPHA, boundary, pair_scores

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from arena.statistics.common import CommonScale, Shared
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals, Values, compare_means
+from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Z95
 from arena.statistics.model import Floats
 from arena.tournament.schedule import Pairing

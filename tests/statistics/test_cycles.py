@@ -7,6 +7,7 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import (
     INTENSITY,
     POPULATION,
@@ -18,7 +19,6 @@ from arena.statistics.cycles import (
     make_rankings,
     nash_average,
 )
-from arena.statistics.difference import PairTotals
 from arena.tournament.schedule import Pairing, round_robin
 
 RPS = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import ELO, PairScores
 from arena.tournament.schedule import Pairing

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, find_misfits, make_residuals
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import correct
 from arena.statistics.two_bots import pair_scores
 from arena.tournament.schedule import Pairing, round_robin

@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import Estimate
 from arena.statistics.ratings import Fit, PairScores
 from arena.tables.findings import Findings, Unbounded
-from arena.tables.headline import format_rows
+from arena.tables.summary import format_rows
 from arena.tournament.schedule import round_robin
 from bench.studies.unbeaten import GAPS, PAIRS, RUNS, simulate
 

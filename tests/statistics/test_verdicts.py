@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from arena.statistics.difference import ScoreCounts
+from arena.statistics.counts import ScoreCounts
 from arena.statistics.posterior import Posterior, draw
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores, sign_chance

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from arena.store.board import Board, format_items, shorten
-from arena.store.folder import NAMINGS
+from arena.tournament.keys import NAMINGS
 from engine import Rules, State
 from engine.notation import parse_actions
 from engine.view import view
@@ -139,7 +139,7 @@ def test_worlds_with_the_same_view_have_the_same_board(naming: str) -> None:
         assert texts(board(world, seat, naming)) == texts(board(state, seat, naming))
 
 
-@pytest.mark.parametrize("name", ["records/board", "records/card_layout", "table/player"])
+@pytest.mark.parametrize("name", ["store/board", "addons/table/player"])
 def test_the_modules_of_the_screen_know_no_state(name: str) -> None:
     """They import nothing that leads to the State."""
     source = (ROOT / "arena" / f"{name}.py").read_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from arena.lanes.faults import Fault
-from arena.store.board import format_ending
+from arena.store.judge import format_ending
 from arena.tournament.match import Finished
 from engine import State
 from tests.positions import at, dealt, packs, quiet_game

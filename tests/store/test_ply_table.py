@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from arena.store.board import Layout, group
-from arena.store.folder import NAMINGS, Naming
 from arena.store.html_page import render_replay, tabulate
 from arena.store.timeline import make_timeline
-from arena.tournament.thinking import ILLEGAL, Judged
+from arena.tournament.judged import ILLEGAL, Judged
+from arena.tournament.keys import NAMINGS, Naming
 from engine import points
 from engine.view import view
 from tests.store.games import random_record

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena.store.board import card_names
-from arena.store.folder import NAMINGS
 from arena.store.judge import format_game
+from arena.tournament.keys import NAMINGS
 from engine import KINDS, STANDARD, Record
 from tests.conftest import Arena, run_command
 from tests.positions import dealt

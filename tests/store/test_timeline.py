@@ -12,7 +12,7 @@ import pytest
 from arena.store.board import Board, card_names
 from arena.store.judge import format_game
 from arena.store.timeline import look_back, make_frames, make_timeline
-from arena.tournament.thinking import ILLEGAL, Judged
+from arena.tournament.judged import ILLEGAL, Judged
 from engine import (
     STANDARD,
     EngineError,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import Estimate
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdict

@@ -13,7 +13,7 @@ import pytest
 from arena.differences.profiles import make_files
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
-from arena.statistics.difference import WIN_TYPES
+from arena.statistics.counts import WIN_TYPES
 from arena.store.counting import Counts, add_up
 from arena.store.store import Store
 from arena.tournament.match import GameResult

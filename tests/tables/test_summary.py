@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from arena.errors import columns
-from arena.tables.headline import format_rows, format_standings
+from arena.tables.summary import format_rows, format_standings
 
 COLUMNS = [
     *("rank", "bot", "elo", "elo_low", "elo_high", "games", "score"),

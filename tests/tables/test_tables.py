@@ -13,8 +13,8 @@ import pytest
 
 from arena.differences import difference_columns
 from arena.lanes.faults import Fault
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, make_residuals
-from arena.statistics.difference import PairTotals
 from arena.statistics.intervals import Estimate
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.wording import give_ranks

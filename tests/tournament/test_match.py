@@ -12,9 +12,9 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.log import logger
 from arena.executors.worker import Worker
+from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.lanes.pipes import Output
 from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Fixture, Pairing, round_robin

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field
-from arena.statistics.difference import PairTotals
 from arena.statistics.two_bots import pair_scores
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing, PairRange, gauntlet, round_robin

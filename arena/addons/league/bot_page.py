@@ -16,7 +16,7 @@ from arena.addons.league.shown import Standing, find_change
 from arena.errors import ArenaError, counted
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
 from arena.reports.games import Pick, Place, games_section
-from arena.statistics.difference import RESULTS, WIN_TYPES
+from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.sprt import share_of
 from arena.store.reader import read_run
 from arena.store.store import Store

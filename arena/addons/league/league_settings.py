@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from arena.entries.file import read_file
-from arena.entries.spec import LANES, Lane
+from arena.entries.lane import LANES, Lane
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text

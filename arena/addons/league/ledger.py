@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.errors import InputError
-from arena.statistics.difference import RESULTS, ScoreCounts
+from arena.statistics.counts import RESULTS, ScoreCounts
 from arena.store.database import SqliteFile
 from arena.tournament.schedule import Meeting
 from arena.tournament.versions import maker_of, version_here

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from arena.batch.lockstep import Bits, Encoding, Lockstep
 from arena.batch.replay import DRAW, find_reward
 from arena.errors import InputError, not_installed
-from arena.store.board import format_state
 from arena.store.finished import Game
+from arena.store.judge import format_state
 from arena.store.reader import Choice, chosen_games, read_run
 from engine import Rules, State, View
 from engine.errors import RulesError, show

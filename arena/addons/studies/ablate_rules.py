@@ -25,7 +25,7 @@ from arena.runs.run import Interrupted, Outcome, run
 from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder
 from arena.store.reader import count_kept, read_run
-from arena.tables.headline import cut_apart
+from arena.tables.summary import cut_apart
 from arena.tables.table_columns import Column
 from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
@@ -175,8 +175,6 @@ def ablate(
     results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.addons.studies.ablation import Ablation, check_folder, write
-
-    pass
     from arena.reports.html import write_reports
     from arena.reports.run_report import check_place
 

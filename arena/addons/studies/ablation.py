@@ -23,13 +23,14 @@ from arena.differences.difference_headline import (
     pick_clearest,
 )
 from arena.errors import InputError, name_some
-from arena.statistics.difference import MISSING, RESULTS, WIN_TYPES, compare_ratios, estimate_ratio
+from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
+from arena.statistics.difference import compare_ratios, estimate_ratio
 from arena.statistics.intervals import Estimate, Ints, find_significant
 from arena.statistics.wording import write_cells, write_estimate
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
-from arena.tables.headline import cut_apart
+from arena.tables.summary import cut_apart
 from arena.tournament.rule_changes import BASE
 from engine import Rules
 from engine.cards import CITY

@@ -172,7 +172,7 @@ def _choose(analysis: Analysis, against: str | None) -> str:
 
 def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the worst decisions as plain data, each with the command that shows its game."""
-    from arena.tables.headline import plain_rows
+    from arena.tables.summary import plain_rows
 
     rows = plain_rows(table[[*_WORST, "loss", "error", "worlds"]])
     if target.is_dir():
@@ -183,7 +183,7 @@ def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
-    from arena.tables.headline import plain_rows
+    from arena.tables.summary import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
     return {
@@ -226,7 +226,7 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
 
 def _format_game(decisions: pd.DataFrame) -> Iterator[str]:
     """Yield a line for each decision of a game."""
-    from arena.tables.headline import plain_rows
+    from arena.tables.summary import plain_rows
 
     yield f"{'ply':>3} {'bot':<{_LABEL}} {'played':>7} {'chance':>7} {'best':>5} {'chance':>7} loss"
     for row in plain_rows(decisions):
@@ -237,8 +237,8 @@ def _format_game(decisions: pd.DataFrame) -> Iterator[str]:
 
 def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
     """Yield the losses against one opponent, the smallest first."""
-    from arena.tables.headline import plain_rows, write_row
     from arena.tables.losses import PARTS_OF
+    from arena.tables.summary import plain_rows, write_row
 
     table = analysis.losses
     table = table[table["opponent"] == against]
@@ -262,7 +262,7 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
 
 def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
-    from arena.tables.headline import plain_rows
+    from arena.tables.summary import plain_rows
 
     worst = analysis.worst
     if len(bots) == 1 and bots[0] in {*worst["bot"]}:
@@ -281,7 +281,7 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:
     """Yield the calibration: the predicted chance to win, and how often games were won."""
-    from arena.tables.headline import plain_rows, write_row
+    from arena.tables.summary import plain_rows, write_row
 
     table = analysis.calibration
     yield f"chance after an action, and games won ({analysis.asked.worlds} worlds)"

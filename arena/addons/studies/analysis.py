@@ -38,8 +38,9 @@ from arena.tables.losses import (
 )
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import keys
+from arena.tournament.judged import Recorded
 from arena.tournament.schedule import Fixture
-from arena.tournament.thinking import Recorded, asked
+from arena.tournament.thinking import asked
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError, Record, Rules, State, View, to_text
 from engine.notation import parse_actions, parse_cards, parse_deal

@@ -19,7 +19,7 @@ from arena.executors.log import NORMAL
 from arena.runs.rerun import prepare
 from arena.runs.run import run
 from arena.store.store import Store
-from arena.tables.headline import plain_rows
+from arena.tables.summary import plain_rows
 from arena.tournament.tournament import Tournament
 from engine.errors import show
 

@@ -297,7 +297,7 @@ def _changed(row: Mapping[str, Any]) -> str:
 
     A share that is 0 both with and without the restriction has no interval.
     """
-    from arena.tables.headline import write_row
+    from arena.tables.summary import write_row
 
     change, ends = write_row(row, "difference", "+.1%", prefix="")
     interval = ends if row["low"] < row["high"] else ""

@@ -78,7 +78,7 @@ def worth(
     """
     from arena.store.csv_files import csv_writer
     from arena.store.reader import read_run
-    from arena.tables.headline import plain_rows
+    from arena.tables.summary import plain_rows
 
     if not intervene:
         refuse_options("swaps", "seed", *options, why="only with --intervene")
@@ -125,7 +125,7 @@ def _measure(
 def _format(table: pd.DataFrame) -> Iterator[str]:
     """Yield the lines of a table of all bots together, in per cent."""
     from arena.reports.seat_section import CARD_NAMES
-    from arena.tables.headline import plain_rows, write_row
+    from arena.tables.summary import plain_rows, write_row
 
     has_effects = "effect" in table
     head = f"{'card':<12} {'adds':>7} {'95 %':>15}"

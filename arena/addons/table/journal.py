@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from arena.errors import ArenaError, InputError
-from arena.store.folder import Naming
 from arena.store.judge import parse_record
+from arena.tournament.keys import Naming
 from arena.tournament.match import Asking, Player
 from engine import Action, EngineError, State, View
 from engine.cards import CHARS, to_text

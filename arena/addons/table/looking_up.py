@@ -30,7 +30,7 @@ from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.reader import find_game, find_state, is_under_way, read_run
 from arena.store.store import Store
 from arena.store.timeline import write_chosen
-from arena.tables.headline import plain_rows
+from arena.tables.summary import plain_rows
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.thinking import asked

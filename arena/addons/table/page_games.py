@@ -17,8 +17,9 @@ from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.store.board import Board, format_result
+from arena.store.board import Board
 from arena.store.finished import Game
+from arena.store.judge import format_result
 from arena.store.timeline import describe_rules, look_back, make_frames
 from arena.tournament.match import Finished, play_asking, play_together, result_of
 from arena.tournament.players import RemotePlayer

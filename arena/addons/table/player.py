@@ -23,7 +23,7 @@ from arena.store.board import (
     shorten,
     value_note,
 )
-from arena.store.folder import NAMINGS
+from arena.tournament.keys import NAMINGS
 from engine import KINDS, STANDARD, SUPPORTS, TAKE, VALUES, Action, Kind, Rules, View, to_text
 from engine.cards import CHARS
 

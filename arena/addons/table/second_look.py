@@ -27,8 +27,8 @@ from arena.store.finished import (
 )
 from arena.store.judge import parse_players, parse_record
 from arena.store.timeline import make_timeline, write_chosen
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.tournament.keys import JUDGE
-from arena.tournament.thinking import ILLEGAL, PARTS, Judged, is_blunder
 from engine import Record, Seat, Thought
 from engine.cards import CHARS
 

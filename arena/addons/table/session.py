@@ -19,8 +19,8 @@ from arena.errors import ArenaError, InputError, arena_command
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess
-from arena.store.folder import Naming
 from arena.store.timeline import Thoughts, write_thoughts
+from arena.tournament.keys import Naming
 from arena.tournament.match import (
     Asking,
     Finished,

@@ -33,8 +33,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError, escape
 from arena.runs.rerun import find_opponent, start_apart
 from arena.store.finished import Game
-from arena.store.folder import Naming
-from arena.tournament.keys import MOST_SEED
+from arena.tournament.keys import MOST_SEED, Naming
 from engine import STANDARD
 
 MOST_BODY = 1 << 14

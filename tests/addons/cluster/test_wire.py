@@ -14,10 +14,10 @@ from arena.addons.cluster import wire
 from arena.entries.resolve import resolve
 from arena.executors import answers
 from arena.lanes.faults import Fault
+from arena.tournament.judged import PARTS, Judged, JudgedGame, Question, Recorded
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
-from arena.tournament.thinking import PARTS, Judged, JudgedGame, Question, Recorded
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import Versions

@@ -20,7 +20,7 @@ from arena.addons.studies.ablation import (
 )
 from arena.statistics.intervals import Ints
 from arena.store.store import Store
-from arena.tables.headline import cut_apart
+from arena.tables.summary import cut_apart
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from bench.studies.ablation import SETUPS, Setup, hold

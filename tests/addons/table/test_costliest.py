@@ -13,7 +13,7 @@ from arena.addons.table.own_games import find_line
 from arena.addons.table.second_look import _interval, find_mistakes, find_person, review_game
 from arena.errors import InputError
 from arena.runs.judge_games import review_record
-from arena.tournament.thinking import ILLEGAL, PARTS, Judged
+from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from engine import TAKE, Record, State
 from engine.cards import CHARS
 from engine.notation import parse_deal

@@ -6,7 +6,7 @@ import pytest
 
 from arena.addons.table.player import Mistake, choices, read_input
 from arena.store.board import card_names
-from arena.store.folder import NAMINGS
+from arena.tournament.keys import NAMINGS
 from engine import KINDS, TAKE, View
 from engine.cards import CHARS
 from engine.view import view

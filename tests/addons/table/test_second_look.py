@@ -13,7 +13,7 @@ from arena.addons.table.second_look import judged_timeline, other_timeline
 from arena.entries.catalogue import STRENGTHS
 from arena.errors import InputError
 from arena.runs.judge_games import review_record
-from arena.tournament.thinking import PARTS
+from arena.tournament.judged import PARTS
 from engine import Record
 from engine.errors import RecordError
 from tests.addons.table import Client, running

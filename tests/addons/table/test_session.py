@@ -23,7 +23,7 @@ from arena.addons.table.session import Records, Session
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.store.board import card_names
-from arena.store.folder import NAMINGS
+from arena.tournament.keys import NAMINGS
 from arena.tournament.schedule import Fixture, Pairing
 from engine import KINDS, STANDARD, Action, Record, View, outcome
 from engine.cards import CHARS, to_text

@@ -1,0 +1,90 @@
+"""Define questions to workers about recorded games, and their answers, as plain data.
+
+A bot judges each decision of a recorded game by playing on from it in many worlds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from engine import Seat
+
+PARTS: Final = 1_000_000
+"""The whole number that stands for a chance of 1."""
+ILLEGAL: Final = -1
+"""Stands for the chance of an action that is not legal."""
+_BLUNDER = PARTS // 10
+_CERTAIN = 2  # standard errors
+
+
+class Recorded(NamedTuple):
+    """A game under the published rules; its name seeds the worlds that a worker draws.
+
+    An unfinished game can only be judged on its own. The decisions at `plies` are judged, at all
+    plies if it is None.
+    """
+
+    name: str
+    deal: str
+    actions: str
+    plies: tuple[int, ...] | None = None
+
+
+class Question(NamedTuple):
+    """The games of a chunk by pair and seat, how many worlds to judge them in, and the seed."""
+
+    games: Mapping[tuple[int, Seat], Recorded]
+    worlds: int
+    seed: int
+
+
+class Judged(NamedTuple):
+    """A judged decision: the action played, each action's chance to win, and the loss.
+
+    Chances and losses are integers in units of 1/PARTS. The chance of an illegal action is ILLEGAL;
+    `error` is the standard error of the loss.
+    """
+
+    ply: int
+    action: int
+    chances: list[int]
+    loss: int
+    error: int
+
+    @property
+    def best(self) -> int:
+        """The action with the highest chance, the first among equals."""
+        return max(range(len(self.chances)), key=self.chances.__getitem__)
+
+
+class JudgedGame(NamedTuple):
+    """The judged decisions of the game with this pair and seat, without forced ones."""
+
+    pair: int
+    seat: Seat
+    decisions: Sequence[Judged]
+
+
+def is_blunder(loss: Any, error: Any) -> Any:
+    """Return whether a loss is at least 10 points of 100, and more than two standard errors.
+
+    Both are in units of 1/PARTS, or arrays of such numbers.
+
+    >>> is_blunder(100_000, 40_000), is_blunder(100_000, 60_000), is_blunder(99_999, 0)
+    (True, False, False)
+    """
+    return (loss >= _BLUNDER) & (loss > _CERTAIN * error)
+
+
+def is_possible(game: JudgedGame, plies: int, actions: int) -> bool:
+    """Return whether a judged game is valid for these numbers of plies and kinds of actions."""
+    return all(
+        0 <= one.ply < plies
+        and 0 <= one.action < actions
+        and len(one.chances) == actions
+        and all(ILLEGAL <= chance <= PARTS for chance in one.chances)
+        and abs(one.loss) <= PARTS
+        and 0 <= one.error <= PARTS
+        for one in game.decisions
+    )

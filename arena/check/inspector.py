@@ -73,7 +73,7 @@ class Inspection:
             items.append(item)
             yield item
         if not any(item.status == "fail" for item in items):
-            from arena.check.guess import guess_rating  # numpy takes 0.1 s
+            from arena.check.sparring import guess_rating  # numpy takes 0.1 s
 
             self.begin("rating")
             yield guess_rating(self.candidate, RATING * self.order.games)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.check.guess import Climb
+from arena.check.sparring import Climb
 from arena.entries.catalogue import ELO
 from bench.studies import guess
 

@@ -1,7 +1,7 @@
 """`python -m bench.ladder FOLDER` stores what a run of configs/ladder.yaml says of the ladder.
 
 The counts of its pairs go to bench/ladder.csv, the Elo to arena/entries/catalogue.py, and by how
-much pairings deviate from it to arena.statistics.model.py.
+much pairings deviate from it to arena/statistics/model.py.
 """
 
 from __future__ import annotations

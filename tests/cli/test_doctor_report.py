@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from arena.cli import look, machine
+from arena.cli.doctor_report import write_report
 from arena.cli.examined import Finding
-from arena.cli.look import write_report
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
 

@@ -126,18 +126,21 @@ def name_some(names: Sequence[str]) -> str:
 
 
 @contextmanager
-def naming(place: object) -> Iterator[None]:
+def naming(place: object, *more: type[OSError]) -> Iterator[None]:
     """Prefix the message of an InputError with the place of the wrong input.
+
+    Errors of `more` become InputErrors, with the reason that the system gives.
 
     >>> with naming("cup.yaml"):
     ...     raise InputError("pairs: expected int")
     Traceback (most recent call last):
     arena.errors.InputError: cup.yaml: pairs: expected int
     """
+    kinds: tuple[type[Exception], ...] = (InputError, *more)
     try:
         yield
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+    except kinds as error:
+        raise InputError(f"{place}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def escape(text: str) -> str:

@@ -62,8 +62,11 @@ ADDONS: Final = {
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {
+            "Restricted": "restrictions:Restricted",
             "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",
+            "name_restrictions": "restrictions:name_restrictions",
+            "narrow": "restrictions:narrow",
             "play_restricted": "vary_commands:play_restricted",
         },
     ),

@@ -25,6 +25,7 @@ from arena.check.sparring import (
     Sparring,
     check_loading,
     find_parting,
+    guess_rating,
 )
 from arena.check.traces import check_leftovers, check_memory, check_size, check_time
 from arena.check.trial import RANDOM
@@ -34,7 +35,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.worker import play_here
 from arena.lanes.bubblewrap import find_bubblewrap
-from arena.lanes.cleanup import die_with
+from arena.lanes.confine import die_with
 from arena.lanes.faults import Forfeit
 from arena.tournament.schedule import Fixture
 from engine import Rules
@@ -73,8 +74,6 @@ class Inspection:
             items.append(item)
             yield item
         if not any(item.status == "fail" for item in items):
-            from arena.check.sparring import guess_rating  # numpy takes 0.1 s
-
             self.begin("rating")
             yield guess_rating(self.candidate, RATING * self.order.games)
 

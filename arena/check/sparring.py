@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.check.item import Growth, Item, fail
 from arena.entries.catalogue import ELO, place
@@ -22,9 +22,6 @@ from arena.executors.worker import Worker
 from arena.lanes.faults import Fault, Forfeit
 from arena.lanes.limits import Limits
 from arena.lanes.process import BotProcess, bot_process
-from arena.statistics.intervals import Estimate
-from arena.statistics.ratings import PairScores, fit_one
-from arena.statistics.wording import write_estimate
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
 from arena.tournament.replay_command import replay_commands
@@ -32,6 +29,9 @@ from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
+
+if TYPE_CHECKING:
+    from arena.statistics.intervals import Estimate
 
 VARIANTS = {
     "take_size 3": Rules(take_size=3),
@@ -284,6 +284,8 @@ class Climb:
 
     def rating(self) -> Estimate:
         """Return the bot's rating; the ratings of the anchors are fixed."""
+        from arena.statistics.ratings import PairScores, fit_one  # numpy takes 0.1 s
+
         sums = [
             PairScores(len(self.elos), anchor, len(own), sum(own), sum(score**2 for score in own))
             for anchor, own in enumerate(self.scores)
@@ -292,6 +294,8 @@ class Climb:
 
     def to_item(self) -> Item:
         """Return the item about the rating."""
+        from arena.statistics.wording import write_estimate
+
         rating = self.rating()
         elo, low, high, _ = rating
         games = 2 * sum(map(len, self.scores))

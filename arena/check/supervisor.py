@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -22,12 +18,11 @@ from arena.check.item import NAMES, Item, Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit
-from arena.lanes.launch import write_program
+from arena.lanes.launch import Program
 from arena.lanes.scratch import scratch_folder
 
 SILENCE = 30.0  # seconds without a sign of life
 _NOT_TRIED = "not tried"
-_ERRORS = "errors"
 _PATIENCE = 1.0
 _MOST_LINE = 1 << 20
 
@@ -38,17 +33,6 @@ class _Line(msgspec.Struct):
     item: Item | None = None
     beat: str = ""
     end: bool = False
-
-
-class _Inspector(NamedTuple):
-    """The process of the inspector, and the socket on which it reports.
-
-    A socket, unlike a pipe, cannot be reopened through /proc.
-    """
-
-    process: subprocess.Popen[bytes]
-    out: socket.socket
-    folder: Path
 
 
 def run_check(
@@ -65,15 +49,13 @@ def run_check(
     """
     with scratch_folder() as folder:
         others = children()
-        inspector = _start(order, folder)
+        program, out = _start(order, folder)
         try:
-            found = _items(inspector, order, working, _Patience(silence, longest))
-            yield from _complete(found)
+            lines = _lines(out, silence)
+            yield from _complete(_items(program, lines, order, working, longest))
         finally:
-            inspector.out.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(inspector.process.pid, signal.SIGKILL)
-            inspector.process.wait()
+            out.close()
+            program.kill()
             kill_orphans(others)
 
 
@@ -90,39 +72,32 @@ def _complete(items: Iterator[Item]) -> Iterator[Item]:
         yield Item(name, "none", _NOT_TRIED)
 
 
-def _start(order: Order, folder: Path) -> _Inspector:
+def _start(order: Order, folder: Path) -> tuple[Program, socket.socket]:
+    """Return the program of the inspector, and the socket on which it reports.
+
+    A socket, unlike a pipe, cannot be reopened through /proc.
+    """
     ours, theirs = socket.socketpair()
-    main = f"inspector.main({os.getpid()})"
-    program = write_program(f"from arena.check import inspector; {main}")
-    with (folder / _ERRORS).open("wb") as errors, closing(theirs):
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=theirs.fileno(),
-            stderr=errors,
-            bufsize=0,
-            start_new_session=True,
-        )
-    assert process.stdin is not None
-    process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
-    return _Inspector(process, ours, folder)
-
-
-class _Patience(NamedTuple):
-    """Seconds allowed without a sign of life, and in all."""
-
-    silence: float
-    longest: float
+    main = f"from arena.check import inspector; inspector.main({os.getpid()})"
+    with closing(theirs):
+        program = Program(main, stdin=subprocess.PIPE, stdout=theirs.fileno(), bufsize=0)
+    assert program.process.stdin is not None
+    program.process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
+    return program, ours
 
 
 def _items(
-    inspector: _Inspector, order: Order, working: Callable[[str], None], patience: _Patience
+    inspector: Program,
+    lines: Iterator[bytes],
+    order: Order,
+    working: Callable[[str], None],
+    longest: float,
 ) -> Iterator[Item]:
     """Yield the inspector's items; if it was killed, the last one is a failure."""
     stage = NAMES[0]
-    deadline = time.monotonic() + patience.longest
+    deadline = time.monotonic() + longest
     names = iter(NAMES)
-    for text in _lines(inspector.out, patience.silence):
+    for text in lines:
         line = _decode(text)
         if line is None or (line.item is not None and line.item.name not in names):
             yield Item(stage, "fail", "protocol: something else writes the report", "protocol")
@@ -130,15 +105,18 @@ def _items(
         if line.end:
             return
         if time.monotonic() > deadline:
-            raise _cut_short(stage, patience.longest)
+            raise ArenaError(
+                f"cut short after {longest:,.0f} s, at {stage!r}: there is no verdict; "
+                "for a slow bot, play fewer games with --games"
+            )
         if line.item is not None:
             yield line.item
         stage = line.beat or stage
         working(stage)
     ending = _ending(inspector.process)
     if order.jailed or ending.startswith("ended with exit status"):
-        errors = (inspector.folder / _ERRORS).read_text(errors="replace").splitlines()
-        raise ArenaError(f"the check itself has failed at {stage!r}: {(errors or [ending])[-1]}")
+        reason = inspector.last_words() or ending
+        raise ArenaError(f"the check itself has failed at {stage!r}: {reason}")
     yield Item(stage, "fail", f"crash: the process that was checking it {ending}", "crash")
 
 
@@ -148,13 +126,6 @@ def _decode(text: bytes) -> _Line | None:
         return msgspec.json.decode(text, type=_Line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-
-
-def _cut_short(stage: str, seconds: float) -> ArenaError:
-    return ArenaError(
-        f"cut short after {seconds:,.0f} s, at {stage!r}: there is no verdict; "
-        "for a slow bot, play fewer games with --games"
-    )
 
 
 def _lines(out: socket.socket, silence: float) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from arena.check.trial import STDOUT
 from arena.entries.archive import MAGIC
 from arena.errors import counted
 from arena.lanes.cleanup import children, descendants
+from arena.lanes.meter import read_status
 from arena.lanes.process import BotProcess
 
 _PATIENCE = 3.0  # seconds in which a process and its children may end
@@ -31,12 +32,8 @@ _SHOWN = 3
 
 def _peak_megabytes(bot: BotProcess) -> float | None:
     """Return the peak memory in MB of a bot's largest process, None if it is unknown."""
-    peaks = [
-        int(value.split()[0]) * 1024 / _MB
-        for process in _family(bot)
-        if (value := _read_status(process.pid, "VmHWM"))
-    ]
-    return max(peaks, default=None)
+    found = (read_status(process.pid).get("VmHWM") for process in _family(bot))
+    return max((int(value.split()[0]) * 1024 / _MB for value in found if value), default=None)
 
 
 def _files(bot: BotProcess) -> list[str]:
@@ -194,13 +191,4 @@ def _inner(bot: BotProcess) -> list[psutil.Process]:
 
 def _numbers(pid: int) -> list[int]:
     """Return the pids of a process: one for each pid namespace that it is in."""
-    return [int(number) for number in _read_status(pid, "NSpid").split()]
-
-
-def _read_status(pid: int, name: str) -> str:
-    """Return a field of a process's /proc status, "" if it is missing."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith(f"{name}:"):
-                return line.partition(":")[2].strip()
-    return ""
+    return [int(number) for number in read_status(pid).get("NSpid", "").split()]

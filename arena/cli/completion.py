@@ -15,6 +15,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from arena import addons
+
 _MOST = 200  # completions offered
 _MOST_LOOKED_AT = 5000  # files and folders
 _DEPTH = 2  # levels of folders below the typed one
@@ -60,9 +62,8 @@ def complete_restrictions(
     _context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
     """Offer the names of the restrictions."""
-    from arena.entries.restrictions import RESTRICTIONS
-
-    return _items(name for name in RESTRICTIONS if name.startswith(typed))
+    names = addons.hook("name_restrictions")()
+    return _items(name for name in names if name.startswith(typed))
 
 
 def complete_runs(

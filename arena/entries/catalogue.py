@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from arena.entries.file import MOST_SOURCE, find_module, read_file
-from arena.entries.resolve import GROUP, installed
+from arena.entries.resolve import entry_points, installed
 from arena.entries.syntax import read_outlines
 from arena.errors import ArenaError
-
-if TYPE_CHECKING:
-    from importlib import metadata
 
 LADDER = "ladder"
 """Stands for all bots of the ladder in a list of opponents."""
@@ -82,18 +79,12 @@ def catalogue() -> list[Known]:
 
 def names() -> list[str]:
     """Return the names of all these bots, sorted."""
-    return sorted({name for name, _ in installed()} | {point.name for point in _points()})
-
-
-def _points() -> metadata.EntryPoints:
-    from importlib import metadata  # here, because it takes 15 ms and few bots need it
-
-    return metadata.entry_points(group=GROUP)
+    return sorted({name for name, _ in installed()} | {point.name for point in entry_points()})
 
 
 def _offered(taken: Collection[str]) -> Iterator[Known]:
     """Yield the bots of the entry points whose names are not in `taken`."""
-    for point in _points():
+    for point in entry_points():
         if point.name not in taken:
             package = point.dist.name if point.dist else "?"
             yield Known(point.name, _describe(point.module), package)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from arena.addons import hook
 from arena.entries.archive import (
     MAGIC,
     checked_strategy,
@@ -22,7 +23,6 @@ from arena.entries.archive import (
 from arena.entries.identity import COPY, MOST_COPIED
 from arena.entries.layout import Layout, own_folder, shared
 from arena.entries.needs import locate
-from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
 from engine import Setup, Strategy, View
@@ -168,11 +168,15 @@ class Entry:
         """Return a new strategy for one game; raises whatever the bot raises."""
         params = deepcopy(self.params) if self.params else {}  # a bot may change a list in them
         strategy: Strategy = checked_strategy(self.load()(setup, **params))
-        return Restricted(strategy, self.narrow) if self.restriction else strategy
+        if self.restriction:
+            strategy = hook("Restricted")(strategy, self.narrow)
+        return strategy
 
     def narrow(self, view: View) -> View:
         """Return the bot's restricted view, made from the view of its seat."""
-        return RESTRICTIONS[self.restriction].narrow(view) if self.restriction else view
+        if self.restriction:
+            view = hook("narrow")(self.restriction, view)
+        return view
 
     def describe(self) -> dict[str, Any]:
         """Return the bot's identity as plain data."""

@@ -1,4 +1,4 @@
-"""Locate the files of a bot without running it, and read files that strangers wrote."""
+"""Locate the files of a bot without running it, read strangers' files, and replace our own."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import os
 import shlex
 import stat
 import sys
+import threading
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.spec import COMMAND
-from arena.errors import InputError
+from arena.errors import InputError, naming
 
 MOST_SOURCE = 1 << 20
 """The most bytes of a bot's file."""
@@ -106,19 +107,30 @@ def add_file(digest: hashlib._Hash, path: str) -> None:
     Raises InputError, which names the file.
     """
     left = MOST_PROGRAM
+    with naming(path, OSError), open_file(path) as file:
+        large = os.fstat(file.fileno()).st_size > MOST_PROGRAM
+        while not large and (piece := file.read(_PIECE)):
+            left -= len(piece)
+            large = left < 0  # the file grew
+            digest.update(piece)
+        if large:
+            raise InputError(f"larger than {MOST_PROGRAM:,} bytes")
+
+
+@contextmanager
+def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
+    """Yield a temporary path for a file that then replaces `path` atomically.
+
+    It is `part` if given, over anything that a killed process left there, or a file of this
+    thread's own. It is removed if writing fails.
+    """
+    part = part or path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    part.unlink(missing_ok=True)
     try:
-        with open_file(path) as file:
-            large = os.fstat(file.fileno()).st_size > MOST_PROGRAM
-            while not large and (piece := file.read(_PIECE)):
-                left -= len(piece)
-                large = left < 0  # the file grew
-                digest.update(piece)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    if large:
-        raise InputError(f"{path}: larger than {MOST_PROGRAM:,} bytes")
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def find_files(folder: Path) -> dict[str, Path]:
@@ -170,20 +182,15 @@ def read_files(paths: Mapping[str, Path], folder: Path, most: int = MOST_DATA) -
     contents = {}
     left = most
     for name, path in paths.items():
-        try:
-            name.encode()
+        if name.encode(errors="ignore").decode() != name:
+            raise InputError(f"{name!a}: the name is not UTF-8")
+        with naming(name, OSError):
             is_below = path == folder / name
             with _open_below(folder, name) if is_below else open_file(path) as file:
                 contents[name] = file.read(left + 1)
-        except UnicodeEncodeError:
-            raise InputError(f"{name!a}: the name is not UTF-8") from None
-        except OSError as error:
-            raise InputError(f"{name}: {error.strerror or error}") from None
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from None
-        left -= len(contents[name])
-        if left < 0:
-            raise InputError(f"{name}: a bot has at most {most:,} bytes in all its files")
+            left -= len(contents[name])
+            if left < 0:
+                raise InputError(f"a bot has at most {most:,} bytes in all its files")
     return contents
 
 
@@ -207,7 +214,7 @@ def _walk(
     waiting, seen, number = [("", str(folder))], {os.path.realpath(folder)}, 0
     while waiting:
         prefix, place = waiting.pop()
-        for item in _scan(place, prefix):
+        for item in _scan(place, prefix or "the folder"):
             number += 1
             if number > most:
                 raise InputError(f"more than {most:,} files and folders")
@@ -217,29 +224,19 @@ def _walk(
             is_hidden = item.name == _CACHE or (item.name.startswith(".") and not links)
             if is_hidden if left_out is None else item.name in left_out:
                 continue
-            if not _is_folder(item, name, links=links):
+            with naming(name, OSError):  # a cycle of links
+                is_folder = item.is_dir(follow_symlinks=links)
+            if not is_folder:
                 yield name, item
-            elif not links:  # without links no folder can occur twice
-                waiting.append((f"{name}/", item.path))
             elif (real := os.path.realpath(item)) not in seen:
                 seen.add(real)
                 waiting.append((f"{name}/", item.path))
 
 
-def _scan(place: str, prefix: str) -> Iterator[os.DirEntry[str]]:
-    """Yield the items of a folder, unsorted."""
-    try:
-        with os.scandir(place) as items:
-            yield from items
-    except OSError as error:
-        raise InputError(f"{prefix or 'the folder'}: {error.strerror or error}") from None
-
-
-def _is_folder(item: os.DirEntry[str], name: str, *, links: bool) -> bool:
-    try:
-        return item.is_dir(follow_symlinks=links)
-    except OSError as error:  # a cycle of links
-        raise InputError(f"{name}: {error.strerror or error}") from None
+def _scan(place: str, name: str) -> Iterator[os.DirEntry[str]]:
+    """Yield the items of a folder, unsorted; errors have the name."""
+    with naming(name, OSError), os.scandir(place) as items:
+        yield from items
 
 
 _RUN_BY: Final = {
@@ -257,6 +254,7 @@ _RUN_BY: Final = {
 
 _ELF = b"\x7fELF"
 _SCRIPT = b"#!"
+_MOST_LINE = 256
 
 
 class Location(NamedTuple):
@@ -329,6 +327,27 @@ def why_no_program(words: Sequence[str]) -> str:
     if os.access(path, os.X_OK):
         return f"not on the PATH; write {f'{COMMAND}./{shlex.join(words)}'!r}"
     return f"not executable; `chmod +x {shlex.quote(path)}` makes it so"
+
+
+def after_env(words: Sequence[str]) -> list[str]:
+    """Return the program that `env` starts, as a list; empty for another command.
+
+    >>> after_env(["/usr/bin/env", "-S", "A=1", "node", "x"]), after_env(["node"])
+    (['node'], [])
+    """
+    if not words or Path(words[0]).name != "env":
+        return []
+    return [word for word in words[1:] if not word.startswith("-") and "=" not in word][:1]
+
+
+def script_words(text: bytes) -> list[str]:
+    """Return the words after #! in the first line of a script; empty for another file.
+
+    >>> script_words(b"#!/usr/bin/env node\\n")
+    ['/usr/bin/env', 'node']
+    """
+    line = text[:_MOST_LINE].partition(b"\n")[0]
+    return os.fsdecode(line[2:]).split() if line.startswith(_SCRIPT) else []
 
 
 def _is_program(path: str) -> bool:

@@ -16,13 +16,15 @@ from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
     add_file,
+    after_env,
     find_installed,
     find_program_files,
     read_files,
+    script_words,
 )
 from arena.entries.needs import locate, why_hidden
 from arena.entries.syntax import read_outline, read_outlines
-from arena.errors import InputError
+from arena.errors import InputError, naming
 
 _BOTS = b"bots"  # sources without this word are not parsed
 
@@ -72,7 +74,8 @@ def hash_package(package: Path, folder: Path) -> str:
     sources = {}
     left = MOST_PROGRAM
     for name, path in find_installed(package).items():
-        size = _size(path)
+        with naming(path, OSError):
+            size = path.stat().st_size
         left -= size
         if left < 0:
             raise InputError(f"{package}: larger than {MOST_PROGRAM:,} bytes")
@@ -111,13 +114,6 @@ def _find_imported(
             imported[name] = path.read_bytes()
             waiting += read_outline(imported[name]).bots if _BOTS in imported[name] else ()
     return imported
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _add_files(digest: hashlib._Hash, files: Mapping[str, bytes]) -> None:
@@ -242,13 +238,10 @@ def find_version(words: Sequence[str], files: Mapping[str, bytes]) -> str:
 
     Only an installed interpreter is run, including one that a copied script names after #!.
     """
-    program = [words[0]]
     if words[0].startswith(COPY):
-        line = files.get(words[0].removeprefix(COPY), b"")[:256].partition(b"\n")[0]
-        program = os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
-    if program and Path(program[0]).name == "env":
-        names = [word for word in [*program[1:], *words[1:]] if not word.startswith("-")]
-        program = [word for word in names if "=" not in word]
+        script = script_words(files.get(words[0].removeprefix(COPY), b""))
+        words = [*script, *words[1:]] if script else []
+    program = after_env(words) or words[:1]
     place = shutil.which(program[0]) if program else None
     if place is None or not _INTERPRETERS.fullmatch(Path(place).name):
         return ""

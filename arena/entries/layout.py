@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -56,7 +57,7 @@ class Layout:
         with self._renewing:
             if self._states and not self._has_changed():
                 return
-            _remove(self.folder)
+            remove_tree(self.folder)
             files = self.read()
             for name in (*files, *self.links):
                 check_name(name)
@@ -127,7 +128,7 @@ def own_folder() -> Path:
 
 def _remove_own(folder: Path, process: int) -> None:
     if os.getpid() == process:  # not in a fork
-        _remove(folder)
+        remove_tree(folder)
 
 
 def lay_out_here(label: str, files: Mapping[str, bytes], identity: object) -> Path:
@@ -146,12 +147,27 @@ def check_name(name: str) -> None:
         raise ImportError(f"a packed bot with a file {name!a}, which is not below its folder")
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder that is write-protected."""
-    for place, _, _ in os.walk(folder):
+def remove_tree(path: Path) -> None:
+    """Remove a file, or a folder with its contents, however deeply a bot has nested it.
+
+    It works if a bot has removed the permissions. Links are not followed, and pipes are not opened.
+    """
+    with suppress(OSError):
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
+    folders = [os.fspath(path)]
+    while folders:
         with suppress(OSError):
-            os.chmod(place, stat.S_IRWXU)
-    shutil.rmtree(folder, ignore_errors=True)
+            folder = folders.pop()
+            os.chmod(folder, stat.S_IRWXU)
+            with os.scandir(folder) as items:
+                folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
+    with suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):  # a file, or nested too deeply for Python
+        if path.exists():
+            subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
 
 
 def _look(folder: Path) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -7,13 +7,13 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from arena.entries.archive import MAGIC, MOST_FILES
-from arena.entries.file import MOST_SOURCE, find_files, find_main, read_files
+from arena.entries.file import MOST_SOURCE, find_files, find_main, read_files, replacing
 from arena.entries.syntax import find_syntax_errors
-from arena.errors import InputError, escape
+from arena.errors import InputError, escape, naming
 
 MOST_PACKED = 64 << 20
 """The most bytes of a file that `arena pack` writes."""
@@ -43,8 +43,9 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
     others are placed beside the bot. Raises InputError for files that cannot be packed.
     """
     if os.path.isdir(bot):
-        paths = _paths(bot, "")
-        main, home = _main_of(bot, paths), bot
+        paths, home = _paths(bot, ""), bot
+        with naming(bot):
+            main = find_main(paths)
     else:
         main, home = bot.name, bot.parent
         paths = {main: bot}
@@ -62,32 +63,18 @@ def gather(bot: Path, others: Sequence[Path]) -> tuple[dict[str, bytes], str]:
     files = read_files(paths, bot)
     if files[main].startswith(_ANY_MARK):
         raise InputError(f"{bot}: packed already; pack what it was made of")
-    _check_syntax(files, paths)
-    return files, main
-
-
-def _main_of(bot: Path, names: Iterable[str]) -> str:
-    try:
-        return find_main(names)
-    except InputError as error:
-        raise InputError(f"{bot}: {error}") from None
-
-
-def _check_syntax(files: Mapping[str, bytes], paths: Mapping[str, Path]) -> None:
-    """Raise InputError for a Python file that does not compile."""
     code = {str(paths[name]): code for name, code in files.items() if name.endswith(".py")}
-    for path, error in find_syntax_errors(code).items():
-        raise InputError(f"{path}: {error}")
+    for place, error in find_syntax_errors(code).items():
+        raise InputError(f"{place}: {error}")
+    return files, main
 
 
 def _paths(place: Path, name: str) -> dict[str, Path]:
     """Return a file under this name, or the files of a folder with the name as prefix."""
     if not os.path.isdir(place):
         return {name: place}
-    try:
+    with naming(place):
         return {os.path.join(name, below): path for below, path in find_files(place).items()}
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
 
 
 def _name_beside(place: Path, home: Path) -> str:
@@ -145,23 +132,9 @@ def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: boo
         raise InputError(f"{path}: exists already; {how}")
     if path.suffix != ".py":
         raise InputError(f"{path}: a bot's file ends in .py")
-    try:
-        _replace(real, content)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
+    with naming(path, OSError), replacing(Path(real)) as part:
+        part.write_bytes(content)
     return there
-
-
-def _replace(path: str, content: bytes) -> None:
-    """Write a file atomically: first under another name beside it, then by renaming it."""
-    part = Path(f"{path}.{os.getpid()}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def read_packed(source: bytes) -> tuple[bytes, bytes] | None:

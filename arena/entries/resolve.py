@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bots
 from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES
@@ -53,12 +53,15 @@ from arena.entries.spec import (
     plain_params,
 )
 from arena.entries.syntax import check_archive, read_outline
-from arena.errors import InputError
+from arena.errors import InputError, naming
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 BOTS = Path(bots.__path__[0])
 """The folder of the bots that a spec can give by name only."""
 
-GROUP = "arena.bots"
+_GROUP = "arena.bots"  # of entry points
 
 
 def resolve(
@@ -90,13 +93,9 @@ def resolve(
         entry = _of_command(text, spec.target, merged, needed)
     else:
         entry = _of_python(text, spec.target, merged, needed)
-    label = spec.label if label is None else label
-    if label is not None:
-        entry = replace(entry, label=label)
-    if lane is not None:
-        entry = replace(entry, lane=lane)
-    if needed:
-        entry = replace(entry, needs=needed)
+    changes: dict[str, Any] = {"label": spec.label if label is None else label, "lane": lane}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    entry = replace(entry, needs=needed, **changes)
     check_label(text, entry.label)
     lanes = [name for name in LANES if name != "inproc" or not entry.command]
     if entry.lane not in lanes:
@@ -255,10 +254,8 @@ def _of_command(spec: str, target: str, params: dict[str, Any], needs: Sequence[
     if shutil.which(words[0]) is None:
         raise InputError(f"bot {spec!r}: {words[0]}: {why_no_program(words)}")
     copied = copy_command(words, needs)
-    try:
+    with naming(f"bot {spec!r}"):
         sha256 = hash_command(words, copied.files, copied.stays)
-    except InputError as error:
-        raise InputError(f"bot {spec!r}: {error}") from None
     files = copied.files
     return Entry(
         label=default_label(target, params),
@@ -293,7 +290,8 @@ def _locate(target: str) -> Location:
         raise InputError(
             "a class or function of a Python program, which only a program can pass to the arena"
         )
-    module = _entry_points().get(target, target)
+    named = {point.name: point.value.partition(":")[0] for point in entry_points()}
+    module = named.get(target, target)
     if "." not in target and module == target:
         near = difflib.get_close_matches(target, _names(), n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_names())}"
@@ -310,9 +308,8 @@ def _locate(target: str) -> Location:
     return location
 
 
-def _entry_points() -> dict[str, str]:
-    """Return the modules of the bots that installed packages offer, by name."""
+def entry_points() -> metadata.EntryPoints:
+    """Return the entry points of the bots that installed packages offer."""
     from importlib import metadata  # here, because it takes 15 ms and few bots need it
 
-    points = metadata.entry_points(group=GROUP)
-    return {point.name: point.value.partition(":")[0] for point in points}
+    return metadata.entry_points(group=_GROUP)

@@ -18,7 +18,7 @@ import msgspec
 
 from arena.errors import ArenaError, WorkerDied, escape_lines
 from arena.executors.log import Line
-from arena.lanes.evidence import MOST_OUTPUT
+from arena.lanes.evidence import MOST_OUTPUT, write_all
 from arena.lanes.faults import KINDS, Fault, one_line
 from arena.tournament import judged
 from arena.tournament.judged import JudgedGame
@@ -209,9 +209,7 @@ def pack(kind: int, data: bytes = b"") -> bytes:
 
 def send(descriptor: int, kind: int, data: bytes = b"") -> None:
     """Write a frame; raises OSError if the other end is closed."""
-    rest = memoryview(pack(kind, data))
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    write_all(descriptor, pack(kind, data))
 
 
 def receive(descriptor: int) -> tuple[int, bytes]:
@@ -257,12 +255,6 @@ class Failed(NamedTuple):
 
 
 Answer: TypeAlias = "Played | Asking | LastWords | Failed | Line"
-_KINDS: Final = {
-    Asking: ASKING,
-    LastWords: WORDS,
-    Failed: FAILED,
-    Line: LOGGED,
-}
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -317,6 +309,11 @@ def _check_failed(result: GameResult, chunk: Chunk) -> GameResult:
     return result
 
 
+def _is_of(chunk: Chunk, asking: Asking) -> bool:
+    """Return whether a question can be asked in a game of the chunk."""
+    return (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1)
+
+
 def _places(chunk: Chunk) -> list[tuple[int, int]]:
     pairs = range(chunk.first, chunk.first + chunk.pairs)
     return [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
@@ -330,36 +327,32 @@ def most_bytes(chunks: Iterable[Chunk]) -> int:
 
 def write_answer(answer: Answer) -> bytes:
     """Return a message of a worker as a frame."""
-    if isinstance(answer, Played):
-        return pack(PLAYED, msgspec.msgpack.encode(to_part(answer)))
-    return pack(_KINDS[type(answer)], msgspec.msgpack.encode(answer))
+    data = to_part(answer) if isinstance(answer, Played) else answer
+    kind = next(kind for kind, type_ in _TYPES.items() if isinstance(data, type_))
+    return pack(kind, msgspec.msgpack.encode(data))
 
 
 def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
     """Return a message of a worker that plays this chunk; raises Garbled for anything invalid."""
     try:
-        if kind == WORDS:
-            return _words.decode(data)
-        if kind == LOGGED:
-            return _line.decode(data)
-        if kind == PLAYED and chunk:
-            return from_part(_part.decode(data), chunk)
-        if kind == FAILED and chunk:
-            return Failed(_check_failed(_failed.decode(data).result, chunk))
-        if kind == ASKING and chunk:
-            asking = _asking.decode(data)
-            if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):
-                return asking
+        told = _decoders[kind].decode(data) if kind in _decoders else None
     except (msgspec.DecodeError, RecursionError) as error:
         raise Garbled(f"its answer cannot be read: {error}") from None
+    if isinstance(told, LastWords | Line):
+        return told
+    if isinstance(told, Part) and chunk:
+        return from_part(told, chunk)
+    if isinstance(told, Failed) and chunk:
+        return Failed(_check_failed(told.result, chunk))
+    if isinstance(told, Asking) and chunk and _is_of(chunk, told):
+        return told
     raise Garbled("it said what it was not asked for")
 
 
-_part = msgspec.msgpack.Decoder(Part)
-_failed = msgspec.msgpack.Decoder(Failed)
-_asking = msgspec.msgpack.Decoder(Asking)
-_words = msgspec.msgpack.Decoder(LastWords)
-_line = msgspec.msgpack.Decoder(Line)
+_TYPES = {PLAYED: Part, ASKING: Asking, WORDS: LastWords, FAILED: Failed, LOGGED: Line}
+_decoders: dict[int, msgspec.msgpack.Decoder[Any]] = {
+    kind: msgspec.msgpack.Decoder(type_) for kind, type_ in _TYPES.items()
+}
 
 _FORFEIT: Final = "forfeit"
 _DRAW: Final = "draw"

@@ -118,13 +118,17 @@ class Halves:
         self._open.append(_Open(chunk, whole=self.whole))
 
     def _take(self, seat: Seat) -> Chunk | None:
-        """Return the first piece of a seat; of any seat for whole chunks or a single worker."""
+        """Return the first piece that a worker of this seat may play."""
         for opened in self._open:
             for piece in opened.waiting:
-                if self.workers == 1 or self.whole or piece.seats == (seat,):
+                if self._may_play(seat, piece, opened.chunk):
                     opened.waiting.remove(piece)
                     return piece
         return None
+
+    def _may_play(self, seat: Seat, piece: Chunk, _chunk: Chunk) -> bool:
+        """Return whether a piece is of this seat; whole chunks and a single worker have none."""
+        return self.workers == 1 or self.whole or piece.seats == (seat,)
 
     def turn(self) -> bool:
         """Return whether new workers have more to play, when all workers are idle."""
@@ -174,12 +178,12 @@ class Phases(Halves):
         self._taken = 0  # chunks of the block
         self._began = 0.0
 
-    def next(self, worker: int) -> Chunk | None:  # noqa: ARG002 (all workers are alike)
+    def next(self, worker: int) -> Chunk | None:
         """Return the next piece for a worker, None if there is nothing to play in this phase."""
         self._drop_decided()
         if not self._open and self._taken:
             return None  # the block has ended
-        while (piece := self._take_of_phase()) is None and self._may_take():
+        while (piece := self._take(worker % 2)) is None and self._may_take():
             chunk = self.work.next()
             if chunk is None:
                 break
@@ -196,13 +200,9 @@ class Phases(Halves):
         is_full = self._taken >= _MOST_CHUNKS * self.workers
         return self._phase == _FIRST and not (is_long or is_full)
 
-    def _take_of_phase(self) -> Chunk | None:
-        for opened in self._open:
-            for piece in opened.waiting:
-                if self._phase_of(piece, opened.chunk) == self._phase:
-                    opened.waiting.remove(piece)
-                    return piece
-        return None
+    def _may_play(self, _seat: Seat, piece: Chunk, chunk: Chunk) -> bool:
+        """Return whether a piece is of this phase."""
+        return self._phase_of(piece, chunk) == self._phase
 
     def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[int, int]:
         """Return the phase of a piece of a chunk: the version of its pairing, then its half."""

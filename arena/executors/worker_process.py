@@ -29,7 +29,8 @@ from arena.executors.answers import (
 )
 from arena.executors.log import Reporter, log_to, logger
 from arena.executors.worker import Worker, play_here
-from arena.lanes.cleanup import FOLDER_VARIABLE, die_with, kill_orphans
+from arena.lanes.cleanup import FOLDER_VARIABLE, kill_orphans
+from arena.lanes.confine import die_with
 from arena.lanes.evidence import ROOT, Output, write_all
 from arena.lanes.faults import one_line
 from arena.lanes.launch import THREADS, Program

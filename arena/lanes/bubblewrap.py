@@ -46,16 +46,12 @@ class User:
     def __init__(self, number: int) -> None:
         """Reserve a user id; raises OSError if another jail uses it."""
         self.number = number
-        self._lock: int | None = None
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
-            lock.bind(_NAME.format(number))
-            self._lock = lock.detach()
+        self._lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._lock.bind(_NAME.format(number))
 
     def close(self) -> None:
         """Release the user id."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._lock.close()
 
     def __del__(self) -> None:
         self.close()

@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import signal
-import stat
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import psutil
 
 from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
+from arena.entries.layout import remove_tree
+from arena.lanes.confine import set_process
 
 RUN: Final = "run-"
 """The prefix of the names of runs' folders."""
@@ -60,14 +60,26 @@ class Group(NamedTuple):
         return 0.0
 
     def kill(self) -> None:
-        """Kill all processes of the group at once (Linux 5.14)."""
+        """Kill all processes of the group at once, if this user is permitted to (Linux 5.14)."""
         if self.folder:
-            _kill(self.folder)
+            path = self.folder / "cgroup.kill"
+            with suppress(OSError), open(os.open(path, os.O_WRONLY), "w") as file:
+                file.write("1")
 
     def remove(self) -> None:
-        """Kill the processes of the group, and remove it."""
-        if self.folder:
-            _remove_tree(self.folder)
+        """Kill the processes in the group and in those below it, and remove the groups."""
+        self.kill()
+        for _ in range(_TRIES):
+            if self.folder is None:
+                return
+            try:
+                for below in [path for path in self.folder.iterdir() if path.is_dir()]:
+                    Group(below).remove()
+                self.folder.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError:
+                time.sleep(_PAUSE)
 
 
 def make_group(folder: Path) -> Group:
@@ -150,39 +162,15 @@ def groups_of_run(name: str) -> Iterator[None]:
 
 def remove_groups(name: str) -> None:
     """Kill the processes in the group of a run and in those below it, and remove the groups."""
-    group = _group_of(name)
-    if group and name.startswith(RUN):
-        _remove_tree(group)
-
-
-def _kill(group: Path) -> None:
-    """Kill the processes of a group if it exists and this user is permitted to (Linux 5.14)."""
-    path = group / "cgroup.kill"
-    with suppress(OSError), open(os.open(path, os.O_WRONLY), "w") as file:
-        file.write("1")
-
-
-def _remove_tree(group: Path) -> None:
-    """Kill the processes in a group and in those below it, and remove the groups."""
-    _kill(group)
-    for _ in range(_TRIES):
-        try:
-            for below in [path for path in group.iterdir() if path.is_dir()]:
-                _remove_tree(below)
-            group.rmdir()
-        except FileNotFoundError:
-            return
-        except OSError:
-            time.sleep(_PAUSE)
-        else:
-            return
+    if name.startswith(RUN):
+        Group(_group_of(name)).remove()
 
 
 TERMINATION = tuple(one for one in signal.Signals if one.name in ("SIGTERM", "SIGHUP"))
 """Signals that end the program, as Ctrl-C does; Windows lacks the second."""
 
 _SWEEPS = 50
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 _HAS_PROC = os.path.exists("/proc/self/environ")
 
 _adopting = False
@@ -195,29 +183,6 @@ def remove_folder(folder: Path) -> None:
     remove_groups(folder.name)
     sweep(folder)
     remove_tree(folder)
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a file, or a folder with its contents, however deeply a bot has nested it.
-
-    It works if a bot has removed the permissions. Links are not followed, and pipes are not opened.
-    """
-    with suppress(OSError):
-        if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
-            return
-    folders = [os.fspath(path)]
-    while folders:
-        with suppress(OSError):
-            folder = folders.pop()
-            os.chmod(folder, stat.S_IRWXU)
-            with os.scandir(folder) as items:
-                folders += [item.path for item in items if item.is_dir(follow_symlinks=False)]
-    with suppress(RecursionError):
-        shutil.rmtree(path, ignore_errors=True)
-    with suppress(OSError):  # a file, or nested too deeply for Python
-        if path.exists():
-            subprocess.run(["rm", "-rf", "--", path], capture_output=True, check=False)
 
 
 def sweep(folder: Path, waiting: Callable[[], None] = lambda: None) -> None:
@@ -239,17 +204,13 @@ def _started_for(folder: str) -> Iterator[psutil.Process]:
     """
     for pid in psutil.pids():
         with suppress(psutil.Error, OSError):
-            if _HAS_PROC and os.fsencode(folder) not in _environment_of(pid):
+            path = Path(f"/proc/{pid}/environ")
+            if _HAS_PROC and os.fsencode(folder) not in path.read_bytes():
                 continue
             process = psutil.Process(pid)
             value = process.environ().get(FOLDER_VARIABLE, "")
             if value == folder or value.startswith(f"{folder}{os.sep}"):
                 yield process
-
-
-def _environment_of(pid: int) -> bytes:
-    with open(f"/proc/{pid}/environ", "rb") as file:
-        return file.read()
 
 
 def kill_all(processes: list[psutil.Process]) -> bool:
@@ -272,23 +233,7 @@ def adopt_orphans() -> None:
     do it: in a program of the library's user, that user's orphans would be taken for a bot's.
     """
     global _adopting
-    _adopting = _set_process(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends (Linux); exit if it has ended."""
-    _set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def _set_process(option: int, value: int) -> bool:
-    """Set an option of this process with prctl; return whether that succeeded."""
-    if sys.platform != "linux":
-        return False
-    import ctypes
-
-    return bool(ctypes.CDLL(None).prctl(option, value) == 0)
+    _adopting = set_process(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def children() -> set[psutil.Process]:
@@ -332,11 +277,8 @@ def exit_on_termination() -> Iterator[None]:
     """Make SIGTERM and SIGHUP raise SystemExit, so that `finally` blocks run as after Ctrl-C.
 
     Inside `interrupt_on_termination` they raise KeyboardInterrupt. SIGHUP stays ignored under
-    nohup. Only the main thread can handle signals: in another one nothing is changed.
+    nohup.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def end(number: int, _frame: object) -> None:
         _terminations.append(number)
@@ -345,12 +287,27 @@ def exit_on_termination() -> Iterator[None]:
         raise KeyboardInterrupt
 
     heard = [one for one in TERMINATION if signal.getsignal(one) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, end) for number in heard}
-    try:
+    with _handling(heard, end):
         yield
-    finally:
-        for number, handler in before.items():
+
+
+@contextmanager
+def _handling(
+    numbers: Sequence[int], handler: Callable[[int, FrameType | None], object]
+) -> Iterator[dict[int, Any]]:
+    """Handle signals in this way during the block; yield how they were handled before.
+
+    Only the main thread can handle signals: in another one nothing is changed.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in numbers if is_main}
+    try:
+        for number in before:
             signal.signal(number, handler)
+        yield before
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 @contextmanager
@@ -386,20 +343,9 @@ def signals_held() -> Iterator[None]:
     So a new folder or process is registered for its removal, and a removal is not interrupted. A
     signal that Python does not handle is not deferred.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals raise exceptions only in the main thread
-        return
     came: list[tuple[int, FrameType | None]] = []
-    before: dict[int, Callable[[int, FrameType | None], object]] = {}
-    for ending in (signal.SIGINT, *TERMINATION):
-        if callable(handler := signal.getsignal(ending)):
-            before[ending] = handler
-    try:
-        for number in before:
-            signal.signal(number, lambda *signalled: came.append(signalled))
+    heard = [one for one in (signal.SIGINT, *TERMINATION) if callable(signal.getsignal(one))]
+    with _handling(heard, lambda *signalled: came.append(signalled)) as before:
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if came:
         before[came[0][0]](*came[0])

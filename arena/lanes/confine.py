@@ -56,15 +56,20 @@ def limit(megabytes: int, processes: int = 0) -> None:
         resource.setrlimit(kind, (soft if name == "STACK" else hard, hard))
 
 
-def die_with_parent() -> None:
+def die_with(parent: int) -> None:
     """Have the kernel kill this process when its parent ends (Linux); exit if it has ended."""
-    parent = os.getppid()
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    set_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before prctl was called
-        sys.exit(1)
+        os._exit(1)
+
+
+def set_process(option: int, value: int) -> bool:
+    """Set an option of this process with prctl (Linux); return whether that succeeded."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    return bool(ctypes.CDLL(None).prctl(option, value) == 0)
 
 
 def execute(command: list[str]) -> None:
@@ -79,5 +84,5 @@ def execute(command: list[str]) -> None:
 
 if __name__ == "__main__":
     limit(int(sys.argv[1]))
-    die_with_parent()
+    die_with(os.getppid())
     execute(sys.argv[2:])

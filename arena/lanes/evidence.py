@@ -84,8 +84,9 @@ class Output(io.TextIOBase):
 
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of the data, however many writes it takes."""
-    while data:
-        data = data[os.write(descriptor, data) :]
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def settle(text: str) -> str:

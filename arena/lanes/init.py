@@ -24,7 +24,7 @@ SOCKETS = 32
 _PRIVATE = "/tmp"
 _REMOUNT, _SAFE, _NOEXEC = 0x20, 0x2 | 0x4, 0x8  # MS_REMOUNT, MS_NOSUID | MS_NODEV, MS_NOEXEC
 _READ_ONLY, _UNTOLD = 0x1, "size=1m,nr_inodes=100k"  # MS_RDONLY
-_PR_SET_DUMPABLE, _PR_SET_SECCOMP = 4, 22
+_PR_SET_DUMPABLE = 4
 _SECCOMP = {"x86_64": 317, "aarch64": 277}  # the number of the system call
 _FILTER, _NEW_LISTENER = 1, 8  # SECCOMP_SET_MODE_FILTER and a flag
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101  # SECCOMP_IOCTL_NOTIF_RECV and _SEND
@@ -81,22 +81,17 @@ def bound_folders() -> None:
     os.chmod(_PRIVATE, 0o1777)
 
 
-def listen(watch: bytes) -> int:
-    """Install a filter for this process and the bot; return the descriptor of its notifications."""
-    number = _SECCOMP[os.uname().machine]
-    steps = ctypes.create_string_buffer(watch, len(watch))
-    program = _Program(len(watch) // 8, ctypes.addressof(steps))
-    words = (number, _FILTER, _NEW_LISTENER, ctypes.byref(program))
+def install(filter_: bytes, flags: int = 0) -> int:
+    """Install a filter for this process and its children; an empty one allows everything.
+
+    With the flag _NEW_LISTENER, return the descriptor of its notifications.
+    """
+    if not filter_:
+        return -1
+    steps = ctypes.create_string_buffer(filter_, len(filter_))
+    program = _Program(len(filter_) // 8, ctypes.addressof(steps))
+    words = (_SECCOMP[os.uname().machine], _FILTER, flags, ctypes.byref(program))
     return _checked(_libc.syscall(*words), "filter")
-
-
-def install(filter_: bytes) -> None:
-    """Install a filter for this process."""
-    if filter_:
-        steps = ctypes.create_string_buffer(filter_, len(filter_))
-        program = _Program(len(filter_) // 8, ctypes.addressof(steps))
-        words = (_PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0)
-        _checked(_libc.prctl(*words), "filter")
 
 
 def give_up_rights() -> None:
@@ -181,7 +176,7 @@ def main(words: list[str]) -> None:
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
     bound_folders()
     limit(megabytes, processes if os.getuid() else 0)  # root's other processes must not count
-    listener = listen(watch) if watch else -1
+    listener = install(watch, _NEW_LISTENER)
     if child := os.fork():
         limit(megabytes, processes)
         give_up_rights()

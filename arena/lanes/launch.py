@@ -233,14 +233,15 @@ sys.path[last + 1 : last + 1] = {path!r}
 class Program:
     """A child process that runs a Python program of the arena; its standard error is kept.
 
-    It executes a `statement`, with `path` on its module path, in a session of its own. `pipes` are
-    options of `subprocess.Popen` for its streams, descriptors, folder and environment.
+    It executes a `statement` in a session of its own. The folders of `path` come after Python's own
+    modules, and before site-packages, where another arena may be installed. `pipes` are options of
+    `subprocess.Popen` for its streams, descriptors, folder and environment.
     """
 
     def __init__(self, statement: str, path: Sequence[str] = (ROOT,), **pipes: Any) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", write_program(statement, path)],
+            [sys.executable, "-P", "-c", _BEGIN.format(path=[*path], statement=statement)],
             stderr=self._complaints,
             start_new_session=True,
             **pipes,
@@ -263,12 +264,3 @@ class Program:
         said = [one_line(line) for line in lines if line.strip()]
         self._complaints.close()
         return said[-1] if said else ""
-
-
-def write_program(statement: str, path: Sequence[str] = (ROOT,)) -> str:
-    """Return the text of a program that executes a statement with these folders on its path.
-
-    They come after Python's own modules, and before site-packages, where another arena may be
-    installed.
-    """
-    return _BEGIN.format(path=[*path], statement=statement)

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from arena.entries.file import after_env, script_words
+
 TOOLS: Final = (
     *("awk", "basename", "cat", "cut", "date", "dirname", "echo", "env", "expr", "false", "find"),
     *("grep", "head", "ls", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "seq", "sh"),
@@ -43,7 +45,7 @@ def programs_of(words: list[str]) -> list[Path]:
     A shell and its usual tools are always included.
     """
     found: dict[Path, None] = {}
-    waiting = [words[0], *_after_env(words), *TOOLS]
+    waiting = [words[0], *after_env(words), *TOOLS]
     while waiting:
         place = shutil.which(waiting.pop(0))
         if place and (path := Path(os.path.abspath(place))) not in found:
@@ -52,20 +54,11 @@ def programs_of(words: list[str]) -> list[Path]:
     return [path for path in found if any(map(path.is_relative_to, OF_SYSTEM))]
 
 
-def _after_env(words: list[str]) -> list[str]:
-    """Return the program that `env` starts, as a list; empty for another command."""
-    if Path(words[0]).name != "env":
-        return []
-    names = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    return names[:1]
-
-
 def _first_line(path: Path) -> list[str]:
     """Return the programs that a script names after #!."""
     with suppress(OSError), path.open("rb") as file:
-        line = file.readline(_MOST_LINE)
-        if line.startswith(b"#!") and (words := os.fsdecode(line[2:]).split()):
-            return [words[0], *_after_env(words)]
+        words = script_words(file.readline(_MOST_LINE))
+        return [*words[:1], *after_env(words)]
     return []
 
 

@@ -1,4 +1,4 @@
-"""Measure the processor time and the memory of all processes of a bot, from outside them."""
+"""Measure time and memory of all processes of a bot, and see what they wait for, from outside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import psutil
 
-from arena.lanes.cleanup import descendants
 from engine.strategy import Spent
 
 _PROC = Path("/proc")
@@ -51,10 +50,6 @@ def read_usage(pid: int, most: int, private: str = "") -> Usage:
 
 def find_below(pid: int) -> list[int]:
     """Return the ids of a process's descendants, each after its parent."""
-    if not _LISTS_CHILDREN:
-        with suppress(psutil.Error):
-            return [process.pid for process in descendants(psutil.Process(pid))]
-        return []
     found = [pid]
     for parent in found:
         found += find_children(parent)
@@ -86,10 +81,18 @@ def _resident(pid: int) -> int:
 
 def _tables(pid: int) -> int:
     """Return the bytes of a process's page tables."""
-    with suppress(OSError, IndexError):  # it has ended: a zombie has no page tables
+    return int(read_status(pid).get("VmPTE", "0").split()[0]) * _KIB
+
+
+def read_status(pid: int) -> dict[str, str]:
+    """Return the fields of /proc/PID/status by name, none if the process has ended.
+
+    A process that is ending (a zombie) has no fields about its memory.
+    """
+    with suppress(OSError):
         text = (_PROC / str(pid) / "status").read_text(errors="replace")
-        return int(text.partition("\nVmPTE:")[2].split(maxsplit=1)[0]) * _KIB
-    return 0
+        return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    return {}
 
 
 def _shared_out(pids: list[int], folder: int) -> int:
@@ -147,10 +150,7 @@ def read_held(pids: Sequence[int]) -> Held:
     """
     data = resident = threads = files = 0
     for pid in pids:
-        fields: dict[str, str] = {}
-        with suppress(OSError, ValueError):
-            text = (_PROC / str(pid) / "status").read_text(errors="replace")
-            fields = dict(line.split(":", 1) for line in text.splitlines())
+        fields = read_status(pid)
         of_data, of_memory, of_threads = (
             int(fields.get(name, "0").split()[0]) for name in ("VmData", "RssAnon", "Threads")
         )
@@ -317,3 +317,35 @@ def _of_ended_children(pid: int) -> float:
 def read_stat(pid: int) -> list[str]:
     """Return the fields after the name in /proc/PID/stat; raises OSError."""
     return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+
+
+_READING = ("pipe_read", "anon_pipe_read")  # the name depends on the kernel's version
+_WAITING = (*_READING, "do_wait")  # for input, or for a child
+_ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
+
+
+def has_closed(pids: Sequence[int], pipe: int) -> bool:
+    """Return whether no process among these has the pipe with this inode open any more.
+
+    False if their descriptors cannot be read or change meanwhile. False also while a process is
+    ending: it has closed its descriptors, but its exit status is not known yet.
+    """
+    with suppress(OSError):
+        folders = [f"/proc/{pid}/fd" for pid in pids]
+        files = [f"{folder}/{name}" for folder in folders for name in os.listdir(folder)]
+        is_open = f"pipe:[{pipe}]" in map(os.readlink, files)
+        return not (is_open or any(int(read_stat(pid)[6]) & _ENDING for pid in pids))
+    return False
+
+
+def wait_for_input(pids: Sequence[int]) -> bool:
+    """Return whether all threads of these processes wait for input from a pipe, or for a child.
+
+    If no other process writes into their pipes, they wait for ever. False if the state of a
+    thread cannot be read.
+    """
+    waits: list[str] = []
+    with suppress(OSError):
+        threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
+        waits = [(thread / "wchan").read_text() for thread in threads]
+    return all(where in _WAITING for where in waits) and any(where in _READING for where in waits)

@@ -22,8 +22,18 @@ from arena.lanes.jail import HOME, most_processes
 from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
-from arena.lanes.meter import Held, Meter, Room, Stopwatch, find_below, read_held, read_usage
-from arena.lanes.pipes import Pipes, has_closed, wait_for_input
+from arena.lanes.meter import (
+    Held,
+    Meter,
+    Room,
+    Stopwatch,
+    find_below,
+    has_closed,
+    read_held,
+    read_usage,
+    wait_for_input,
+)
+from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
 from engine import Rules
 from engine.strategy import Spent
@@ -134,13 +144,8 @@ class BotProcess:
         except Forfeit as forfeit:
             raise self._kill_for(self._failed_start(forfeit)) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
-        self._watch = Stopwatch(Meter(pid, self._main(), self._group.used))
-
-    def _main(self) -> int:
-        """Return the id of the bot's own process, below those of the jail."""
-        assert self._process is not None
-        members = [self._process.pid, *find_below(self._process.pid)]
-        return members[min(_ABOVE, len(members) - 1) if self.launch.contained else 0]
+        main, *_ = self._own() or [pid]
+        self._watch = Stopwatch(Meter(pid, main, self._group.used))
 
     def _failed_start(self, forfeit: Forfeit) -> Forfeit:
         """Return the forfeit of a bot whose program failed to start."""

@@ -14,9 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, require_posix
 from arena.lanes.bubblewrap import IS_ROOT
-from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, remove_tree, signals_held
+from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, signals_held
 
 
 def lock_file(path: Path) -> int:

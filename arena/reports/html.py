@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from arena.errors import InputError, not_installed
 from arena.reports.blocks import Cell, Chart, Report, Table, to_markdown, write_cell
 from arena.reports.charts import STEP, Spec
-from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, replacing, write_text
+from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import SCRIPTS, STYLES, frame, render, static
 from arena.tables.table_columns import Column, Kind
 
@@ -193,10 +193,9 @@ def chart_bundle() -> str:
     import vl_convert
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
-    with suppress(OSError):  # then it is made again next time
+    with suppress(OSError, InputError):  # then it is made again next time
         kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with replacing(kept) as part:
-            part.write_text(bundle, encoding="utf-8")
+        write_text(kept, bundle)
     return bundle
 
 

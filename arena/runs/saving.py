@@ -14,6 +14,7 @@ from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.entries.file import replacing
 from arena.errors import ChangedBots, InputError
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
@@ -25,7 +26,6 @@ from arena.store.folder import (
     RunFolder,
     Writer,
     part_of,
-    replacing,
 )
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run

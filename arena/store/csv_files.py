@@ -15,11 +15,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
-from arena.entries.file import read_file
+from arena.entries.file import read_file, replacing
 from arena.errors import InputError
 from arena.lanes.faults import BY_RULE
 from arena.store.database import Database
-from arena.store.folder import TIMINGS, part_of, replacing
+from arena.store.folder import TIMINGS, part_of
 from arena.store.parquet import GUARDED
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing

@@ -81,7 +81,72 @@ FRESH: Final = "; a run with --fresh starts over"
 """Advice for a store that cannot be used."""
 
 
-class Database:
+class SqliteFile:
+    """An SQLite file of the arena; errors of the database are raised with its name."""
+
+    path: Path | None
+    connection: sqlite3.Connection
+    faults: tuple[type[Exception], ...] = (sqlite3.Error, UnicodeDecodeError)
+    """The errors of a damaged file; a message of SQLite quotes bytes."""
+
+    error: type[ArenaError] = ArenaError
+    advice = ""
+    """What these errors become, and what follows their message."""
+
+    def mark(self, application: int, number: int) -> None:
+        """Write into the header what the file is for, and the number of its format."""
+        self.connection.execute(f"PRAGMA application_id = {application}")
+        self.connection.execute(f"PRAGMA user_version = {number}")
+
+    def check(self, application: int, number: int, foreign: str, advice: str) -> None:
+        """Raise InputError if the header has another application, or a format that is not read.
+
+        `foreign` is the message for the first, `advice` follows the message for the second.
+        """
+        if self.one("PRAGMA application_id") != application:
+            raise InputError(f"{self.path}: {foreign}")
+        try:
+            check_format(self.one("PRAGMA user_version"), number, self.find_maker())
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}{advice}") from None
+
+    def find_maker(self) -> str:
+        """Return the version of the arena that made the file, empty if it is not known."""
+        return ""
+
+    def one(self, query: str, *values: Any) -> Any:
+        """Return the first value of the first row, None without a row."""
+        row = self.connection.execute(query, values).fetchone()
+        return None if row is None else row[0]
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Run the block as one transaction, during which no other process can write."""
+        with self.errors():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self.connection.in_transaction:  # a full disk may have rolled it back
+                    self.connection.execute("ROLLBACK")
+                raise
+            self.connection.execute("COMMIT")
+
+    @contextmanager
+    def errors(self, kind: type[ArenaError] | None = None, advice: str = "") -> Iterator[None]:
+        """Convert errors of the database into errors of this class, which name the file."""
+        try:
+            yield
+        except self.faults as error:
+            message = f"{self.path or 'the games in memory'}: {error}{advice or self.advice}"
+            raise (kind or self.error)(message) from None
+
+    def close(self) -> None:
+        """Close the file, which then has everything that was committed."""
+        self.connection.close()
+
+
+class Database(SqliteFile):
     """The database of one run; without a path it is a temporary file, deleted on close.
 
     The changes between two calls of `commit` are one transaction. Every error of the database is
@@ -132,19 +197,13 @@ class Database:
             other.connection.close()
 
     def _check(self) -> None:
-        if self.one("PRAGMA application_id") != _APPLICATION:
-            raise InputError(
-                f"{self.path}: a database, but not one of a run; choose another folder"
-            )
-        try:
-            check_format(self.one("PRAGMA user_version"), FORMAT, self._find_maker())
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}{FRESH}") from None
+        foreign = "a database, but not one of a run; choose another folder"
+        self.check(_APPLICATION, FORMAT, foreign, FRESH)
         if damage := find_damage(self.connection):
             raise InputError(f"{self.path}: damaged: {damage}{FRESH}")
         self._begin()
 
-    def _find_maker(self) -> str:
+    def find_maker(self) -> str:
         """Return the version of the arena in a store's manifest, if the format has a manifest."""
         is_table = "SELECT sql LIKE 'CREATE TABLE %' FROM sqlite_master WHERE name = 'run'"
         with suppress(sqlite3.DatabaseError, ValueError, TypeError, RecursionError):
@@ -155,8 +214,7 @@ class Database:
 
     def _create(self) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
-        self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-        self.connection.execute(f"PRAGMA user_version = {FORMAT}")
+        self.mark(_APPLICATION, FORMAT)
         self._begin()
         for statement in SCHEMA.split(";"):
             self.connection.execute(statement)
@@ -196,10 +254,6 @@ class Database:
             self.connection.rollback()
             self.connection.execute("BEGIN")
 
-    def close(self) -> None:
-        """Close the database, which then is a single file with everything committed."""
-        self.connection.close()
-
     def rows(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query, holding at most a thousand in memory."""
         with self.errors(InputError):
@@ -210,19 +264,6 @@ class Database:
     def _fetch(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
         with self.errors(InputError):
             return cursor.fetchmany(_FETCHED)
-
-    def one(self, query: str) -> Any:
-        """Return the first value of the first row, None without a row."""
-        row = self.connection.execute(query).fetchone()
-        return None if row is None else row[0]
-
-    @contextmanager
-    def errors(self, kind: type[ArenaError] = ArenaError, advice: str = "") -> Iterator[None]:
-        """Convert errors of the database into errors of this class, which name the file."""
-        try:
-            yield
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a message quotes bytes
-            raise kind(f"{self.path or 'the games in memory'}: {error}{advice}") from None
 
 
 def is_foreign(path: Path) -> bool:

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-from arena.errors import ArenaError, InputError
+from arena.entries.file import replacing
+from arena.errors import ArenaError, InputError, naming
 from arena.lanes.scratch import lock_file
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
@@ -230,30 +231,12 @@ def part_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-@contextmanager
-def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
-    """Yield a temporary path for a file that then replaces `path` atomically.
-
-    It is `part` if given, over anything that a killed process left there, or a file of this
-    thread's own. It is removed if writing fails.
-    """
-    part = part or path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    part.unlink(missing_ok=True)
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def write_text(path: Path, text: str) -> None:
     """Write a file atomically, making its folder; raises InputError, which names the file."""
-    try:
+    with naming(f"{path}: cannot be written", OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             part.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager

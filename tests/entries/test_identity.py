@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,10 @@ def test_a_package_without_init_is_the_folder_of_its_module(package: Path) -> No
 def test_a_module_of_no_package_is_its_file(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with an entry point whose package is one module."""
     (package.parent / "their_module.py").write_text("bot = 1")
-    monkeypatch.setattr("arena.entries.resolve._entry_points", lambda: {"theirs": "their_module"})
+    offered = [EntryPoint("theirs", "their_module", "arena.bots")]
+    monkeypatch.setattr("arena.entries.resolve.entry_points", lambda: offered)
     assert identity("theirs") == hashlib.sha256(b"bot = 1").hexdigest()
-    monkeypatch.setattr("arena.entries.resolve._entry_points", lambda: {"theirs": "their_pack"})
+    offered[0] = EntryPoint("theirs", "their_pack", "arena.bots")
     before = identity("theirs")
     (package / "high" / "weights.npz").write_text("other")
     assert identity("theirs") != before

@@ -143,7 +143,7 @@ def test_a_list_of_bots_says_so_of_that_one(
     (tmp_path / "costly_one.py").write_bytes(COSTLY["signs"])
     monkeypatch.syspath_prepend(tmp_path)
     offered = [EntryPoint("mine", "costly_one:bot", "arena.bots")]
-    monkeypatch.setattr("arena.entries.catalogue._points", lambda: offered)
+    monkeypatch.setattr("arena.entries.catalogue.entry_points", lambda: offered)
     described = [one.description for one in catalogue() if one.name == "mine"]
     assert described == [f"(cannot be read: {COSTS}, or it is nested too deep)"]
 

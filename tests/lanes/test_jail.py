@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.entries.layout import remove_tree
 from arena.entries.needs import check_needs, why_hidden
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
-from arena.lanes.cleanup import remove_tree
 from arena.lanes.confine import DISK, INODES
 from arena.lanes.init import SOCKETS
 from arena.lanes.launch import plan_launch

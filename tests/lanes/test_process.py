@@ -12,9 +12,10 @@ from unittest.mock import Mock
 
 import pytest
 
+from arena.entries.layout import remove_tree
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
-from arena.lanes.cleanup import FOLDER_VARIABLE, remove_tree, sweep
+from arena.lanes.cleanup import FOLDER_VARIABLE, sweep
 from arena.lanes.evidence import Output
 from arena.lanes.faults import Fault
 from arena.lanes.host import Host

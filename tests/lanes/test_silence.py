@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from arena.lanes.pipes import has_closed, wait_for_input
+from arena.lanes.meter import has_closed, wait_for_input
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux")

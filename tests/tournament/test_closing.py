@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.studies.restrictions import RESTRICTIONS, Restricted
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.executors.worker import Worker

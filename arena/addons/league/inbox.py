@@ -16,10 +16,10 @@ from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.ledger import Refusal
 from arena.addons.league.submission import Refused, TooMany, Unchanged, as_file
+from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, escape
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET
-from arena.lanes.cleanup import remove_tree
 
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"

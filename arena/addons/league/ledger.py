@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from arena.errors import ArenaError, InputError
+from arena.errors import InputError
 from arena.statistics.counts import RESULTS, ScoreCounts
+from arena.store.database import SqliteFile
 from arena.tournament.schedule import Meeting
-from arena.tournament.versions import check_format, maker_of, version_here
+from arena.tournament.versions import maker_of, version_here
 
 NAME: Final = "league.sqlite"
 ACTIVE: Final = "active"
@@ -184,8 +184,8 @@ def _rating(row: Sequence[Any]) -> RatingRow:
     return RatingRow(*row[1:])._replace(played=bool(row[-1]))
 
 
-class Ledger:
-    """The database of a league; its errors are raised as InputErrors that name the file."""
+class Ledger(SqliteFile):
+    """The database of a league."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the file, or create it with `create`; raises InputError."""
@@ -198,16 +198,9 @@ class Ledger:
             self.connection.execute("PRAGMA foreign_keys = ON")
             if create:
                 self._create()
-            elif self.one("PRAGMA application_id") != _APPLICATION:
-                raise InputError(f"{path}: not the database of a league")
             else:
-                self._check_format()
-
-    def _check_format(self) -> None:
-        try:
-            check_format(self.one("PRAGMA user_version"), FORMAT)
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}; another league needs a new folder") from None
+                foreign = "not the database of a league"
+                self.check(_APPLICATION, FORMAT, foreign, "; another league needs a new folder")
 
     def _create(self) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
@@ -216,38 +209,7 @@ class Ledger:
                 raise InputError(f"{self.path}: there is a database already")
             for statement in _SCHEMA.split(";"):
                 self.connection.execute(statement)
-            self.connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            self.connection.execute(f"PRAGMA user_version = {FORMAT}")
-
-    def close(self) -> None:
-        """Close the file."""
-        self.connection.close()
-
-    @contextmanager
-    def errors(self) -> Iterator[None]:
-        """Convert errors of the database into InputErrors, of one line that names the file."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            raise ArenaError(f"{self.path}: {error}") from None
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Run the block as one transaction, during which no other process can write."""
-        with self.errors():
-            self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                if self.connection.in_transaction:  # a full disk may have rolled it back
-                    self.connection.execute("ROLLBACK")
-                raise
-            self.connection.execute("COMMIT")
-
-    def one(self, query: str, *values: Any) -> Any:
-        """Return the first value of the first row, None without a row."""
-        row = self.connection.execute(query, values).fetchone()
-        return None if row is None else row[0]
+            self.mark(_APPLICATION, FORMAT)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""

@@ -22,7 +22,7 @@ from arena.addons.league.ledger import ACTIVE, Ledger, Refusal, Version
 from arena.check.item import Item, Order
 from arena.check.supervisor import run_check
 from arena.entries.entry import Entry
-from arena.entries.file import MOST_SOURCE, read_file
+from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.identity import imported_bots
 from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
@@ -33,7 +33,6 @@ from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
-from arena.store.folder import replacing
 from arena.store.store import Store
 from arena.tournament.keys import Venue
 from arena.tournament.tournament import Tournament

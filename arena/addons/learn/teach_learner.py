@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zipfile import BadZipFile
 
 from arena.entries.entry import Entry
+from arena.entries.file import replacing
 from arena.entries.resolve import BOTS, resolve
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL
 from arena.runs.progress_bar import show_progress
@@ -247,10 +248,7 @@ def _read(path: Path) -> Learner | None:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file atomically."""
-    part = path.with_suffix(".part")
-    try:
+    with naming(path, OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
+        with replacing(path) as part:
+            part.write_bytes(content)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from arena.entries.entry import Entry
+from arena.entries.file import replacing
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.lanes.faults import Forfeit
@@ -23,7 +24,7 @@ from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game, name_of_line, read_line
-from arena.store.folder import AGREED, ANALYSIS, JUDGED, part_of, replacing
+from arena.store.folder import AGREED, ANALYSIS, JUDGED, part_of
 from arena.store.judge import JudgedGames, read_lines
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
+from arena.addons.studies.restrictions import RESTRICTIONS
 from arena.differences.difference_columns import DIFFERENCES
 from arena.differences.paired import make_differences, read_games
-from arena.entries.restrictions import RESTRICTIONS
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.log import NORMAL

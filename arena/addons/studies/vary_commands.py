@@ -272,7 +272,7 @@ def play_restricted(
 
 def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
     """Yield a table of 80 columns, the meaning of each restriction, and bots with forfeits."""
-    from arena.entries.restrictions import RESTRICTIONS
+    from arena.addons.studies.restrictions import RESTRICTIONS
 
     bot, panel = tournament.entries[-1 - tournament.panel], tournament.labels[-tournament.panel :]
     games = counted(2 * tournament.pairs * tournament.panel, "game")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.restrictions import RESTRICTIONS, Restricted
+from arena.addons.studies.restrictions import RESTRICTIONS, Restricted
 from bots.greedy import bot as greedy
 from bots.majority import bot as majority
 from engine import STANDARD, Bot, Setup, State, Strategy, outcome

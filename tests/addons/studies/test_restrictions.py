@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from arena.addons.studies.restrictions import RESTRICTIONS, Restricted
 from arena.entries.resolve import resolve
-from arena.entries.restrictions import RESTRICTIONS, Restricted
 from arena.tournament.rule_changes import find_taken, make_swap
 from bots.flat_mc import bot as flat_mc
 from bots.ismcts import bot as ismcts

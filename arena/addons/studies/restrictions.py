@@ -145,3 +145,13 @@ RESTRICTIONS: Final[Mapping[str, Restriction]] = {
     "blind": Restriction("does not see what the opponent has taken", _hide_pile),
 }
 """The restrictions by name."""
+
+
+def narrow(restriction: str, view: View) -> View:
+    """Return the view of a bot under the restriction of this name, from the view of its seat."""
+    return RESTRICTIONS[restriction].narrow(view)
+
+
+def name_restrictions() -> list[str]:
+    """Return the names of the restrictions."""
+    return [*RESTRICTIONS]

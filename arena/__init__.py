@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     __version__: str
 
     from arena.addons.league.standing import League, league
-    from arena.addons.learn.probing import probe
+    from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tuning import Tuning, tune
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare

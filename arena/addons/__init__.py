@@ -51,7 +51,9 @@ ADDONS: Final = {
         {"league": Command("league_commands:league", "Tournaments")},
         {"League": "standing:League", "league": "standing:league"},
     ),
-    "learn": Addon({"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probing:probe"}),
+    "learn": Addon(
+        {"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probe_bot:probe"}
+    ),
     "rl": Addon(),
     "studies": Addon(
         {

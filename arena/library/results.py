@@ -266,6 +266,7 @@ class Results:
             table: pd.DataFrame
             table, note = hook("add_effects")(*run, at, swaps=swaps, seed=seed, progress=progress)
         if note:
+            table.attrs["note"] = note
             warnings.warn(note, stacklevel=3)
         return table
 

@@ -529,7 +529,7 @@ ARENA = [
     ),
     Fault(
         "games of a pair counted as if they were of two",
-        "arena/addons/studies/effects.py",
+        "arena/addons/studies/intervene.py",
         'pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)',
         "pair = np.arange(len(rows))",
         "tests/addons/studies/test_effects.py::test_games_of_a_pair_that_are_alike_count_once",

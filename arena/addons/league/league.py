@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,13 +22,14 @@ from arena.addons.league.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan,
 from arena.addons.league.submission import SOURCES, Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import ArenaError, InputError, escape
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_file
 from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.ratings import MEAN
 from arena.store.manifest import differences
+from arena.tournament.keys import Venue
 from arena.tournament.schedule import Meeting
 
 _PRIVATE = (SOURCES, rounds.ROUNDS)  # folders that only the league's owner reads
@@ -190,6 +192,38 @@ class League:
         result = self._keep(number, rounds.play(*arguments))
         self._rate(number)
         return result
+
+    def play_rounds(
+        self,
+        venue: Venue,
+        shown: int = NORMAL,
+        *,
+        rounds: int = 1,
+        games: int | None = None,
+        seconds: float | None = None,
+        until_precise: bool = False,
+    ) -> Iterator[RoundResult]:
+        """Play so many rounds, about so many games, or for so many seconds; yield each round.
+
+        With `until_precise`, rounds go on until all ratings are within the target. Raises
+        InputError where somebody else plays this league, and for one of fewer than two bots.
+        """
+        began, number, played = time.monotonic(), 0, 0
+        whole = self.settings.round_pairs
+        with self.playing(), open_executor(venue) as executor:
+            while (
+                played < games
+                if games is not None
+                else time.monotonic() - began < seconds
+                if seconds is not None
+                else number < rounds or (until_precise and not self.is_precise())
+            ):
+                pairs = whole if games is None else min(whole, -(-(games - played) // 2))
+                result = self.play_round(executor, pairs, shown)
+                if result is None:
+                    raise InputError(f"{self.folder}: a league needs two bots that play")
+                yield result
+                number, played = number + 1, played + max(2 * result.pairs, 1)
 
     def is_precise(self) -> bool:
         """Return whether the rating of each active version is within the target."""

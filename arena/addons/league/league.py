@@ -18,7 +18,8 @@ from arena.addons.league import round as rounds
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
-from arena.addons.league.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
+from arena.addons.league.league_tables import SUSPENDED, WITHDRAWN, Plan, RatingRow, Version
+from arena.addons.league.ledger import NAME, Ledger
 from arena.addons.league.submission import SOURCES, Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import ArenaError, InputError, escape

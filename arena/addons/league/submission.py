@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.addons.league.league_settings import PANEL, Settings
-from arena.addons.league.ledger import ACTIVE, Ledger, Refusal, Version
+from arena.addons.league.league_tables import ACTIVE, Refusal, Version
+from arena.addons.league.ledger import Ledger
 from arena.check.item import Item, Order
 from arena.check.supervisor import run_check
 from arena.entries.entry import Entry
@@ -104,36 +105,52 @@ class Desk:
             raise InputError(
                 f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
             )
-        kept = ""
+        sha256 = ""
         try:
             self.check_right(name, owner)
-            spec, kept, shape = self._take(bot)
-            if since and (done := self.ledger.versions(_DONE, name, kept, since)):
-                return done[0]
-            if since and (refused := self.ledger.refusals(_DONE, name, kept, since)):
-                raise Refused(refused[0].why)
-            self._check_new(kept, name)
-            items = tuple(self._check(spec, working))
-            if failed := [item for item in items if item.status == "fail"]:
-                what = "; ".join(f"{item.name}: {item.message}" for item in failed)
-                if "/" in spec:  # the owner knows the bot's name, not the path of its copy
-                    what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
-                raise Refused(f"the check failed: {what}", items)
-            cost = _cost(items)
-            with self.ledger.changing():
-                self.check_right(name, owner)
-                self._check_new(kept, name)
-                return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
+            taken = self._take(bot)
+            sha256 = taken[1]
+            return self._find_done(name, sha256, since) or self._accept(name, owner, taken, working)
         except TooMany:
             raise
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
             why = str(error)
-            if not since or not self.ledger.refusals(_DONE, name, kept, since):
+            if not since or not self.ledger.refusals(_DONE, name, sha256, since):
                 with self.ledger.changing():
-                    self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
+                    self.ledger.refuse(Refusal(0, name, owner, sha256, why, self._time()))
             raise Refused(why, getattr(error, "items", ())) from None
+
+    def _find_done(self, name: str, sha256: str, since: str) -> Version | None:
+        """Return the version that a killed process has made; raises Refused if it has refused."""
+        if since and (done := self.ledger.versions(_DONE, name, sha256, since)):
+            return done[0]
+        if since and (refused := self.ledger.refusals(_DONE, name, sha256, since)):
+            raise Refused(refused[0].why)
+        return None
+
+    def _accept(
+        self,
+        name: str,
+        owner: str,
+        taken: tuple[str, str, str],
+        working: Callable[[str], None],
+    ) -> Version:
+        """Check what `_take` returned, and store it as a version; raises Refused."""
+        spec, sha256, shape = taken
+        self._check_new(sha256, name)
+        items = tuple(self._check(spec, working))
+        if failed := [item for item in items if item.status == "fail"]:
+            what = "; ".join(f"{item.name}: {item.message}" for item in failed)
+            if "/" in spec:  # the owner knows the bot's name, not the path of its copy
+                what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
+            raise Refused(f"the check failed: {what}", items)
+        version = self._version(name, owner, spec, sha256, shape, _cost(items))
+        with self.ledger.changing():
+            self.check_right(name, owner)
+            self._check_new(sha256, name)
+            return self.ledger.add_version(version)
 
     def find_copies(self, version: Version) -> list[Version]:
         """Return versions of other owners that differ only in comments and layout."""

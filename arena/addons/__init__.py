@@ -40,11 +40,11 @@ ADDONS: Final = {
         {"sites": Command("cluster_commands:sites", "Machines", True, "dask", "distributed")},
         hooks={
             "DaskExecutor": "dask:DaskExecutor",
-            "PoolExecutor": "pool:PoolExecutor",
+            "PoolExecutor": "dask:PoolExecutor",
             "connect": "dask:connect",
             "import_distributed": "dask:import_distributed",
-            "mpi_executor": "pool:mpi_executor",
-            "serve_if_not_root": "pool:serve_if_not_root",
+            "mpi_executor": "dask:mpi_executor",
+            "serve_if_not_root": "dask:serve_if_not_root",
         },
     ),
     "league": Addon(

@@ -231,7 +231,6 @@ def game(
     Example:
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
-    from arena.executors.contract import open_executor
     from arena.runs.rerun import add_thoughts, play_again, prepare
     from arena.tournament.config import Config, make_tournament
 
@@ -239,8 +238,7 @@ def game(
     settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
     tournament = make_tournament(settings, bots)
     warn(prepare(tournament))
-    with open_executor(find_venue(options | {"workers": 1})) as executor:
-        again = play_again(tournament, pair, seat, executor)
+    again = play_again(tournament, pair, seat, find_venue(options | {"workers": 1}))
     say(*again.evidence(), err=True)
     if thoughts:
         again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)

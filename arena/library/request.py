@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import warnings
@@ -9,18 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
+from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
 from arena.library.written import Here, explain_held, has_held, keep_here
 from arena.runs.rerun import find_manifest, play_as, prepare
+from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.keys import EveryCallKeys, Venue, VenueKeys, Where, choose_venue
+from arena.tournament.keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import Lines
 from engine import Rules
@@ -95,6 +98,9 @@ class RunKeys(CompareKeys, total=False):
     anchor: str | Mapping[str, float] | None
 
 
+ALONE: Final = Playing()
+"""How a call plays that keeps no folder."""
+
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -149,13 +155,13 @@ def request(
     config: Mapping[str, Any] | Location | None,
     given: Mapping[str, Any],
     default: Mapping[str, Any],
-    kept: Location | None = None,
-) -> tuple[Tournament, Venue]:
-    """Return a tournament that can be played, and where it is.
+    how: Playing = ALONE,
+) -> tuple[Tournament, Playing]:
+    """Return a tournament that can be played, and how, with the venue.
 
     What is `given` and not None comes before a config's values; `default` stands for a config
-    where there is none. A config that is a manifest is played as it is. `kept` is a folder whose
-    games the run goes on from. Where only this process has a bot, all games are played in it.
+    where there is none. A config that is a manifest is played as it is. Where only this
+    process has a bot, all games are played in it.
     Warns of bots that do not load. Raises ChangedBots, and InputError, also for a class or function
     that does not load in a process of its own: with the traceback from there as a note.
     """
@@ -169,7 +175,7 @@ def request(
             tournament, settings = _again(manifest, {"bots": bots, **given})
         else:
             tournament, settings = _make(bots, default if data is None else data, given, name)
-        for problem in prepare(tournament, None if kept is None else folder_path(kept, "out")):
+        for problem in prepare(tournament, how.kept):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
             warnings.warn(line, stacklevel=_CALLER)
@@ -180,7 +186,22 @@ def request(
         for note in getattr(error, "__notes__", ()):
             named.add_note(note)
         raise named from None
-    return tournament, _at(settings, Here() if has_held(tournament) else where)
+    venue = _at(settings, Here() if has_held(tournament) else where)
+    return tournament, dataclasses.replace(how, venue=venue)
+
+
+def make_playing(
+    out: Location | None,
+    *,
+    fresh: bool = False,
+    replace: bool = False,
+    progress: bool = True,
+    repeat: bool = True,
+) -> Playing:
+    """Return how a call plays, by its arguments; raises InputError for an `out` that is no path."""
+    path = None if out is None else folder_path(out, "out")
+    shown = NORMAL if progress else QUIET
+    return Playing(HERE, path, fresh, replace, repeat, shown)
 
 
 def _make(

@@ -18,7 +18,7 @@ from arena.entries.entry import Entry, check_labels
 from arena.entries.file import read_file
 from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError, escape
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog, run_log
 from arena.lanes.limits import Limits
@@ -29,7 +29,7 @@ from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
 from arena.store.reader import find_changed
 from arena.store.store import Store
 from arena.tournament.config import check_name
-from arena.tournament.keys import MOST_BOTS, MOST_PAIRS
+from arena.tournament.keys import MOST_BOTS, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
@@ -42,12 +42,12 @@ from engine.seeds import stream
 from engine.state import Seat
 
 
-def play_again(tournament: Tournament, pair: int, seat: Seat, executor: Executor) -> Game:
+def play_again(tournament: Tournament, pair: int, seat: Seat, venue: Venue) -> Game:
     """Play the game in which the tournament's first bot has this seat, as a run plays it."""
     fixture = Fixture(tournament.pairings[0], pair, seat)
     strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
     missing = [[range(pair, pair + 1)], *([] for _ in tournament.pairings[1:])]
-    with run_log(None) as log:
+    with run_log(None) as log, open_executor(venue) as executor:
         (played,) = executor.play(Plan(missing, strikes), tournament, log)
     return Game.of(tournament, fixture, played.results[seat])
 

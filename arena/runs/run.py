@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
@@ -21,6 +22,7 @@ from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
 from arena.tables.headline import HEAD, format_rows
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
@@ -62,6 +64,40 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"{kept:,} of {games:,} games are kept")
         self.kept = kept
         self.games = games
+
+
+@dataclass(frozen=True)
+class Playing:
+    """How games are played: where, into which folder, with which earlier games, and what is shown.
+
+    Without `out` they are in no folder. `fresh` removes a run that is there; `replace` and `repeat`
+    are those of `run`, `shown` is the level of the log, and `tell` gets lines about the progress.
+    """
+
+    venue: Venue = HERE
+    out: Path | None = None
+    fresh: bool = False
+    replace: bool = False
+    repeat: bool = True
+    shown: int = NORMAL
+    tell: Callable[[str], object] = lambda _: None
+
+    @property
+    def kept(self) -> Path | None:
+        """The folder whose games are part of the run, None if it begins anew."""
+        return None if self.fresh or self.replace else self.out
+
+    def play(self, tournament: Tournament, store: Store | None = None) -> Outcome:
+        """Play what is left of a tournament; without `out` its games go to `store`.
+
+        Raises what `run` raises.
+        """
+        folder = RunFolder(self.out) if self.out else None
+        with open_executor(self.venue) as executor:
+            if folder and self.fresh and (removed := folder.clear()):
+                self.tell(f"removed from {folder.path}/: {', '.join(removed)}")
+            at = tournament, executor, folder, self.shown
+            return run(*at, store=store, replace=self.replace, repeat=self.repeat)
 
 
 def run(

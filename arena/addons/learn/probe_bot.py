@@ -170,10 +170,10 @@ def probe(
         raise InputError(f"minutes: {show(minutes)} is not a number above 0")
     given = {**keys, "seed": seed, "pairs": pairs}
     default = {"name": "probe", "pairs": PROBED_PAIRS}
-    base, venue = request([bot, ("opponent", "uniform")], None, given, default)
+    base, how = request([bot, ("opponent", "uniform")], None, given, default)
     file, shown = None if out is None else folder_path(out, "out"), NORMAL if progress else QUIET
     asked = Asked(file, learn, minutes, base.pairs, base.seed, shown, force)
-    return probe_entry(base.entries[0], venue, asked)
+    return probe_entry(base.entries[0], how.venue, asked)
 
 
 def probe_entry(victim: Entry, venue: Venue, asked: Asked) -> Probed:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, Measure, find_effects, shown
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
 from arena.differences.difference_headline import Shown
 from arena.errors import InputError
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL
+from arena.executors.contract import open_executor
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.changes_report import difference_chart, name_verdict, point_chart
 from arena.runs.rerun import prepare
-from arena.runs.run import Interrupted, Outcome, run
+from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder
 from arena.store.reader import count_kept, read_run
@@ -154,19 +153,8 @@ def _columns(measure: Measure) -> list[Column]:
     ]
 
 
-Announce: TypeAlias = Callable[[Variant], None]
-"""Is called before the run of a variant begins."""
-
-
 def ablate(
-    tournament: Tournament,
-    variants: Sequence[Variant],
-    executor: Executor,
-    path: Path,
-    announce: Announce,
-    shown: int = NORMAL,
-    *,
-    replace: bool = False,
+    tournament: Tournament, variants: Sequence[Variant], path: Path, how: Playing
 ) -> Ablation:
     """Play what is left of each variant, the base first, and write ablation.csv and the reports.
 
@@ -188,19 +176,21 @@ def ablate(
     check_folder(path)
     for name in REPORTS:
         check_place(path / name)
-    folders = [RunFolder(path / variant.name) for variant in variants]
     results: list[VariantResult] = []
     base: Ints | None = None
     contest: Contest | None = None
     try:
-        for variant, folder in zip(variants, folders, strict=True):
-            announce(variant)
-            playing = _vary(tournament, variant)
-            outcome = run(playing, executor, folder, shown, replace=replace)
-            counted = _count(folder.path)
-            if base is None:
-                base, contest = counted, _find_contest(playing, outcome)
-            results.append(_compare(variant, variants[0], outcome, counted, base, contest))
+        with open_executor(how.venue) as executor:
+            if how.fresh:
+                clear(path, variants)
+            for number, variant in enumerate(variants, 1):
+                how.tell(f"{number} of {len(variants)}: {variant.name}")
+                playing, folder = _vary(tournament, variant), RunFolder(path / variant.name)
+                outcome = run(playing, executor, folder, how.shown, replace=how.replace)
+                counted = _count(folder.path)
+                if base is None:
+                    base, contest = counted, _find_contest(playing, outcome)
+                results.append(_compare(variant, variants[0], outcome, counted, base, contest))
     except Interrupted:
         kept = sum(count_kept(path / variant.name) for variant in variants)
         raise Interrupted(kept, tournament.games * len(variants)) from None

@@ -14,10 +14,8 @@ from arena.differences.difference_columns import DIFFERENCES
 from arena.differences.paired import make_differences, read_games
 from arena.entries.restrictions import RESTRICTIONS
 from arena.errors import ArenaError, InputError
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL
 from arena.runs.rerun import prepare
-from arena.runs.run import run
+from arena.runs.run import Playing
 from arena.store.store import Store
 from arena.tables.headline import plain_rows
 from arena.tournament.tournament import Tournament
@@ -83,7 +81,7 @@ def restrict(tournament: Tournament, names: Sequence[str]) -> Tournament:
     return replace(tournament, entries=[*versions, *tournament.entries], paired=True)
 
 
-def measure(tournament: Tournament, executor: Executor, shown: int = NORMAL) -> Costs:
+def measure(tournament: Tournament, how: Playing) -> Costs:
     """Play what `restrict` returned, and return what each restriction costs.
 
     Nothing is written. Raises what `run` raises, InputError for a bot that does not load, and
@@ -92,7 +90,7 @@ def measure(tournament: Tournament, executor: Executor, shown: int = NORMAL) -> 
     for problem in prepare(tournament):
         raise InputError(problem)
     with closing(Store(None)) as store:
-        outcome = run(tournament, executor, None, shown, store=store)
+        outcome = replace(how, repeat=False).play(tournament, store)
         of_all = [
             read_games(tournament, store, outcome.out, version)
             for version in range(len(tournament.pairings) // tournament.panel - 1, 0, -1)

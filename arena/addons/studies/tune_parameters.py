@@ -8,22 +8,21 @@ even on a machine whose arithmetic differs in the last bit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from arena.addons.studies.search import Batch, Point, Search, Setting
-from arena.addons.studies.tuned import Candidate, Tuning
+from arena.addons.studies.search import Batch, Point, Search
+from arena.addons.studies.tuned import Candidate, Tuning, describe
 from arena.errors import ArenaError, InputError, shorten
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL
+from arena.executors.contract import Executor, open_executor
 from arena.runs.interim import FirstFault, find_first_faults
 from arena.runs.rerun import prepare
-from arena.runs.run import Interrupted, play_games, run
+from arena.runs.run import Interrupted, Playing, play_games, run
 from arena.statistics.distributions import Floats
 from arena.store.database import NAME
 from arena.store.folder import REPORTS, RunFolder, write_text
@@ -41,26 +40,7 @@ FILE: Final = "tune.json"
 ROUNDS, PROOF = "rounds", "proof"
 
 
-class Progress(NamedTuple):
-    """The progress of a search: the number of its last round, and the best setting so far."""
-
-    number: int
-    candidates: int
-    pairs: int
-    best: Setting
-
-
-Announce: TypeAlias = Callable[[Progress], None]
-"""A function that is called after each round."""
-
-
-def tune(
-    tuning: Tuning,
-    executor: Executor,
-    path: Path,
-    announce: Announce,
-    shown: int = NORMAL,
-) -> Tuned:
+def tune(tuning: Tuning, path: Path, how: Playing) -> Tuned:
     """Play the missing games of a tuning, and write its tables and reports to the folder.
 
     Raises what `run` raises; Interrupted counts all games of the folder. Raises InputError for a
@@ -71,16 +51,20 @@ def tune(
     from arena.addons.studies.tuning_report import make_tuning_report
     from arena.reports.html import write_reports
 
-    check_folder(path, tuning)
-    write_text(path / FILE, json.dumps(tuning.manifest(), indent=2, ensure_ascii=False) + "\n")
     search = tuning.search()
     hunt = _Hunt(tuning, search, path)
     try:
-        while hunt.play(executor, shown):
-            announce(hunt.progress())
-        begun = hunt.read(path / PROOF)
-        best = begun.points[0] if begun else search.best()
-        proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)
+        with open_executor(how.venue) as executor:
+            if how.fresh:
+                clear(path)
+            check_folder(path, tuning)
+            text = json.dumps(tuning.manifest(), indent=2, ensure_ascii=False)
+            write_text(path / FILE, f"{text}\n")
+            while hunt.play(executor, how.shown):
+                how.tell(hunt.describe())
+            begun = hunt.read(path / PROOF)
+            best = begun.points[0] if begun else search.best()
+            proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), how.shown)
     except Interrupted:
         raise Interrupted(hunt.count_kept(), 2 * (tuning.budget + 2 * tuning.proof)) from None
     assert proof.comparison is not None
@@ -163,11 +147,12 @@ class _Hunt:
             raise InputError(f"{place}: its candidates are not of this tuning") from None
         return Batch(points, tournament.pairs)
 
-    def progress(self) -> Progress:
-        """Return the progress of the search."""
-        pairs = self.search.spent * self.tuning.base.panel
-        best = self.tuning.space.setting(self.search.best())
-        return Progress(self.number, len(self.candidates), pairs, best)
+    def describe(self) -> str:
+        """Return the progress of the search: its last round, and the best setting so far."""
+        pairs = f"{self.search.spent * self.tuning.base.panel:,} of {self.tuning.budget:,} pairs"
+        best = describe(self.tuning.space.setting(self.search.best()))
+        tried = f"{len(self.candidates)} settings, {pairs}"
+        return f"round {self.number}: {tried}, best so far {best}"
 
     def count_kept(self) -> int:
         """Return how many games are kept in the folder."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
@@ -15,7 +16,6 @@ from arena.addons.studies.search import make_space
 from arena.addons.studies.tuned import Tuned, describe_lines, make_tuning, to_document
 from arena.differences.difference_columns import CANDIDATES, LANDSCAPE
 from arena.errors import InputError
-from arena.executors.contract import open_executor
 from arena.executors.log import NORMAL, QUIET
 from arena.library.comparing import Comparison, panel_of
 from arena.library.request import (
@@ -136,14 +136,12 @@ def tune(
         if pairs is not None and not (type(pairs) is int and 1 <= pairs <= MOST_PAIRS):
             raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {MOST_PAIRS:,}")
     given: dict[str, Any] = {**keys, "format": "gauntlet", "panel": panel_of(against, [bot])}
-    base, venue = request([bot], None, given, {"name": "tune", "pairs": 1})
+    base, how = request([bot], None, given, {"name": "tune", "pairs": 1})
     tuning = make_tuning(base, space, budget, proof)
     runs.prepare_tuning(tuning)
-    with _folder(out) as path, open_executor(venue) as executor:
-        if fresh:
-            runs.clear(path)
-        shown = NORMAL if progress else QUIET
-        tuned = runs.tune(tuning, executor, path, lambda _: None, shown)
+    how = replace(how, fresh=fresh, shown=NORMAL if progress else QUIET)
+    with _folder(out) as path:
+        tuned = runs.tune(tuning, path, how)
         return Tuning(tuned, Comparison(tuned.proof, open_run(path / runs.PROOF)))
 
 

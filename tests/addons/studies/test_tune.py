@@ -17,7 +17,6 @@ from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
-from arena.executors.log import QUIET
 from arena.runs.run import Interrupted
 from arena.store.folder import REPORTS
 from arena.store.reader import read_run
@@ -25,7 +24,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.studies.test_ablate import Stops
 from tests.rogues import FOLDER
-from tests.runs.test_verify import HERE
+from tests.runs.test_verify import HERE, playing
 from tests.tiers import few
 
 BUDGET = 224
@@ -44,7 +43,7 @@ def tuning(
 
 
 def play(folder: Path, what: Tuning, executor: Executor = HERE) -> Tuned:
-    return tune(what, executor, folder, lambda _: None, QUIET)
+    return tune(what, folder, playing(executor))
 
 
 @pytest.fixture(scope="module")

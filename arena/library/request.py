@@ -161,9 +161,9 @@ def request(
 
     What is `given` and not None comes before a config's values; `default` stands for a config
     where there is none. A config that is a manifest is played as it is. Where only this
-    process has a bot, all games are played in it.
-    Warns of bots that do not load. Raises ChangedBots, and InputError, also for a class or function
-    that does not load in a process of its own: with the traceback from there as a note.
+    process has a bot, all games are played in it. Warns of bots that do not load. Raises
+    ChangedBots, and InputError, also for a class or function that does not load in a process of its
+    own: with the traceback from there as a note.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config

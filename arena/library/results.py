@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.addons import hook
 from arena.errors import InputError, naming
-from arena.executors.contract import open_executor
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
@@ -262,9 +261,10 @@ class Results:
         if not intervene:
             return self.cards[[*ADJUSTED]]
         run = self.cards, self._tournament, self._store
-        with naming(str(self._folder or self.name)), open_executor(find_venue(**where)) as at:
+        venue, how = find_venue(**where), {"swaps": swaps, "seed": seed, "progress": progress}
+        with naming(str(self._folder or self.name)):
             table: pd.DataFrame
-            table, note = hook("add_effects")(*run, at, swaps=swaps, seed=seed, progress=progress)
+            table, note = hook("add_effects")(*run, venue, **how)
         if note:
             table.attrs["note"] = note
             warnings.warn(note, stacklevel=3)
@@ -304,11 +304,10 @@ class Results:
         venue = find_venue(**where)
         folder = self._folder if self._folder and self._folder.is_dir() else None
         run = self._tournament, self._store, folder
-        with naming(str(self._folder or self.name)), open_executor(venue) as at:
+        with naming(str(self._folder or self.name)):
             asked = Asked(by, worlds, seed, worst)
-            analysis: Analysis = hook("analyse_run")(
-                *run, at, asked, games=games, positions=agree, progress=progress
-            )
+            how = {"games": games, "positions": agree, "progress": progress}
+            analysis: Analysis = hook("analyse_run")(*run, venue, asked, **how)
             return analysis
 
     def report(self, *others: Results) -> RunReport:

@@ -97,7 +97,7 @@ def keep_result(tournament: Tournament, sentence: str) -> None:
 
     Raises InputError for a damaged ledger.
     """
-    season = tournament.comparison and tournament.comparison.season
+    season = tournament.comparison.season if tournament.comparison else None
     if season is None:
         return
     with _opened(season.name) as (folder, lines):

@@ -248,7 +248,7 @@ def play(
     adopt_orphans()
     venue = find_venue(options)
     shown, results = QUIET if quiet or as_json else NORMAL, []
-    how = {"games": games, "seconds": seconds, "until_precise": until_precise}
+    how: Any = {"games": games, "seconds": seconds, "until_precise": until_precise}
     with _open(folder) as opened:
         try:
             for result in opened.play_rounds(venue, shown, **how):

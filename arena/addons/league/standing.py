@@ -133,8 +133,8 @@ makes one
         """
         venue, shown = find_venue(**keys), NORMAL if progress else QUIET
         with self._open() as opened:
-            how = {"rounds": rounds, "until_precise": until_precise}
-            return len([*opened.play_rounds(venue, shown, **how)])
+            played = opened.play_rounds(venue, shown, rounds=rounds, until_precise=until_precise)
+            return len([*played])
 
     def page(self) -> Path:
         """Write the pages of the league; return the first one."""

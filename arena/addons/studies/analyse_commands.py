@@ -127,14 +127,14 @@ def _analyse_run(
     from arena.store.reader import choose, read_run
 
     tournament, store = read_run(path)
-    with closing(store), stoppable(path, venue) as executor, naming(path):
+    with closing(store), stoppable(path), naming(path):
         choice = choose(tournament, bots) if bots else None
         note_extent(path, tournament, store)
         return analyse_run(
             tournament,
             store,
             path,
-            executor,
+            venue,
             asked,
             games=options["games"],
             choice=choice,
@@ -145,21 +145,13 @@ def _analyse_run(
 
 def _analyse_file(path: Path, asked: Asked, venue: Venue, options: Mapping[str, Any]) -> Analysis:
     from arena.addons.studies.analysis import analyse_records, read_page_or_lines
-    from arena.runs.run import Interrupted
 
     if options["agree"]:
         raise InputError("--agree: only for a run, whose bots are known")
-    try:
-        with (
-            open_records(path) as records,
-            stoppable(None, venue) as executor,
-            naming(path),
-        ):
-            lines = read_page_or_lines(records)
-            more = {"games": options["games"], "progress": not options["quiet"]}
-            return analyse_records(lines, executor, asked, **more)
-    except Interrupted:
-        raise click.Abort("of a file nothing is kept") from None
+    with open_records(path) as records, stoppable(None), naming(path):
+        lines = read_page_or_lines(records)
+        more = {"games": options["games"], "progress": not options["quiet"]}
+        return analyse_records(lines, venue, asked, **more)
 
 
 def _choose(analysis: Analysis, against: str | None) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from arena.entries.entry import Entry
 from arena.errors import InputError
-from arena.executors.contract import Executor
+from arena.executors.contract import open_executor
 from arena.lanes.faults import Forfeit
 from arena.runs.judge_games import check_bounds, check_numbers, check_rules, find_judge, judge_games
 from arena.runs.progress_bar import show_progress
@@ -37,6 +37,7 @@ from arena.tables.losses import (
 )
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import keys
+from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
 from arena.tournament.thinking import Recorded, asked
 from arena.tournament.tournament import Tournament
@@ -112,7 +113,7 @@ def analyse_run(
     tournament: Tournament,
     store: Store,
     folder: Path | None,
-    executor: Executor,
+    venue: Venue,
     asked: Asked,
     *,
     games: int = keys.ANALYSED,
@@ -130,7 +131,7 @@ def analyse_run(
     _check_numbers(asked, games=(games, 2), agree=(positions, 0))
     check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
-    analysis = _analyse(found, folder and folder / JUDGED, executor, asked, progress=progress)
+    analysis = _analyse(found, folder and folder / JUDGED, venue, asked, progress=progress)
     if positions:
         recorded = [game.recorded for game in found]
         what = recorded, analysis.decisions, positions, asked.seed
@@ -144,7 +145,7 @@ def analyse_run(
 
 
 def analyse_records(
-    lines: Iterable[bytes], executor: Executor, asked: Asked, *, games: int, progress: bool = True
+    lines: Iterable[bytes], venue: Venue, asked: Asked, *, games: int, progress: bool = True
 ) -> Analysis:
     """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
     _check_numbers(asked, games=(games, 2))
@@ -156,7 +157,7 @@ def analyse_records(
                 found += [game] if game else []
             except (EngineError, InputError) as error:
                 raise InputError(f"line {number}: {error}") from None
-    return _analyse(found, None, executor, asked, progress=progress)
+    return _analyse(found, None, venue, asked, progress=progress)
 
 
 class _Game(NamedTuple):
@@ -167,13 +168,13 @@ class _Game(NamedTuple):
 
 
 def _analyse(
-    games: Sequence[_Game], path: Path | None, executor: Executor, asked: Asked, *, progress: bool
+    games: Sequence[_Game], path: Path | None, venue: Venue, asked: Asked, *, progress: bool
 ) -> Analysis:
     if not games:
         raise InputError("no game has been played to its end")
     judge = find_judge(asked.by, asked.worlds, asked.seed)
     recorded, played = [game.recorded for game in games], [game.played for game in games]
-    with closing(JudgedGames(path)) as kept:
+    with closing(JudgedGames(path)) as kept, open_executor(venue) as executor:
         judged = judge_games(judge, recorded, kept, executor, progress=progress)
         decisions = make_decisions(played, judged, asked.worlds)
         candidates = find_worst(decisions, _CANDIDATES * asked.worst)

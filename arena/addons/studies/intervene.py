@@ -19,7 +19,7 @@ import pandas as pd
 from arena.batch.replay import Ints
 from arena.entries.entry import Entry
 from arena.errors import InputError
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import run_log
 from arena.runs.judge_games import check_bounds
 from arena.runs.progress_bar import show_progress
@@ -30,7 +30,7 @@ from arena.store.store import Store
 from arena.tables.cards import ADJUSTED
 from arena.tables.run_games import Row, add_rows, every, interval, make_frame
 from arena.tables.win_tables import count_pairs, share_out
-from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS
+from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.rule_changes import Swap, draw_swaps
@@ -88,7 +88,7 @@ def add_effects(
     cards: pd.DataFrame,
     tournament: Tournament,
     store: Store,
-    executor: Executor,
+    venue: Venue,
     *,
     swaps: int | None = None,
     seed: int = 0,
@@ -100,7 +100,8 @@ def add_effects(
     """
     swaps = SWAPS if swaps is None else swaps
     check_bounds(swaps=(swaps, 1, MOST_SWAPS), seed=(seed, 0, MOST_SEED))
-    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
+    with open_executor(venue) as executor:
+        made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
     effects = make_effects(tournament.labels, made.swapped)
     # no bot is all of them, and must find itself
     both = cards[[*ADJUSTED]].merge(effects, on=["bot", "card"], how="left", validate="one_to_one")

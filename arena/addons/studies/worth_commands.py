@@ -78,7 +78,7 @@ def worth(
     if not intervene:
         refuse_options("swaps", "seed", *options, why="only with --intervene")
     results = arena.open(run)
-    how = {"intervene": intervene, "swaps": swaps, "seed": seed, "progress": not quiet}
+    how: Any = {"intervene": intervene, "swaps": swaps, "seed": seed, "progress": not quiet}
     with open_out(out) as file, warnings.catch_warnings(action="ignore", category=UserWarning):
         table = results.worth(**how, **options)
         if out is not None:

@@ -62,7 +62,7 @@ ADDONS: Final = {
             "tune": Command("vary_commands:tune", "Tournaments"),
             "worth": Command("worth_commands:worth", "Tournaments"),
         },
-        {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
+        {"Tuning": "tune_parameters:Tuning", "tune": "tune_parameters:tune"},
         {
             "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",

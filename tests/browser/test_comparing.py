@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from arena.addons.studies.ablate_rules import ablate
-from arena.addons.studies.tune_parameters import tune
+from arena.addons.studies.tune_parameters import search_parameters
 from arena.differences.changes import find_changes
 from arena.differences.profiles import make_files
 from arena.entries.resolve import resolve
@@ -77,7 +77,7 @@ def settings_page(folder: Path) -> Path:
     made = tuning(str(FOLDER / "tuned.py"), parameters, "uniform", budget=300)
     hostile = replace(made.bot, label=HOSTILE[0])
     base = replace(made.base, entries=[hostile, *made.base.entries[1:]])
-    tune(made._replace(base=base), folder / "settings", playing())
+    search_parameters(made._replace(base=base), folder / "settings", playing())
     return folder / "settings" / "report.html"
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from arena.addons.studies.search import make_space
-from arena.addons.studies.tune_parameters import FILE, PROOF, ROUNDS, read_scores, tune
-from arena.addons.studies.tuned import FAILED, TABLES, Tuned, Tuning, make_tuning
+from arena.addons.studies.tune_parameters import FILE, PROOF, ROUNDS, read_scores, search_parameters
+from arena.addons.studies.tuned import FAILED, TABLES, Tuned, TuningPlan, make_tuning
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
@@ -35,15 +35,15 @@ WEAK = "greedy(patience=3)"
 
 def tuning(
     bot: str = WEAK, parameters: tuple[str, ...] = PATIENCE, *panel: str, budget: int = BUDGET
-) -> Tuning:
+) -> TuningPlan:
     """Return a small tuning of a bot against some others."""
     entries = [resolve(one, lane="inproc") for one in (bot, *(panel or ("majority", "denier")))]
     base = Tournament("tune", 3, 1, entries, STANDARD, panel=len(entries) - 1)
     return make_tuning(base, make_space(parameters), budget, 32)
 
 
-def play(folder: Path, what: Tuning, executor: Executor = HERE) -> Tuned:
-    return tune(what, folder, playing(executor))
+def play(folder: Path, what: TuningPlan, executor: Executor = HERE) -> Tuned:
+    return search_parameters(what, folder, playing(executor))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from arena.cli.options import (
     say,
     with_options,
 )
-from arena.cli.starting import count_games, make_playing, prepare, say_where, stoppable
+from arena.cli.starting import count_games, describe_folder, make_playing, prepare, stoppable
 from arena.errors import arena_command
 from arena.tournament import keys
 
@@ -151,7 +151,7 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     say(count_games(outcome))
     if comparison.command:
         say(f"repeat with: {comparison.command}")
-    say(say_where(out))
+    say(describe_folder(out))
 
 
 COMMANDS: list[click.Command] = [compare]

@@ -36,7 +36,7 @@ from arena.cli.options import (
     tolerate_any_terminal,
     venue_options,
 )
-from arena.cli.starting import find_venue, say_where
+from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError, escape
 from arena.tournament.versions import DISTRIBUTION, arena_sha256, engine_sha256
 
@@ -58,24 +58,29 @@ _SPOKEN = ("temporary folder", "bubblewrap", *INTERPRETERS)
 
 def write_report(findings: Iterable[Finding]) -> str:
     """Return the report as a block of Markdown."""
-    lines = [*_head(), *_libraries(), "", *(_line(finding) for finding in findings)]
+    lines = [
+        *_list_versions(),
+        *_list_libraries(),
+        "",
+        *(_format_finding(finding) for finding in findings),
+    ]
     text = "\n".join(lines).replace("`", "'")
     return f"```text\n{text}\n```"
 
 
-def _head() -> Iterator[str]:
+def _list_versions() -> Iterator[str]:
     """Yield the versions of the arena and Python, the system and its limits."""
     digests = f"engine {engine_sha256()[:_SHOWN]}, arena {arena_sha256()[:_SHOWN]}"
-    yield f"arena     {_version_of(DISTRIBUTION)}{_origin()}; {digests}"
+    yield f"arena     {_find_version(DISTRIBUTION)}{_find_origin()}; {digests}"
     place = "in" if sys.prefix != sys.base_prefix else "not in"
-    python = f"{platform.python_implementation()} {_number(platform.python_version())}"
+    python = f"{platform.python_implementation()} {_find_number(platform.python_version())}"
     yield f"python    {python}, {place} a virtual environment"
-    yield f"system    {_system()}, {platform.machine()}"
-    yield f"limits    {_limits()}"
+    yield f"system    {_describe_system()}, {platform.machine()}"
+    yield f"limits    {_describe_limits()}"
     yield f"variables {', '.join(name for name in _VARIABLES if name in os.environ) or 'none'}"
 
 
-def _origin() -> str:
+def _find_origin() -> str:
     """Return how the arena was installed, if that is known."""
     try:
         text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
@@ -87,16 +92,16 @@ def _origin() -> str:
     return ", editable" if editable else ", from a file or folder"
 
 
-def _system() -> str:
+def _describe_system() -> str:
     """Return the system and its release number; the rest of a release name may be private."""
     release = platform.release()
     wsl = " (WSL)" if "microsoft" in release.lower() else ""
     library, version = platform.libc_ver()
-    libc = f", {library} {_number(version)}" if library else ""
-    return f"{platform.system()} {_number(release)}{wsl}{libc}"
+    libc = f", {library} {_find_number(version)}" if library else ""
+    return f"{platform.system()} {_find_number(release)}{wsl}{libc}"
 
 
-def _limits() -> str:
+def _describe_limits() -> str:
     """Return the resource limits of this process."""
     try:
         import resource
@@ -110,18 +115,18 @@ def _limits() -> str:
     return ", ".join(f"{name} {value}" for name, value in found.items())
 
 
-def _libraries() -> Iterator[str]:
+def _list_libraries() -> Iterator[str]:
     """Yield the versions of the required libraries, then of those of each extra."""
     try:
         needs = find_libraries()
     except metadata.PackageNotFoundError:
         return
     for extra, names in needs.items():
-        known = ", ".join(f"{name} {_version_of(name)}" for name in names)
+        known = ", ".join(f"{name} {_find_version(name)}" for name in names)
         yield f"{extra or 'libraries':<9} {known}"
 
 
-def _version_of(name: str) -> str:
+def _find_version(name: str) -> str:
     """Return the public part of a library's version; the local part after + may name a machine."""
     try:
         return metadata.version(name).partition("+")[0]
@@ -129,17 +134,17 @@ def _version_of(name: str) -> str:
         return "missing"
 
 
-def _number(text: str) -> str:
+def _find_number(text: str) -> str:
     """Return the first version number in a text.
 
-    >>> _number("6.1.0-of-anna"), _number("next")
+    >>> _find_number("6.1.0-of-anna"), _find_number("next")
     ('6.1.0', 'unknown')
     """
     match = _NUMBER.search(text)
     return match[0] if match else "unknown"
 
 
-def _line(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     """Return a finding as a line without names of people or paths of this machine."""
     detail = finding.detail
     if finding.what in _SPOKEN and finding.ok is not False:
@@ -153,7 +158,7 @@ def _measure(finding: Finding) -> str:
         return finding.detail.rpartition(", ")[2]
     if finding.detail == "not found":
         return finding.detail
-    return _number(finding.detail)
+    return _find_number(finding.detail)
 
 
 def _hide(text: str) -> str:
@@ -161,14 +166,14 @@ def _hide(text: str) -> str:
 
     A path may have spaces, so its end cannot be recognised.
     """
-    words = "|".join(map(re.escape, _private()))
+    words = "|".join(map(re.escape, _list_private()))
     match = re.search(rf"(?<!\w)(?:{words})(?!\w)|{_TEXT_PATH}", text, re.IGNORECASE)
     if match:
         text = text[: match.start()] + _HIDDEN
     return escape(text)
 
 
-def _private() -> list[str]:
+def _list_private() -> list[str]:
     """Return the names that identify this user or machine, the longest first."""
     words = {os.environ.get(name, "") for name in _OF_PERSONS}
     words |= {sys.prefix, sys.base_prefix, platform.node()}
@@ -323,7 +328,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     from arena.reports.run_report import check_place
 
     _check_different(runs)
-    file = out or _default_place(runs)
+    file = out or _choose_place(runs)
     if file.suffix != ".html":
         raise InputError(f"--out {file}: not the name of a page, such as {file.stem or 'a'}.html")
     places = [file, file.with_suffix(".md")]
@@ -345,7 +350,7 @@ def _check_different(runs: Sequence[Path]) -> None:
             raise InputError(f"{run}: the same run as {first}; name different ones")
 
 
-def _default_place(runs: Sequence[Path]) -> Path:
+def _choose_place(runs: Sequence[Path]) -> Path:
     """Return the path of a report without --out."""
     if len(runs) == 1:
         return runs[0] / "report.html"
@@ -392,7 +397,7 @@ def rate(
     say(str(rated))
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
-        say(say_where(out))
+        say(describe_folder(out))
 
 
 COMMANDS: list[click.Command] = [bots, doctor, verify, report, rate]

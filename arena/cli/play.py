@@ -31,6 +31,7 @@ from arena.cli.options import (
     change_rules,
     json_option,
     key_option,
+    print_found,
     print_json,
     refuse_options,
     say,
@@ -235,15 +236,12 @@ def plan(
     """
     import arena
 
-    those, panel = _number(bots), _number(against)
+    those, panel = _read_bots(bots), _read_bots(against)
     found = arena.plan(those, gap=gap, width=width, power=power, against=panel, like=like)
-    if as_json:
-        print_json(found.document())
-    else:
-        say(str(found))
+    print_found(found.document(), [str(found)], as_json=as_json)
 
 
-def _number(bots: Sequence[str]) -> Sequence[str] | int:
+def _read_bots(bots: Sequence[str]) -> Sequence[str] | int:
     """Return the bots, or their number if only that is given."""
     is_number = len(bots) == 1 and bots[0].isascii() and bots[0].isdigit() and len(bots[0]) < 10
     return int(bots[0]) if is_number else bots

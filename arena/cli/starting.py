@@ -43,10 +43,10 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
     if quiet:
         return
     say(*(f"warning: {warning}" for warning in outcome.findings.warnings()), err=True)
-    say(*_notes(outcome, rules, folder))
+    say(*_list_notes(outcome, rules, folder))
 
 
-def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
+def _list_notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
     from arena.tournament.rule_changes import describe_changes
 
@@ -60,10 +60,10 @@ def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]
     for label, faults in outcome.out.items():
         yield f"{label} was out after {faults}"
     if folder:
-        yield say_where(folder)
+        yield describe_folder(folder)
 
 
-def say_where(folder: Path) -> str:
+def describe_folder(folder: Path) -> str:
     """Return in which folder the files are; its name may hold anything."""
     return f"results in {folder}/"
 

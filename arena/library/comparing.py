@@ -12,7 +12,7 @@ from arena.library.request import (
     Bot,
     CompareKeys,
     Location,
-    listed,
+    list_bots,
     make_playing,
     request,
     takes,
@@ -168,4 +168,4 @@ def compare(
 def panel_of(against: Any, compared: Sequence[Bot]) -> list[Any]:
     """Return the opponents of some bots, the ladder's in place of its name."""
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
-    return expand_ladder(listed(against), [name for name in names if isinstance(name, str)])
+    return expand_ladder(list_bots(against), [name for name in names if isinstance(name, str)])

@@ -169,10 +169,10 @@ def request(
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
     name = Path(place).stem if place else str(default["name"])
     where = given.get("executor")
-    given = {**given, "executor": _of_config(where)}
+    given = {**given, "executor": _read_executor(where)}
     try:
         if manifest := find_manifest(data):
-            tournament, settings = _again(manifest, {"bots": bots, **given})
+            tournament, settings = _repeat(manifest, {"bots": bots, **given})
         else:
             tournament, settings = _make(bots, default if data is None else data, given, name)
         for problem in prepare(tournament, how.kept):
@@ -186,7 +186,7 @@ def request(
         for note in getattr(error, "__notes__", ()):
             named.add_note(note)
         raise named from None
-    venue = _at(settings, Here() if has_held(tournament) else where)
+    venue = _choose_at(settings, Here() if has_held(tournament) else where)
     return tournament, dataclasses.replace(how, venue=venue)
 
 
@@ -215,7 +215,7 @@ def _make(
     return keep_here(make_tournament(settings, objects=objects.code)), settings
 
 
-def _again(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
+def _repeat(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
     """Return the tournament of a manifest, and a config that says where it is played."""
     where = {name: given.get(name) for name in Venue.__struct_fields__}
     for name, value in given.items():
@@ -252,7 +252,7 @@ def folder_path(folder: object, name: str) -> Path:
 def find_venue(**keys: Any) -> Venue:
     """Return where a call plays that has only the keywords of a venue; raises InputError."""
     where = keys.get("executor")
-    return _at(_convert(keys | {"executor": _of_config(where)}), where)
+    return _choose_at(_convert(keys | {"executor": _read_executor(where)}), where)
 
 
 def _convert(keys: Mapping[str, Any]) -> Config:
@@ -261,19 +261,19 @@ def _convert(keys: Mapping[str, Any]) -> Config:
     return convert({"bots": [], "pairs": 1} | given, "call")
 
 
-def _of_config(where: Where | None) -> Any:
+def _read_executor(where: Where | None) -> Any:
     """Return what of an executor can stand in a config, None for a client."""
     return where if isinstance(where, str | Mapping) else None
 
 
-def _at(settings: Config, where: Any) -> Venue:
+def _choose_at(settings: Config, where: Any) -> Venue:
     """Return the venue of a config, whose executor may be one that is there already."""
     venue = choose_venue({}, settings)
-    is_live = where is not None and _of_config(where) is None
+    is_live = where is not None and _read_executor(where) is None
     return replace(venue, executor=where) if is_live else venue
 
 
-def listed(against: Any) -> list[Any]:
+def list_bots(against: Any) -> list[Any]:
     """Return the opponents that were named, as a list or one by itself."""
     is_list = isinstance(against, Sequence) and not isinstance(against, str)
     return [*against] if is_list else [against]

@@ -15,7 +15,7 @@ from arena.library.request import (
     Location,
     RunKeys,
     folder_path,
-    listed,
+    list_bots,
     make_playing,
     request,
     takes,
@@ -109,7 +109,7 @@ def run(
     """
     given: dict[str, Any] = {**keys}
     if against is not None:
-        given |= {"format": "gauntlet", "panel": listed(against)}
+        given |= {"format": "gauntlet", "panel": list_bots(against)}
     how = make_playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
     return play_out(*request(bots, config, given, _DEFAULT, how))[1]
 

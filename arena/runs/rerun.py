@@ -69,7 +69,7 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     The bots repeat their choices with the game's random seeds; the game itself is not changed. The
     note is empty if all choices were the same. Raises InputError for a bot that fails.
     """
-    bots = dict(enumerate(_players(tournament, fixture)))
+    bots = dict(enumerate(_list_players(tournament, fixture)))
     thoughts, strayed = find_thoughts(game.record, bots, tournament.limits)
     note = ""
     if strayed:
@@ -79,7 +79,7 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     return replace(game, thoughts=thoughts), note
 
 
-def _players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
+def _list_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
     """Return the bot of each seat, and the seed of its generator in this game."""
     lucks = tournament.draw(fixture).lucks
     bots = [tournament.by_label[label] for label in fixture.labels]
@@ -91,7 +91,7 @@ def find_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, 
 
     Raises InputError for a bot that no longer exists, or has changed.
     """
-    return _players(_with_bots(tournament, fixture), fixture)
+    return _list_players(_add_bots(tournament, fixture), fixture)
 
 
 def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
@@ -99,10 +99,10 @@ def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) ->
 
     Also raises InputError for a bot that no longer exists, or has changed.
     """
-    return add_thoughts(_with_bots(tournament, fixture), fixture, game)
+    return add_thoughts(_add_bots(tournament, fixture), fixture, game)
 
 
-def _with_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
+def _add_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
     """Return the tournament of a manifest with playable bots for one game."""
     entries = []
     for entry in tournament.entries:

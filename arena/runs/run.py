@@ -122,10 +122,10 @@ def run(
     is to blame, ArenaError if the store cannot be written, and Interrupted after Ctrl-C.
     """
     started = time.perf_counter()
-    opened = _started(tournament, folder, shown, f"{executor}", store, replace=replace)
+    opened = _start(tournament, folder, shown, f"{executor}", store, replace=replace)
     with opened as (under_way, log):
         if not folder:  # then tables are made on demand
-            under_way.growing.spoil()
+            under_way.growing.invalidate()
         under_way.play(executor, log)
         if repeat:
             under_way.repeat(executor, log)
@@ -143,14 +143,14 @@ def play_games(
 
     Returns the numbers of games played now and kept from before. Raises what `run` raises.
     """
-    with _started(tournament, folder, shown, f"{executor}") as (under_way, log):
-        under_way.growing.spoil()
+    with _start(tournament, folder, shown, f"{executor}") as (under_way, log):
+        under_way.growing.invalidate()
         under_way.play(executor, log)
     return under_way.played, under_way.kept
 
 
 @contextmanager
-def _started(
+def _start(
     tournament: Tournament,
     folder: RunFolder | None,
     shown: int,
@@ -207,12 +207,12 @@ class _Run:
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
         if self.kept:
-            self.growing.spoil()
+            self.growing.invalidate()
         if self.interim and self.kept:
             self.interim.add(self.store.count())
         scheduled = 2 * self.progress.scheduled
         with show_progress(
-            scheduled, self.kept, self._lines, log.terminal, shown=self.show_progress
+            scheduled, self.kept, self._list_lines, log.terminal, shown=self.show_progress
         ) as shown:
             while goes_on:
                 with closing(executor.play(plan, self.tournament, log)) as games:
@@ -243,11 +243,11 @@ class _Run:
             if self.show_progress:
                 self.status = self.progress.status()
             for span in ranges:
-                missing = [(span.pairing, pairs) for pairs in self._missing(span)]
+                missing = [(span.pairing, pairs) for pairs in self._find_missing(span)]
                 plan.add(missing, spread=self.progress.number > 1)
         return True
 
-    def _lines(self) -> list[str]:
+    def _list_lines(self) -> list[str]:
         """Return the status and the standings so far, nothing until pandas is imported."""
         if not self.growing.is_prepared:
             return []
@@ -257,7 +257,7 @@ class _Run:
         with self.lock:
             return [*lines, HEAD, *format_rows(self.interim.rows(), unrated="")]
 
-    def _missing(self, span: PairRange) -> list[range]:
+    def _find_missing(self, span: PairRange) -> list[range]:
         """Return the ranges of a span's pairs that are not in the store."""
         missing = []
         start = span.first
@@ -317,7 +317,7 @@ class _Run:
         """Store the forfeits by rule of bots that have just had too many faults."""
         for forfeits in self.strikes.take_due():
             self.store.forfeit(forfeits)
-            self.growing.spoil()
+            self.growing.invalidate()
             label = self.pairings[forfeits.pairing][forfeits.loser]
             if label not in self.announced:
                 self.announced.add(label)

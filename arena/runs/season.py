@@ -62,7 +62,7 @@ def take_place(
     stop = tournament.comparison
     if stop is None or (stop.alpha, stop.beta) != (ERROR_RATE, ERROR_RATE):
         raise InputError("alpha, beta: a season gives the error rates of its comparisons")
-    with _opened(name) as (folder, lines):
+    with _open_ledger(name) as (folder, lines):
         for place in range(1, MOST_PLACES + 1):
             line = _write_line(name, place, tournament, how.out, folder)
             if place > len(lines):
@@ -100,14 +100,14 @@ def keep_result(tournament: Tournament, sentence: str) -> None:
     season = tournament.comparison.season if tournament.comparison else None
     if season is None:
         return
-    with _opened(season.name) as (folder, lines):
+    with _open_ledger(season.name) as (folder, lines):
         if len(lines) < season.place:
             raise InputError(f"{folder / LEDGER}: comparison {season.place} is missing")
         lines[season.place - 1].result = sentence
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
+def _open_ledger(name: str) -> Iterator[tuple[Path, list[_Line]]]:
     """Yield the folder of a season and the lines of its ledger; at the end write the lines."""
     try:
         msgspec.convert({"name": name, "place": 1}, Season)
@@ -117,14 +117,14 @@ def _opened(name: str) -> Iterator[tuple[Path, list[_Line]]]:
         ) from None
     folder = Path("results") / f"season-{name}"
     path = folder / LEDGER
-    with _locked(folder):
+    with _hold_lock(folder):
         lines = _read(path, name) if os.path.lexists(path) else []
         yield folder, lines
         write_text(path, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in lines))
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _hold_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, waiting for other holders; it is freed when the process ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

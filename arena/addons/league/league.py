@@ -230,7 +230,7 @@ class League:
         """Return whether the rating of each active version is within the target."""
         rows = self.ratings()
         active = self.ledger.versions("state = 'active'")
-        return all(_half(rows.get(version.id)) <= self.settings.target for version in active)
+        return all(_find_half(rows.get(version.id)) <= self.settings.target for version in active)
 
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
@@ -252,7 +252,7 @@ class League:
                 matrix[two, one] = matrix[one, two]
         spread = self.ledger.spread(self.number)
         chosen = choose_meetings(
-            [self._contender(version, rows) for version in versions],
+            [self._make_contender(version, rows) for version in versions],
             matrix,
             spread[0] if spread else LADDER_SPREAD.high,
             budget,
@@ -269,11 +269,11 @@ class League:
         ]
         return Plan({name: id for id, name in names.items()}, meetings)
 
-    def _contender(self, version: Version, rows: Mapping[int, RatingRow]) -> Contender:
+    def _make_contender(self, version: Version, rows: Mapping[int, RatingRow]) -> Contender:
         row = rows.get(version.id)
         elo = row.elo if row else float(LADDER.get(version.spec, MEAN))
         most = max(BLOCK, int(self.settings.bot_seconds / version.cost))
-        half = _LADDER_HALF if version.panel and row is None else _half(row)
+        half = _LADDER_HALF if version.panel and row is None else _find_half(row)
         if row and math.isinf(half):
             half = _UNBOUNDED
         return Contender(elo, half, version.cost, most if version.is_active else 0)
@@ -286,13 +286,13 @@ class League:
                 self.ledger.add_result(number, *met)
             for faulty in played.faulty:
                 self.ledger.add_faults(number, *faulty)
-                if version := self._too_faulty(faulty.version):
+                if version := self._suspend_faulty(faulty.version):
                     suspended.append(version.name)
             self.ledger.finish_round(number, self._time())
         pairs = sum(sum(met.pairs.by_score) for met in played.met)
         return RoundResult(number, pairs, suspended)
 
-    def _too_faulty(self, id: int) -> Version | None:
+    def _suspend_faulty(self, id: int) -> Version | None:
         """Suspend a version that had too many faults, and return it; None for any other."""
         strikes, first = self.ledger.strikes(id)
         (version,) = self.ledger.versions("id = ?", id)
@@ -317,7 +317,7 @@ class League:
             self.ledger.add_ratings(number, rows, (rated.spread[0], low, high, rated.spread[3]))
 
 
-def _half(row: RatingRow | None) -> float:
+def _find_half(row: RatingRow | None) -> float:
     """Return half the width of a rating's interval, inf where it has no end."""
     if row is None or row.low is None or row.high is None:
         return math.inf

@@ -157,7 +157,7 @@ def new(
     say(f"  arena league play {place}")
 
 
-def _name_of(bot: str) -> str:
+def _find_name(bot: str) -> str:
     """Return the name of a bot's file or folder; raises InputError for any other spec."""
     from arena.addons.league.inbox import name_of
 
@@ -189,7 +189,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
     from arena.addons.league.submission import Refused
     from arena.lanes.cleanup import adopt_orphans
 
-    name = name or _name_of(bot)
+    name = name or _find_name(bot)
     adopt_orphans()
     with _open(folder) as opened:
         try:
@@ -254,7 +254,7 @@ def play(
             for result in opened.play_rounds(venue, shown, **how):
                 results.append(result)
                 if shown == NORMAL:
-                    _say(result)
+                    _report_round(result)
         except Interrupted:
             raise click.Abort("the same command goes on with this round") from None
         played = sum(max(2 * result.pairs, 1) for result in results)
@@ -262,7 +262,7 @@ def play(
         print_found(document, [] if quiet else format_summary(opened), as_json=as_json)
 
 
-def _say(result: RoundResult) -> None:
+def _report_round(result: RoundResult) -> None:
     say(f"round {result.number:,}: {2 * result.pairs:,} games")
     say(*(f"  {name} is suspended: `arena league history` says why" for name in result.suspended))
 

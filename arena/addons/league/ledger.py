@@ -45,7 +45,7 @@ SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratin
 """
 
 
-def _rating(row: Sequence[Any]) -> RatingRow:
+def _read_rating(row: Sequence[Any]) -> RatingRow:
     return RatingRow(*row[1:])._replace(played=bool(row[-1]))
 
 
@@ -259,7 +259,7 @@ class Ledger:
     def ratings(self, number: int) -> dict[int, RatingRow]:
         """Return the ratings after a round, by version."""
         rows = self.rows(f"{_RATINGS} WHERE round = ? ORDER BY version", number)
-        return {row[1]: _rating(row) for row in rows}
+        return {row[1]: _read_rating(row) for row in rows}
 
     def elos_at(self, number: int) -> dict[int, float]:
         """Return the Elo of each version after a round, or after its last one before that."""
@@ -290,7 +290,7 @@ class Ledger:
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
         """Return the ratings of a version by round."""
         rows = self.rows(f"{_RATINGS} WHERE version = ? ORDER BY round", version)
-        return [(row[0], _rating(row)) for row in rows]
+        return [(row[0], _read_rating(row)) for row in rows]
 
     def spread(self, number: int) -> tuple[float, float, float, bool] | None:
         """Return the spread of results about the Elo after a round, with its interval."""

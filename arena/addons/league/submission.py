@@ -100,7 +100,7 @@ class Desk:
         """
         check_name(name)
         self._check_place(bot)
-        owner = owner or self._owner_of(name) or name
+        owner = owner or self._find_owner(name) or name
         if not _OWNER.fullmatch(owner):
             raise InputError(
                 f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
@@ -146,7 +146,7 @@ class Desk:
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
                 what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
             raise Refused(f"the check failed: {what}", items)
-        version = self._version(name, owner, spec, sha256, shape, _cost(items))
+        version = self._make_version(name, owner, spec, sha256, shape, _choose_cost(items))
         with self.ledger.changing():
             self.check_right(name, owner)
             self._check_new(sha256, name)
@@ -166,13 +166,13 @@ class Desk:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
             entry = resolve(text)
             shape = find_shape(entry.source or b"")
-            cost = _LEAST_COST if text in PANEL else _cost((self._time_own(text),))
-            seats.append(self._version(text, "arena", text, identity_of(entry), shape, cost))
+            cost = _LEAST_COST if text in PANEL else _choose_cost((self._time_own(text),))
+            seats.append(self._make_version(text, "arena", text, identity_of(entry), shape, cost))
         with self.ledger.changing():
             for version in seats:
                 self.ledger.add_version(version._replace(panel=True))
 
-    def _version(
+    def _make_version(
         self, name: str, owner: str, spec: str, sha256: str, shape: str, cost: float
     ) -> Version:
         values: dict[str, Any] = {"id": 0, "number": 0, "panel": False, "state": ACTIVE, "why": ""}
@@ -182,22 +182,22 @@ class Desk:
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
 
-    def _owner_of(self, name: str) -> str:
+    def _find_owner(self, name: str) -> str:
         versions = self.ledger.versions("name = ?", name)
         return versions[0].owner if versions else ""
 
     def check_right(self, name: str, owner: str = "") -> None:
         """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
         check_name(name)
-        owner = owner or self._owner_of(name) or name
+        owner = owner or self._find_owner(name) or name
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
-        alike = _looks_of(name)
+        alike = _simplify_name(name)
         for version in self.ledger.versions("number = 1"):
             if version.name == name and version.owner != owner:
                 raise Refused(f"name {name}: it is {version.owner}'s")
-            if version.name != name and _looks_of(version.name) == alike:
+            if version.name != name and _simplify_name(version.name) == alike:
                 raise Refused(f"name {name}: it looks like {version.name}; choose another one")
 
     def has_right(self, owner: str) -> bool:
@@ -323,11 +323,11 @@ def check_name(name: str) -> None:
     raise InputError(f"name {shown!r}: {why}")
 
 
-def _looks_of(name: str) -> str:
+def _simplify_name(name: str) -> str:
     """Map a name to a form that is equal for names that look alike.
 
-    >>> _looks_of("B0b") == _looks_of("bOb"), _looks_of("Il1") == _looks_of("lll")
-    (True, True)
+    >>> _simplify_name("B0b"), _simplify_name("Il1") == _simplify_name("lll")
+    ('bob', True)
     """
     return name.lower().translate(_ALIKE)
 
@@ -357,7 +357,7 @@ def read_submission(path: Path, megabytes: int) -> bytes:
     return content
 
 
-def _cost(items: tuple[Item, ...]) -> float:
+def _choose_cost(items: tuple[Item, ...]) -> float:
     """Return the class of a bot's time for a pair, as its upper bound in seconds.
 
     Few, wide classes give the same bot the same cost on a slightly faster machine.

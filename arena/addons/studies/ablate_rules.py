@@ -73,8 +73,8 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
         "less the base, with its 95 % interval by pairs of games.",
     ]
     notes = [*_NOTES, *(f"{note}." for note in ablation.notes())]
-    sections = [Section("variants", "Variants", [_variants_table(ablation), Text(notes)])]
-    sections += [_section(ablation, number) for number in range(len(MEASURES))]
+    sections = [Section("variants", "Variants", [_make_variants_table(ablation), Text(notes)])]
+    sections += [_make_section(ablation, number) for number in range(len(MEASURES))]
     title = f"{tournament.name}: what a rule is worth"
     return with_glossary(Report(title, summary, sections))
 
@@ -83,7 +83,7 @@ def _describe(changes: dict[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in changes.items())
 
 
-def _variants_table(ablation: Ablation) -> Table:
+def _make_variants_table(ablation: Ablation) -> Table:
     rows: list[list[Cell]] = [
         [
             variant.name,
@@ -99,7 +99,7 @@ def _variants_table(ablation: Ablation) -> Table:
     return Table("variants", "The variants, the base first", _RULES_COLUMNS, rows, links)
 
 
-def _section(ablation: Ablation, number: int) -> Section:
+def _make_section(ablation: Ablation, number: int) -> Section:
     """Return the section of a measure: its value under each variant, and the changes."""
     measure, names = MEASURES[number], [variant.name for variant in ablation.variants]
     values = [shown(variant.values[number], measure) for variant in ablation.variants]
@@ -113,9 +113,9 @@ def _section(ablation: Ablation, number: int) -> Section:
     ]
     title = ablation.title(measure)
     title = title[:1].upper() + title[1:]
-    table = Table(measure.name, title, _columns(measure), rows)
+    table = Table(measure.name, title, _make_columns(measure), rows)
     labels = cut_apart(names, _LABEL)
-    blocks: list[Block] = [*_values_chart(labels, values, table)]
+    blocks: list[Block] = [*_make_values_chart(labels, values, table)]
     axis = "change, percentage points" if measure.is_share else "change"
     named = f"{measure.name}-changes", "Changes from the base", axis
     points = [Shown(labels[n], changes[n], sure) for n, sure in significant.items()]
@@ -125,7 +125,7 @@ def _section(ablation: Ablation, number: int) -> Section:
     return Section(f"measure-{measure.name}", _NAMES[measure.name], [*blocks, table])
 
 
-def _values_chart(
+def _make_values_chart(
     names: Sequence[str], values: Sequence[Estimate], table: Table
 ) -> Iterator[Chart]:
     """Yield a chart of the values of a measure, where there are any."""
@@ -144,7 +144,7 @@ def _values_chart(
         )
 
 
-def _columns(measure: Measure) -> list[Column]:
+def _make_columns(measure: Measure) -> list[Column]:
     """Return the columns of a measure's table, with its unit."""
     units = {"value": ", %", "difference": ", percentage points"} if measure.is_share else {}
     return [
@@ -194,7 +194,7 @@ def ablate(
     except Interrupted:
         kept = sum(count_kept(path / variant.name) for variant in variants)
         raise Interrupted(kept, tournament.games * len(variants)) from None
-    ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
+    ablation = Ablation(results, tournament.pairs, _find_labels(tournament, contest))
     write(path, ablation)
     write_reports(path, make_ablation_report(ablation, tournament))
     return ablation
@@ -230,7 +230,7 @@ def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     return best
 
 
-def _labels(tournament: Tournament, contest: Contest | None) -> tuple[str, str] | None:
+def _find_labels(tournament: Tournament, contest: Contest | None) -> tuple[str, str] | None:
     """Return the labels of the strongest bot and of the weakest."""
     if contest is None:
         return None

@@ -66,7 +66,7 @@ def find_agreement(
     some = decisions.iloc[drawn]
     by_name = {game.name: game for game in games}
     seen = [
-        _view(by_name[str(name)], int(ply))
+        _make_view(by_name[str(name)], int(ply))
         for name, ply in zip(some["game"], some["ply"], strict=True)
     ]
     choices, left_out = {}, []
@@ -82,7 +82,7 @@ def find_agreement(
     return make_agreement(choices, of_pair), "; ".join(left_out)
 
 
-def _view(game: Recorded, ply: int) -> View:
+def _make_view(game: Recorded, ply: int) -> View:
     """Return the view of the seat to act."""
     state = State(parse_deal(game.deal, STANDARD), STANDARD)
     state.follow(parse_actions(game.actions[:ply]))
@@ -198,7 +198,7 @@ def _read(
     for fixture, game in _choose(tournament, store, games, choice):
         if game.fault is None:
             played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
-            yield _Game(_checked(game.record, fixture.name), played)
+            yield _Game(_check_record(game.record, fixture.name), played)
 
 
 def _choose(
@@ -230,7 +230,7 @@ def _read_line(line: bytes, number: int) -> _Game | None:
     return _Game(Recorded(name, game.record.deal, game.record.actions), played)
 
 
-def _checked(record: Record, name: str) -> Recorded:
+def _check_record(record: Record, name: str) -> Recorded:
     """Return a game in the form for the judge; raises InputError for an invalid record."""
     try:
         if not record.replay().over:
@@ -328,14 +328,14 @@ def _to_line(timeline: _Timeline) -> bytes:
     actions = "".join(frame.action.char for frame in timeline.frames if frame.action)
     try:
         rules = Rules.from_changes(timeline.rules.changes)
-        record = Record(_deal(timeline, rules), actions, rules)
+        record = Record(_find_deal(timeline, rules), actions, rules)
     except EngineError as error:
         raise InputError(f"its game cannot be read: {error}") from None
     name = timeline.title.rpartition(": ")[2]
     return record.to_json(bots=timeline.players, game=name).encode()
 
 
-def _deal(timeline: _Timeline, rules: Rules) -> str:
+def _find_deal(timeline: _Timeline, rules: Rules) -> str:
     """Return the deal; hands of rounds that have not begun are made of the remaining cards."""
     frames, known = timeline.frames, ""
     for ply in range(0, rules.game_plies, rules.round_plies):

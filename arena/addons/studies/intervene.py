@@ -122,12 +122,12 @@ def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd
     columns = {
         **every(bot=range(len(labels) + 1), card=[*CHARS[: len(KINDS)]]),
         "swaps": swaps,
-        **interval("effect", "effect", _as_differences(moments)),
+        **interval("effect", "effect", _make_differences(moments)),
     }
     return make_frame(columns, labels, swaps > 0)
 
 
-def _as_differences(moments: Moments) -> Estimates:
+def _make_differences(moments: Moments) -> Estimates:
     """Return differences from -1 to 1, with the interval of the shares that they are made to.
 
     Most swaps change nothing, so few of them may look alike: Student's interval would then be
@@ -154,9 +154,9 @@ def intervene(
     playable = _check(tournament, store)
     games = _draw(tournament, store, swaps, seed)
     most = max((len(game.swaps) for game in games.values()), default=0)
-    rounds = [_round(games, number) for number in range(most)]
+    rounds = [_take_round(games, number) for number in range(most)]
     found, forfeits = [], 0
-    with show_progress(sum(2 * len(_pairs_of(made)) for made in rounds), shown=progress) as bar:
+    with show_progress(sum(2 * len(_find_pairs(made)) for made in rounds), shown=progress) as bar:
         for made in rounds:
             results: dict[Place, GameResult | None] = {
                 place: None for place, swap in made.items() if swap.changes_nothing
@@ -216,12 +216,12 @@ def _draw(tournament: Tournament, store: Store, swaps: int, seed: int) -> dict[P
     return games
 
 
-def _round(games: Mapping[Place, _Game], number: int) -> dict[Place, Swap]:
+def _take_round(games: Mapping[Place, _Game], number: int) -> dict[Place, Swap]:
     """Return the swaps with this number of each game, counted from 0."""
     return {place: game.swaps[number] for place, game in games.items() if number < len(game.swaps)}
 
 
-def _pairs_of(swaps: Mapping[Place, Swap]) -> list[tuple[int, int]]:
+def _find_pairs(swaps: Mapping[Place, Swap]) -> list[tuple[int, int]]:
     """Return the pairs in which a swap changes something, in order."""
     return sorted({place[:2] for place, swap in swaps.items() if not swap.changes_nothing})
 
@@ -233,7 +233,7 @@ class _Swapped(Plan):
         """Plan the pairs in which something is swapped."""
         strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
         missing: list[list[range]] = [[] for _ in tournament.pairings]
-        for number, pair in _pairs_of(swaps):
+        for number, pair in _find_pairs(swaps):
             ranges = missing[number]
             if ranges and ranges[-1].stop == pair:
                 ranges[-1] = range(ranges[-1].start, pair + 1)
@@ -304,12 +304,12 @@ def _compare(
     bot = tournament.labels.index(tournament.pairings[number][side])
     halves = 0
     if result is not None:
-        halves = _halves(row.winner, side) - _halves(result.winner, side)
+        halves = _count_halves(row.winner, side) - _count_halves(result.winner, side)
     if number in tournament.new_pairings:  # two pairings share their deals
         number = tournament.old_pairing(number)
     return Swapped(number, pair, bot, swap.kind, halves)
 
 
-def _halves(winner: int | None, side: int) -> int:
+def _count_halves(winner: int | None, side: int) -> int:
     """Return the result of a side, in halves: 2 won, 1 drawn, 0 lost."""
     return 1 if winner is None else 2 * (winner == side)

@@ -37,14 +37,14 @@ class Cost(NamedTuple):
     @property
     def score(self) -> dict[str, Any]:
         """The row of the share of the score."""
-        return self._row("total", "")
+        return self._find_row("total", "")
 
     @property
     def city(self) -> dict[str, Any]:
         """The row of the share of games that the bot won by City."""
-        return self._row("won_by", "city")
+        return self._find_row("won_by", "city")
 
-    def _row(self, part: str, name: str) -> dict[str, Any]:
+    def _find_row(self, part: str, name: str) -> dict[str, Any]:
         for row in plain_rows(self.differences):
             if (row["part"], row["name"]) == (part, name):
                 return row

@@ -157,7 +157,7 @@ def tune(
         ...
     arena.errors.InputError: --param 'patience=5..0': a range goes up, and 0 is not above 5
     """
-    space = make_space(_texts(params))
+    space = make_space(_write_parameters(params))
     for name, pairs in (("budget", budget), ("proof", proof)):
         if pairs is not None and not (type(pairs) is int and 1 <= pairs <= MOST_PAIRS):
             raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {MOST_PAIRS:,}")
@@ -165,26 +165,26 @@ def tune(
     base, how = request([bot], None, given, {"name": "tune", "pairs": 1})
     tuning = make_tuning(base, space, budget, proof)
     how = replace(how, fresh=fresh, shown=NORMAL if progress else QUIET)
-    with _folder(out) as path:
+    with _open_folder(out) as path:
         tuned = search_parameters(tuning, path, how)
         return Tuning(tuned, Comparison(tuned.proof, open_run(path / PROOF)))
 
 
-def _texts(params: Parameters) -> list[str]:
+def _write_parameters(params: Parameters) -> list[str]:
     """Return parameters as texts; raises InputError for what is none."""
     if isinstance(params, Mapping):
-        return [f"{name}={_text(values)}" for name, values in params.items()]
+        return [f"{name}={_write_values(values)}" for name, values in params.items()]
     if isinstance(params, str) or not all(isinstance(one, str) for one in params):
         raise InputError('params: expected ranges by name, as in {"patience": "0..5"}')
     return [*params]
 
 
-def _text(values: str | Sequence[Any]) -> str:
+def _write_values(values: str | Sequence[Any]) -> str:
     return values if isinstance(values, str) else write_choices(values)
 
 
 @contextmanager
-def _folder(out: Location | None) -> Iterator[Path]:
+def _open_folder(out: Location | None) -> Iterator[Path]:
     """Yield the folder of a search, which without `out` is deleted at the end."""
     if out is not None:
         yield folder_path(out, "out")
@@ -247,7 +247,7 @@ class _Hunt:
         if batch is None:
             return False
         self.number += 1
-        of_round = [self._candidate(point) for point in batch.points]
+        of_round = [self._find_candidate(point) for point in batch.points]
         settings = {one.label: one.setting for one in of_round}
         tournament = self.tuning.round(self.number, settings, batch.deals)
         folder = RunFolder(place)
@@ -279,7 +279,7 @@ class _Hunt:
             if np.isnan(of_one).any(axis=0).all():
                 raise ArenaError(f"{label}, an opponent, fails: {failures[label]}")
 
-    def _candidate(self, point: Point) -> Candidate:
+    def _find_candidate(self, point: Point) -> Candidate:
         if point not in self.candidates:
             label = f"candidate-{1 + len(self.candidates)}"
             setting = self.tuning.space.setting(point)

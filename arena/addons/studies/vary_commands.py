@@ -24,10 +24,10 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import (
+    describe_folder,
     make_playing,
     read_tournament,
     report_problems,
-    say_where,
     stoppable,
 )
 from arena.errors import InputError, counted, cut, name_some, pad
@@ -125,7 +125,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     if earlier := find_earlier(out, ablation):
         where = "an earlier ablation there; --out for another folder"
         say(f"not in this table: {name_some(earlier)} ({where})")
-    say(say_where(out))
+    say(describe_folder(out))
 
 
 @click.command()
@@ -197,7 +197,7 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         say(f"use it: {tuned.spec}")
-    say(say_where(out))
+    say(describe_folder(out))
 
 
 def play_restricted(
@@ -235,7 +235,8 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
     yield f"{pad(cut(bot.label, 15), 15)} {score:>5.1f} {'':>28} {city:>6.1f}"
     for cost in costs.costs:
         elo = f"{cost.score['elo']:>+5.0f}"
-        yield f"{cost.restriction:<15} {_changed(cost.score)} {elo}  {_changed(cost.city)}"
+        score, city = map(_format_change, (cost.score, cost.city))
+        yield f"{cost.restriction:<15} {score} {elo}  {city}"
     for cost in costs.costs:
         yield f"{cost.restriction}: {RESTRICTIONS[cost.restriction].text}"
     for label, forfeits in costs.forfeits.items():
@@ -244,7 +245,7 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
         yield f"{label} was out after {faults}"
 
 
-def _changed(row: Mapping[str, Any]) -> str:
+def _format_change(row: Mapping[str, Any]) -> str:
     """Return a share with its change and the interval of that, in per cent.
 
     A share that is 0 both with and without the restriction has no interval.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -98,9 +98,6 @@ class RunKeys(CompareKeys, total=False):
     anchor: str | Mapping[str, float] | None
 
 
-ALONE: Final = Playing()
-"""How a call plays that keeps no folder."""
-
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -155,7 +152,7 @@ def request(
     config: Mapping[str, Any] | Location | None,
     given: Mapping[str, Any],
     default: Mapping[str, Any],
-    how: Playing = ALONE,
+    how: Playing,
 ) -> tuple[Tournament, Playing]:
     """Return a tournament that can be played, and how, with the venue.
 
@@ -190,18 +187,10 @@ def request(
     return tournament, dataclasses.replace(how, venue=venue)
 
 
-def make_playing(
-    out: Location | None,
-    *,
-    fresh: bool = False,
-    replace: bool = False,
-    progress: bool = True,
-    repeat: bool = True,
-) -> Playing:
+def make_playing(out: Location | None, *, progress: bool, **more: Any) -> Playing:
     """Return how a call plays, by its arguments; raises InputError for an `out` that is no path."""
     path = None if out is None else folder_path(out, "out")
-    shown = NORMAL if progress else QUIET
-    return Playing(HERE, path, fresh, replace, repeat, shown)
+    return Playing(HERE, path, shown=NORMAL if progress else QUIET, **more)
 
 
 def _make(

@@ -159,7 +159,7 @@ def play(
     if type(seat) is not int or seat not in (0, 1):
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
     default = {"name": "game", "pairs": pair + 1, "workers": 1}
-    tournament, how = request([bot, opponent], None, keys, default)
+    tournament, how = request([bot, opponent], None, keys, default, Playing())
     game = play_again(tournament, pair, seat, how.venue)
     if thoughts:
         game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)

@@ -108,8 +108,7 @@ class Desk:
         sha256 = ""
         try:
             self.check_right(name, owner)
-            taken = self._take(bot)
-            sha256 = taken[1]
+            _, sha256, _ = taken = self._take(bot)
             return self._find_done(name, sha256, since) or self._accept(name, owner, taken, working)
         except TooMany:
             raise
@@ -117,10 +116,14 @@ class Desk:
             if resent and isinstance(error, Unchanged):
                 raise
             why = str(error)
-            if not since or not self.ledger.refusals(_DONE, name, sha256, since):
-                with self.ledger.changing():
-                    self.ledger.refuse(Refusal(0, name, owner, sha256, why, self._time()))
+            self._refuse(Refusal(0, name, owner, sha256, why, self._time()), since)
             raise Refused(why, getattr(error, "items", ())) from None
+
+    def _refuse(self, refusal: Refusal, since: str) -> None:
+        """Record a refusal, unless a killed process has recorded it."""
+        if not since or not self.ledger.refusals(_DONE, refusal.name, refusal.sha256, since):
+            with self.ledger.changing():
+                self.ledger.refuse(refusal)
 
     def _find_done(self, name: str, sha256: str, since: str) -> Version | None:
         """Return the version that a killed process has made; raises Refused if it has refused."""
@@ -131,11 +134,7 @@ class Desk:
         return None
 
     def _accept(
-        self,
-        name: str,
-        owner: str,
-        taken: tuple[str, str, str],
-        working: Callable[[str], None],
+        self, name: str, owner: str, taken: tuple[str, str, str], working: Callable[[str], None]
     ) -> Version:
         """Check what `_take` returned, and store it as a version; raises Refused."""
         spec, sha256, shape = taken

@@ -24,9 +24,9 @@ from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
 from arena.errors import InputError, counted
 from arena.executors.contract import Executor, open_executor
-from arena.executors.log import NORMAL, QUIET
+from arena.executors.log import QUIET
 from arena.lanes.scratch import scratch_folder
-from arena.library.request import Bot, Location, folder_path, request, takes
+from arena.library.request import Bot, Location, folder_path, make_playing, request, takes
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, run
 from arena.statistics.intervals import Estimate, score_interval
@@ -170,9 +170,10 @@ def probe(
         raise InputError(f"minutes: {show(minutes)} is not a number above 0")
     given = {**keys, "seed": seed, "pairs": pairs}
     default = {"name": "probe", "pairs": PROBED_PAIRS}
-    base, how = request([bot, ("opponent", "uniform")], None, given, default)
-    file, shown = None if out is None else folder_path(out, "out"), NORMAL if progress else QUIET
-    asked = Asked(file, learn, minutes, base.pairs, base.seed, shown, force)
+    how = make_playing(None, progress=progress)
+    base, how = request([bot, ("opponent", "uniform")], None, given, default, how)
+    file = None if out is None else folder_path(out, "out")
+    asked = Asked(file, learn, minutes, base.pairs, base.seed, how.shown, force)
     return probe_entry(base.entries[0], how.venue, asked)
 
 

@@ -33,9 +33,16 @@ from arena.addons.studies.tuned import (
 from arena.differences.difference_columns import CANDIDATES, LANDSCAPE
 from arena.errors import ArenaError, InputError, shorten
 from arena.executors.contract import Executor, open_executor
-from arena.executors.log import NORMAL, QUIET
 from arena.library.comparing import Comparison, panel_of
-from arena.library.request import Bot, CompareKeys, Location, folder_path, request, takes
+from arena.library.request import (
+    Bot,
+    CompareKeys,
+    Location,
+    folder_path,
+    make_playing,
+    request,
+    takes,
+)
 from arena.library.running import open_run
 from arena.runs.interim import FirstFault, find_first_faults
 from arena.runs.rerun import prepare
@@ -162,9 +169,9 @@ def tune(
         if pairs is not None and not (type(pairs) is int and 1 <= pairs <= MOST_PAIRS):
             raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {MOST_PAIRS:,}")
     given: dict[str, Any] = {**keys, "format": "gauntlet", "panel": panel_of(against, [bot])}
-    base, how = request([bot], None, given, {"name": "tune", "pairs": 1})
+    how = make_playing(None, fresh=fresh, progress=progress)
+    base, how = request([bot], None, given, {"name": "tune", "pairs": 1}, how)
     tuning = make_tuning(base, space, budget, proof)
-    how = replace(how, fresh=fresh, shown=NORMAL if progress else QUIET)
     with _open_folder(out) as path:
         tuned = search_parameters(tuning, path, how)
         return Tuning(tuned, Comparison(tuned.proof, open_run(path / PROOF)))

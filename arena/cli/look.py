@@ -23,8 +23,8 @@ from typing import Any
 import click
 
 from arena.cli.completion import complete_bots, complete_records, complete_runs
-from arena.cli.examined import Finding, write_line
-from arena.cli.machine import INTERPRETERS, find_libraries
+from arena.cli.examined import Finding, format_findings, write_line
+from arena.cli.machine import INTERPRETERS, examine, examine_bot, find_libraries
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
@@ -58,12 +58,7 @@ _SPOKEN = ("temporary folder", "bubblewrap", *INTERPRETERS)
 
 def write_report(findings: Iterable[Finding]) -> str:
     """Return the report as a block of Markdown."""
-    lines = [
-        *_list_versions(),
-        *_list_libraries(),
-        "",
-        *(_format_finding(finding) for finding in findings),
-    ]
+    lines = *_list_versions(), *_list_libraries(), "", *map(_format_finding, findings)
     text = "\n".join(lines).replace("`", "'")
     return f"```text\n{text}\n```"
 
@@ -230,10 +225,6 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
     Example:
       arena doctor
     """
-    pass
-    from arena.cli.examined import format_findings
-    from arena.cli.machine import examine, examine_bot
-
     if as_report and (bot or as_json):
         raise InputError("--report: a block of text about this machine; not with BOT or --json")
     tolerate_any_terminal()

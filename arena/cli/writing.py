@@ -137,8 +137,6 @@ def new(name: str, folder: Path) -> None:
     Example:
       arena new my_first_bot && arena play ./my_first_bot.py uniform --pairs 10
     """
-    pass
-
     bot, test = write_draft(name, folder)
     spec = bot if "/" in str(bot) else f"./{bot}"
     say(f"wrote {bot} and {test}; now:")

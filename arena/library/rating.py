@@ -144,7 +144,6 @@ def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
 if TYPE_CHECKING:
     import pandas as pd
 
-    pass
     from arena.store.listed_games import GameList
     from arena.tables.rated_lists import RatedLists
 
@@ -196,7 +195,6 @@ class Ratings:
 
     def report(self) -> RunReport:
         """Return the report; a notebook shows it, and it can be saved."""
-        pass
         from arena.reports.run_report import make_ratings_report
 
         return RunReport(make_ratings_report(self._lists, self._rated))

@@ -11,7 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, Measure, find_effects, shown
+from arena.addons.studies.ablation import (
+    FILE,
+    MEASURES,
+    SPREAD,
+    Ablation,
+    Contest,
+    Measure,
+    VariantResult,
+    check_folder,
+    count_pairs,
+    difference,
+    estimate,
+    find_effects,
+    shown,
+    write,
+)
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
 from arena.differences.difference_headline import Shown
 from arena.errors import InputError
@@ -30,7 +45,6 @@ from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.addons.studies.ablation import Ablation, Contest, VariantResult
     from arena.statistics.intervals import Ints
 
 _RULES_COLUMNS = (
@@ -162,9 +176,6 @@ def ablate(
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
     results decide which pairs it plays: its variants would not have the same deals.
     """
-    from arena.addons.studies.ablation import Ablation, check_folder, write
-
-    pass
     from arena.reports.html import write_reports
     from arena.reports.run_report import check_place
 
@@ -207,8 +218,6 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
 
 def _count(path: Path) -> Ints:
     """Return the counts of a run that has ended."""
-    from arena.addons.studies.ablation import count_pairs
-
     tournament, store = read_run(path)
     with closing(store):
         pairings = map(store.read_pairs, range(len(tournament.pairings)))
@@ -217,8 +226,6 @@ def _count(path: Path) -> Ints:
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     """Return the pairing whose bots are furthest apart in Elo, the first of those of one gap."""
-    from arena.addons.studies.ablation import Contest
-
     rated = outcome.standings.dropna(subset="elo")
     elo: dict[str, float] = dict(zip(rated["bot"], rated["elo"], strict=True))
     best: Contest | None = None
@@ -247,9 +254,6 @@ def _compare(
     contest: Contest | None,
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
-    from arena.addons.studies.ablation import MEASURES, VariantResult, difference, estimate
-    from arena.statistics.intervals import Estimate
-
     return VariantResult(
         variant.name,
         variant.rules,
@@ -286,8 +290,6 @@ def prepare_variants(
 
 def clear(path: Path, variants: Sequence[Variant]) -> None:
     """Remove earlier runs of these variants, the table and the reports; raises InputError."""
-    from arena.addons.studies.ablation import FILE, check_folder
-
     check_folder(path)
     for variant in variants:
         if (path / variant.name).is_dir():

@@ -179,14 +179,8 @@ def ablate(
     from arena.reports.html import write_reports
     from arena.reports.run_report import check_place
 
-    if tournament.stop or tournament.rounds:
-        raise InputError(
-            f"{'until' if tournament.stop else 'format: swiss'}: an ablation plays the same pairs "
-            "under all rules, and this chooses them by the results"
-        )
+    _check_pairs(tournament)
     check_folder(path)
-    for name in REPORTS:
-        check_place(path / name)
     results: list[VariantResult] = []
     base: Ints | None = None
     contest: Contest | None = None
@@ -194,6 +188,8 @@ def ablate(
         with open_executor(how.venue) as executor:
             if how.fresh:
                 clear(path, variants)
+            for name in REPORTS:
+                check_place(path / name)
             for number, variant in enumerate(variants, 1):
                 how.tell(f"{number} of {len(variants)}: {variant.name}")
                 playing, folder = _vary(tournament, variant), RunFolder(path / variant.name)
@@ -209,6 +205,15 @@ def ablate(
     write(path, ablation)
     write_reports(path, make_ablation_report(ablation, tournament))
     return ablation
+
+
+def _check_pairs(tournament: Tournament) -> None:
+    """Raise InputError for a tournament whose results decide which pairs it plays."""
+    if tournament.stop or tournament.rounds:
+        raise InputError(
+            f"{'until' if tournament.stop else 'format: swiss'}: an ablation plays the same pairs "
+            "under all rules, and this chooses them by the results"
+        )
 
 
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:

@@ -172,6 +172,7 @@ def tune(
     how = make_playing(None, fresh=fresh, progress=progress)
     base, how = request([bot], None, given, {"name": "tune", "pairs": 1}, how)
     tuning = make_tuning(base, space, budget, proof)
+    prepare_tuning(tuning)
     with _open_folder(out) as path:
         tuned = search_parameters(tuning, path, how)
         return Tuning(tuned, Comparison(tuned.proof, open_run(path / PROOF)))
@@ -211,7 +212,6 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
     from arena.addons.studies.tuning_report import make_tuning_report
     from arena.reports.html import write_reports
 
-    _prepare(tuning)
     search = tuning.search()
     hunt = _Hunt(tuning, search, path)
     try:
@@ -377,7 +377,7 @@ def clear(path: Path) -> None:
         (path / name).unlink(missing_ok=True)
 
 
-def _prepare(tuning: TuningPlan) -> None:
+def prepare_tuning(tuning: TuningPlan) -> None:
     """Raise InputError if a bot does not load, or does not take the parameters to tune."""
     batch = tuning.search().next()
     assert batch is not None

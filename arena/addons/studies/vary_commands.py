@@ -164,7 +164,7 @@ def tune(
       arena tune greedy --param patience=0..20 --against majority --budget 400
     """
     from arena.addons.studies.search import make_space
-    from arena.addons.studies.tune_parameters import search_parameters
+    from arena.addons.studies.tune_parameters import prepare_tuning, search_parameters
     from arena.addons.studies.tuned import make_tuning, to_document
     from arena.tournament.config import Config, make_tournament
 
@@ -176,6 +176,7 @@ def tune(
     base = make_tournament(settings, (bot,), against, options["lane"])
     tuning = make_tuning(base, space, budget, proof)
     out = how.out or Path("results") / tuning.folder_name
+    prepare_tuning(tuning)
     with stoppable(out):
         tuned = search_parameters(tuning, out, how)
     if options["as_json"]:

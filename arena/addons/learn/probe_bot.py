@@ -119,7 +119,7 @@ class Probed(NamedTuple):
 class Asked(NamedTuple):
     """What a probe is asked for; the fields are those of `probe`, and the level of the log."""
 
-    file: Path | None
+    out: Path | None
     learn: int | None
     minutes: float | None
     pairs: int

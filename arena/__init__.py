@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     __version__: str
 
     from arena.addons.league.standing import League, league
-    from arena.addons.learn.probing import probe
-    from arena.addons.studies.tuning import Tuning, tune
+    from arena.addons.learn.probe_bot import probe
+    from arena.addons.studies.tune_parameters import Tuning, tune
     from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
     from arena.library.comparing import Comparison, compare
     from arena.library.planning import Plan, plan

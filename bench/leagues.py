@@ -16,7 +16,7 @@ import numpy as np
 
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_settings import check_settings
-from arena.addons.league.ledger import ACTIVE, Pairs, Version
+from arena.addons.league.league_tables import ACTIVE, Pairs, Version
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from bench.engine import Row

@@ -51,7 +51,9 @@ ADDONS: Final = {
         {"league": Command("league_commands:league", "Tournaments")},
         {"League": "standing:League", "league": "standing:league"},
     ),
-    "learn": Addon({"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probing:probe"}),
+    "learn": Addon(
+        {"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probe_bot:probe"}
+    ),
     "rl": Addon(),
     "studies": Addon(
         {
@@ -60,7 +62,7 @@ ADDONS: Final = {
             "tune": Command("vary_commands:tune", "Tournaments"),
             "worth": Command("worth_commands:worth", "Tournaments"),
         },
-        {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
+        {"Tuning": "tune_parameters:Tuning", "tune": "tune_parameters:tune"},
         {
             "Restricted": "restrictions:Restricted",
             "add_effects": "intervene:add_effects",

@@ -68,7 +68,7 @@ class Sections(click.Group):
         for title, names in SECTIONS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             rows = [
-                (f"{name:<{width}}", _summary(command) + _describe_lack(name))
+                (f"{name:<{width}}", _summarize(command) + _describe_lack(name))
                 for name, command in commands
                 if command
             ]
@@ -76,7 +76,7 @@ class Sections(click.Group):
                 formatter.write_dl(rows)
 
 
-def _summary(command: click.Command) -> str:
+def _summarize(command: click.Command) -> str:
     """Return the first sentence of a command's help, which fits a line."""
     return (command.help or "").partition("\n")[0].removesuffix(".")
 
@@ -130,7 +130,7 @@ def main() -> None:
         from arena.lanes.cleanup import interrupted_by
 
         with suppress(OSError):  # a pipe may be closed
-            click.echo(_interruption(error), err=True)
+            click.echo(_describe_interruption(error), err=True)
         sys.exit(128 + interrupted_by())
     except click.ClickException as error:
         click.echo(f"error: {shorten(escape(error.format_message()))}", err=True)
@@ -180,7 +180,7 @@ def _make_lasting(stream: TextIO) -> TextIO:
     )
 
 
-def _interruption(error: click.Abort) -> str:
+def _describe_interruption(error: click.Abort) -> str:
     """Return the message after Ctrl-C or SIGTERM; it says what is kept if the command knows."""
     return f"interrupted: {error}" if str(error) else "interrupted"
 

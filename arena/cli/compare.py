@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,13 @@ from arena.cli.options import (
     say,
     with_options,
 )
-from arena.cli.starting import How, count_games, say_where
+from arena.cli.starting import count_games, describe_folder, make_playing, prepare, stoppable
 from arena.errors import arena_command
 from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult
-    from arena.runs.run import Outcome
+    from arena.runs.run import Outcome, Playing
     from arena.tournament.tournament import Tournament
 
 _SHOWN = 5  # games in which the change decided
@@ -73,9 +74,6 @@ _SHOWN = 5  # games in which the change decided
 def compare(
     new: str,
     old: str,
-    against: Sequence[str],
-    lane: str | None,
-    out: Path | None,
     elo0: float,
     elo1: float,
     alpha: float,
@@ -99,37 +97,39 @@ def compare(
     from arena.tournament.sprt_rounds import as_comparison
     from arena.tournament.stop import make_sprt
 
-    asked = How.of(options)
+    how = make_playing(options)
     stop = make_sprt(elo0, elo1, alpha, beta, max_pairs)
     settings = with_options(Config([], max_pairs, name="compare"), options)
-    tournament = as_comparison(make_tournament(settings, (new, old), against, lane), stop)
-    play_comparison(tournament, out, asked, season=season)
+    bots = (new, old), options["against"], options["lane"]
+    tournament = as_comparison(make_tournament(settings, *bots), stop)
+    if season is None:
+        how = replace(how, out=how.out or Path("results") / tournament.name)
+    play_comparison(tournament, how, options, season=season)
 
 
 def play_comparison(
     tournament: Tournament,
-    out: Path | None,
-    how: How,
+    how: Playing,
+    options: Mapping[str, Any],
     place: Path | None = None,
     season: str | None = None,
 ) -> None:
     """Play a comparison, which is from this place, and print its result."""
     from arena.runs.season import keep_result, take_place
 
-    where = out or Path("results") / tournament.name
-    how, problems = how.prepare(tournament, where if season is None else out, place)
-    if season is not None:
-        tournament, where = placed = take_place(season, tournament, out)
-    outcome = how.play(tournament, where)
+    how, problems = prepare(tournament, how, options, place)
+    tournament, how = take_place(season, tournament, how)
+    with stoppable(how.out):
+        outcome = how.play(tournament)
     comparison = outcome.comparison
     assert comparison is not None
-    if season is not None:
-        keep_result(placed, comparison.sentence)
-    if how.as_json:
-        played = {"folder": str(where), "played": outcome.played, "kept": outcome.kept}
+    assert how.out is not None
+    keep_result(tournament, comparison.sentence)
+    if options["as_json"]:
+        played = {"folder": str(how.out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})
     else:
-        print_comparison(comparison, outcome, where, quiet=how.quiet)
+        print_comparison(comparison, outcome, how.out, quiet=options["quiet"])
 
 
 def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
@@ -151,7 +151,7 @@ def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, qui
     say(count_games(outcome))
     if comparison.command:
         say(f"repeat with: {comparison.command}")
-    say(say_where(out))
+    say(describe_folder(out))
 
 
 COMMANDS: list[click.Command] = [compare]

@@ -21,7 +21,7 @@ from arena.cli.options import (
     tolerate_any_terminal,
     venue_options,
 )
-from arena.cli.starting import find_venue, say_where
+from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError
 
 _SAMPLE = Whole(0, sys.maxsize)
@@ -167,7 +167,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     from arena.reports.run_report import check_place
 
     _check_different(runs)
-    file = out or _default_place(runs)
+    file = out or _choose_place(runs)
     if file.suffix != ".html":
         raise InputError(f"--out {file}: not the name of a page, such as {file.stem or 'a'}.html")
     places = [file, file.with_suffix(".md")]
@@ -189,7 +189,7 @@ def _check_different(runs: Sequence[Path]) -> None:
             raise InputError(f"{run}: the same run as {first}; name different ones")
 
 
-def _default_place(runs: Sequence[Path]) -> Path:
+def _choose_place(runs: Sequence[Path]) -> Path:
     """Return the path of a report without --out."""
     if len(runs) == 1:
         return runs[0] / "report.html"
@@ -236,7 +236,7 @@ def rate(
     say(str(rated))
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
-        say(say_where(out))
+        say(describe_folder(out))
 
 
 COMMANDS: list[click.Command] = [bots, doctor, verify, report, rate]

@@ -326,6 +326,14 @@ def print_json(document: Any) -> None:
     say_json(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def print_found(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print what a command has found: one document with --json, else lines."""
+    if as_json:
+        print_json(document)
+    else:
+        say(*lines)
+
+
 def say_json(text: str) -> None:
     """Print JSON in which every character but the ends of its lines is printable."""
     shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,17 +31,26 @@ from arena.cli.options import (
     change_rules,
     json_option,
     key_option,
+    print_found,
     print_json,
     refuse_options,
     say,
     with_options,
 )
-from arena.cli.starting import How, print_report, to_document
+from arena.cli.starting import (
+    make_playing,
+    prepare,
+    print_report,
+    read_tournament,
+    stoppable,
+    to_document,
+)
 from arena.errors import naming
 from arena.tournament import keys
-from arena.tournament.keys import POWER, Naming
+from arena.tournament.keys import POWER
 
 if TYPE_CHECKING:
+    from arena.runs.run import Playing
     from arena.tournament.keys import Venue
     from arena.tournament.tournament import Tournament
 
@@ -54,6 +64,7 @@ _NOT_FOR_A_PERSON = (
     *("scheduler_file", "fresh", "strict", "restrictions", "limits"),
     *("as_json", "verbose", "quiet"),
 )
+_FOR_A_PERSON = ("seed", "lane", "out", "games", "names", "thoughts")
 _NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
 
 
@@ -68,14 +79,7 @@ _NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
 @REPLACE
 @NO_REPEAT
 @add_config_options("results/NAME")
-def run(
-    config: Path,
-    more: Sequence[str],
-    against: Sequence[str],
-    lane: str | None,
-    out: Path | None,
-    **options: Any,
-) -> None:
+def run(config: Path, **options: Any) -> None:
     """Play the tournament of a CONFIG file, and write its results.
 
     CONFIG can be the name of one that comes with the arena, such as quickstart or ladder, or the
@@ -88,30 +92,21 @@ def run(
     Example:
       arena run quickstart --pairs 50 --bot ./my_bot.py
     """
-    from arena.runs.rerun import find_manifest
-    from arena.tournament.config import made_from, make_tournament, read
+    from arena.runs.rerun import find_manifest, play_as
     from arena.tournament.yaml_text import find_config
 
     path = find_config(config)
     if manifest := find_manifest(path):
-        _play_again(path, manifest, out, How.of(options))
-        return
-    settings = with_options(read(path), options)
-    asked = How.of(options, settings)
-    with naming(config), made_from(settings, path):
-        tournament = make_tournament(settings, more, against, lane)
-    _play(tournament, out or Path("results") / settings.name, asked, config)
-
-
-def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: How) -> None:
-    """Play the run of a manifest again; it may be a comparison."""
-    from arena.runs.rerun import play_as
-
-    refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
-    with naming(path):
-        tournament = play_as(manifest)
-    play = play_comparison if tournament.comparison else _play
-    play(tournament, out or Path("results") / tournament.name, how, path)
+        how = make_playing(options)
+        refuse_options(*_NOT_OF_A_MANIFEST, why="a manifest is played as it is")
+        with naming(path):
+            tournament = play_as(manifest)
+        config = path
+    else:
+        tournament, how = read_tournament(config, path, options)
+    how = replace(how, out=how.out or Path("results") / tournament.name)
+    play_it = play_comparison if tournament.comparison else _play
+    play_it(tournament, how, options, config)
 
 
 @click.command()
@@ -135,17 +130,7 @@ def _play_again(path: Path, manifest: Mapping[str, Any], out: Path | None, how: 
 @REPLACE
 @NO_REPEAT
 @add_run_options("none, nothing is written")
-def play(
-    bots: Sequence[str],
-    games: int,
-    names: Naming,
-    thoughts: bool,
-    against: Sequence[str],
-    restrictions: Sequence[str],
-    lane: str | None,
-    out: Path | None,
-    **options: Any,
-) -> None:
+def play(bots: Sequence[str], restrictions: Sequence[str], **options: Any) -> None:
     """Play bots against each other without a config.
 
     Nothing is written without --out. For what a BOT can be, see `arena run --help`. If one of two
@@ -163,38 +148,36 @@ def play(
 
     if any(person_label(spec) is not None for spec in bots):
         refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
-        addons.hook("play_person")(
-            bots,
-            seed=options["seed"],
-            lane=lane,
-            out=out,
-            games=games,
-            names=names,
-            rules=change_rules(options["rules"]),
-            thoughts=thoughts,
-        )
+        asked = {name: options[name] for name in _FOR_A_PERSON}
+        addons.hook("play_person")(bots, **asked | {"rules": change_rules(options["rules"])})
         return
     why = "only for a game with a person: arena human BOT"
     refuse_options("games", "names", "thoughts", why=why)
-    asked = How.of(options)
+    how = make_playing(options)
     settings = with_options(Config([], _PAIRS, name="play"), options)
     if restrictions:
         refuse_options(*_NOT_RESTRICTED, why="not with --restrict, which only prints a table")
-        addons.hook("play_restricted")(settings, [*bots, *against], restrictions, lane, asked)
+        bots = [*bots, *options["against"]]
+        addons.hook("play_restricted")(settings, bots, restrictions, how, options)
         return
-    _play(make_tournament(settings, bots, against, lane), out, asked)
+    tournament = make_tournament(settings, bots, options["against"], options["lane"])
+    _play(tournament, how, options)
 
 
-def _play(tournament: Tournament, out: Path | None, how: How, place: Path | None = None) -> None:
+def _play(
+    tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
+) -> None:
     """Play a tournament, and print its result; `place` is the config that it comes from."""
-    how, problems = how.prepare(tournament, out, place)
-    if not (how.quiet or how.as_json):
+    quiet, as_json = options["quiet"], options["as_json"]
+    how, problems = prepare(tournament, how, options, place)
+    if not (quiet or as_json):
         say(*_announce(tournament, how.venue), err=True)
-    outcome = how.play(tournament, out)
-    if how.as_json:
-        print_json(to_document(outcome, tournament, out, problems))
+    with stoppable(how.out):
+        outcome = how.play(tournament)
+    if as_json:
+        print_json(to_document(outcome, tournament, how.out, problems))
     else:
-        print_report(outcome, tournament.rules, out, quiet=how.quiet)
+        print_report(outcome, tournament.rules, how.out, quiet=quiet)
 
 
 def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
@@ -253,15 +236,12 @@ def plan(
     """
     import arena
 
-    those, panel = _number(bots), _number(against)
+    those, panel = _read_bots(bots), _read_bots(against)
     found = arena.plan(those, gap=gap, width=width, power=power, against=panel, like=like)
-    if as_json:
-        print_json(found.document())
-    else:
-        say(str(found))
+    print_found(found.document(), [str(found)], as_json=as_json)
 
 
-def _number(bots: Sequence[str]) -> Sequence[str] | int:
+def _read_bots(bots: Sequence[str]) -> Sequence[str] | int:
     """Return the bots, or their number if only that is given."""
     is_number = len(bots) == 1 and bots[0].isascii() and bots[0].isdigit() and len(bots[0]) < 10
     return int(bots[0]) if is_number else bots

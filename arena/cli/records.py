@@ -231,16 +231,14 @@ def game(
     Example:
       arena game greedy uniform --seed 7 --pair 3 --seat 1 | arena show -
     """
-    from arena.executors.contract import open_executor
     from arena.runs.rerun import add_thoughts, play_again, prepare
     from arena.tournament.config import Config, make_tournament
 
-    bots = _describe((bot, opponent), labels, lanes, needs)
+    bots = _describe_bots((bot, opponent), labels, lanes, needs)
     settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
     tournament = make_tournament(settings, bots)
     warn(prepare(tournament))
-    with open_executor(find_venue(options | {"workers": 1})) as executor:
-        again = play_again(tournament, pair, seat, executor)
+    again = play_again(tournament, pair, seat, find_venue(options | {"workers": 1}))
     say(*again.evidence(), err=True)
     if thoughts:
         again, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), again)
@@ -249,7 +247,7 @@ def game(
     say_json(again.to_json())
 
 
-def _describe(
+def _describe_bots(
     specs: Sequence[str], labels: Sequence[str], lanes: Sequence[Lane], needs: Sequence[str]
 ) -> list[BotEntry]:
     """Return the two bots, with their labels, lanes and needed files."""
@@ -257,15 +255,15 @@ def _describe(
 
     both = zip(
         specs,
-        _for_each("label", labels),
-        _for_each("lane", lanes),
-        (parse_json("--needs", text or "[]", list[str]) for text in _for_each("needs", needs)),
+        _give_each("label", labels),
+        _give_each("lane", lanes),
+        (parse_json("--needs", text or "[]", list[str]) for text in _give_each("needs", needs)),
         strict=True,
     )
     return [BotEntry(spec, label, {}, lane, paths) for spec, label, lane, paths in both]
 
 
-def _for_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
+def _give_each(name: str, values: Sequence[_T]) -> Sequence[_T | None]:
     """Return one value for each of two bots: one value is for both, no value is None for both."""
     if len(values) > 2 or (name == "label" and len(values) == 1):
         raise InputError(f"--{name}: give it twice, once for each bot")

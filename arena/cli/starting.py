@@ -6,19 +6,18 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import say, warn
-from arena.errors import ChangedBots, InputError, NoSites, counted, shell_line
+from arena.cli.options import say, warn, with_options
+from arena.errors import ChangedBots, InputError, NoSites, counted, naming, shell_line
 
 if TYPE_CHECKING:
-    from arena.executors.contract import Executor
-    from arena.runs.run import Interrupted, Outcome
-    from arena.store.folder import RunFolder
+    from arena.runs.run import Interrupted, Outcome, Playing
     from arena.tournament.keys import Venue
     from arena.tournament.tournament import Tournament
     from engine import Rules
@@ -44,10 +43,10 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
     if quiet:
         return
     say(*(f"warning: {warning}" for warning in outcome.findings.warnings()), err=True)
-    say(*_notes(outcome, rules, folder))
+    say(*_list_notes(outcome, rules, folder))
 
 
-def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
+def _list_notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
     from arena.tournament.rule_changes import describe_changes
 
@@ -61,10 +60,10 @@ def _notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]
     for label, faults in outcome.out.items():
         yield f"{label} was out after {faults}"
     if folder:
-        yield say_where(folder)
+        yield describe_folder(folder)
 
 
-def say_where(folder: Path) -> str:
+def describe_folder(folder: Path) -> str:
     """Return in which folder the files are; its name may hold anything."""
     return f"results in {folder}/"
 
@@ -110,88 +109,69 @@ def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
     return f"{kept}; go on with: {shell_line(['arena', *words])}"
 
 
-@dataclass(frozen=True)
-class How:
-    """The values of the options that `add_run_options`, REPLACE and NO_REPEAT add.
+def make_playing(options: Mapping[str, Any], config: Venue | None = None) -> Playing:
+    """Return how the options of a command say to play, whose defaults are those of a config.
 
-    Without those of seed, lane and out.
+    A rank of MPI that is not the first serves here, and ends the command.
     """
+    from arena.executors import log
+    from arena.runs.run import Playing
 
-    venue: Venue
-    fresh: bool = False
-    replace: bool = False
-    strict: bool = False
-    as_json: bool = False
-    verbose: bool = False
-    quiet: bool = False
-    no_repeat: bool = False
+    venue, verbose, quiet = find_venue(options, config), options["verbose"], options["quiet"]
+    if verbose and quiet:
+        raise InputError("--verbose and --quiet: choose one of them")
+    return Playing(
+        venue,
+        options["out"],
+        options["fresh"],
+        options.get("replace", False),
+        not options.get("no_repeat"),
+        log.VERBOSE if verbose else log.QUIET if quiet else log.NORMAL,
+        (lambda _: None) if quiet else partial(say, err=True),
+    )
 
-    @classmethod
-    def of(cls, options: Mapping[str, Any], config: Venue | None = None) -> How:
-        """Return what the options of a command say, whose defaults are those of a config.
 
-        A rank of MPI that is not the first serves here, and ends the command.
-        """
-        own = {one.name: options[one.name] for one in fields(cls) if one.name in options}
-        return cls(find_venue(options, config), **own)
+def read_tournament(
+    config: Path, path: Path, options: Mapping[str, Any]
+) -> tuple[Tournament, Playing]:
+    """Return the tournament of a config, which is in this file, and how options say to play it."""
+    from arena.tournament.config import made_from, make_tournament, read
 
-    def __post_init__(self) -> None:
-        if self.verbose and self.quiet:
-            raise InputError("--verbose and --quiet: choose one of them")
+    settings = with_options(read(path), options)
+    how = make_playing(options, settings)
+    with naming(config), made_from(settings, path):
+        bots = options["more"], options["against"], options["lane"]
+        return make_tournament(settings, *bots), how
 
-    @property
-    def shown(self) -> int:
-        """The level from which the log is shown on the terminal."""
-        from arena.executors import log
 
-        return log.VERBOSE if self.verbose else log.QUIET if self.quiet else log.NORMAL
+def prepare(
+    tournament: Tournament, how: Playing, options: Mapping[str, Any], place: Path | None = None
+) -> tuple[Playing, list[str]]:
+    """Return how a tournament is played, and a line for each bot that does not load.
 
-    def say(self, problems: Sequence[str]) -> None:
-        """Warn of bots that do not load; raises InputError if nothing is to be played then."""
-        if self.strict and problems:
-            raise InputError(f"{problems[0]}; with --strict nothing is played")
-        if not self.quiet:
-            warn(problems)
+    Where bots have changed since their games were played, asks whether to replace those. Raises
+    InputError, which names the `place` that the tournament is from.
+    """
+    from arena.runs import rerun
 
-    def clear(self, folder: RunFolder) -> None:
-        """Remove an earlier run if that is asked for, and say so."""
-        if not self.fresh:
-            return
-        removed = folder.clear()
-        if removed and not self.quiet:
-            say(f"removed from {folder.path}/: {', '.join(removed)}", err=True)
+    try:
+        problems = rerun.prepare(tournament, how.kept)
+    except ChangedBots as changed:
+        if not _agrees_to_replace(changed):
+            raise
+        return prepare(tournament, replace(how, replace=True), options, place)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") if place else error from None
+    report_problems(problems, options)
+    return how, problems
 
-    def prepare(
-        self, tournament: Tournament, out: Path | None, place: Path | None = None
-    ) -> tuple[How, list[str]]:
-        """Return how a tournament is played, and a line for each bot that does not load.
 
-        Where bots have changed since their games were played, asks whether to replace those.
-        Raises InputError, which names the `place` that the tournament is from.
-        """
-        from arena.runs.rerun import prepare
-
-        try:
-            problems = prepare(tournament, None if self.fresh or self.replace else out)
-        except ChangedBots as changed:
-            if not _agrees_to_replace(changed):
-                raise
-            return replace(self, replace=True).prepare(tournament, out, place)
-        except InputError as error:
-            raise InputError(f"{place}: {error}") if place else error from None
-        self.say(problems)
-        return self, problems
-
-    def play(self, tournament: Tournament, out: Path | None) -> Outcome:
-        """Play a tournament, into a folder if there is one, and return its outcome."""
-        from arena.runs.run import run
-        from arena.store.folder import RunFolder
-
-        with stoppable(out, self.venue) as executor:
-            if folder := RunFolder(out) if out else None:
-                self.clear(folder)
-            asked, again = self.replace, not self.no_repeat
-            return run(tournament, executor, folder, self.shown, replace=asked, repeat=again)
+def report_problems(problems: Sequence[str], options: Mapping[str, Any]) -> None:
+    """Warn of bots that do not load; raises InputError if nothing is to be played then."""
+    if options["strict"] and problems:
+        raise InputError(f"{problems[0]}; with --strict nothing is played")
+    if not options["quiet"]:
+        warn(problems)
 
 
 def find_venue(options: Mapping[str, Any], config: Venue | None = None) -> Venue:
@@ -214,19 +194,18 @@ def find_venue(options: Mapping[str, Any], config: Venue | None = None) -> Venue
 
 
 @contextmanager
-def stoppable(out: Path | None, venue: Venue) -> Iterator[Executor]:
-    """Yield what plays into a folder; Ctrl-C and SIGTERM end the command and say what is kept.
+def stoppable(out: Path | None) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end what plays into a folder, and say what is kept.
 
     Processes that bots have left are this program's children from now on.
     """
-    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans, interrupt_on_termination
     from arena.runs.run import Interrupted
 
     adopt_orphans()
     try:
-        with interrupt_on_termination(), open_executor(venue) as executor:
-            yield executor
+        with interrupt_on_termination():
+            yield
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None
     except NoSites as error:

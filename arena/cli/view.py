@@ -99,13 +99,13 @@ def view(
         if picked is None:
             return
         name = picked.fixture.name
-        timeline = _timeline_of_run(target, picked, what)
+        timeline = _make_timeline_of_run(target, picked, what)
     else:
         if what.thoughts:
             raise InputError("--thoughts: a record has them already, or has none")
         name = f"{'game' if str(target) == '-' else target.stem}-{line or 1}"
-        timeline = _timeline_of_line(target, line or 1, what)
-    out = out or Path(_file_name(name, what))
+        timeline = _make_timeline_of_line(target, line or 1, what)
+    out = out or Path(_make_file_name(name, what))
     _write_page(out, render_replay(timeline, names))
     say(f"the replay is in {out}")
 
@@ -135,7 +135,7 @@ def _read_options(
     return _What(seat, resolve(by), thoughts, (worlds or keys.WORLDS) * judge, other, then)
 
 
-def _timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
+def _make_timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
     """Return the timeline of a game of a run."""
     from arena.runs.rerun import add_thoughts_of_run, find_players
     from arena.store.finished import game_timeline
@@ -146,7 +146,9 @@ def _timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
     try:
         if what.other:
             own = None if what.then else find_players(tournament, fixture)
-            return _other_timeline(game.record, game.seats, title, what, own, tournament.limits)
+            return _make_other_timeline(
+                game.record, game.seats, title, what, own, tournament.limits
+            )
         if what.thoughts:
             game, note = add_thoughts_of_run(tournament, fixture, game)
             if note:
@@ -157,7 +159,7 @@ def _timeline_of_run(path: Path, picked: Picked, what: _What) -> dict[str, Any]:
         raise InputError(f"{path}: its record cannot be played: {error}") from None
 
 
-def _timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
+def _make_timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
     """Return the timeline of a line of a file of records."""
     from arena.store.finished import line_timeline, name_of_line, players_of_line
     from arena.store.judge import parse_record
@@ -168,7 +170,7 @@ def _timeline_of_line(path: Path, line: int, what: _What) -> dict[str, Any]:
     try:
         record = parse_record(text)
         if what.other:
-            return _other_timeline(record, players_of_line(text), title, what)
+            return _make_other_timeline(record, players_of_line(text), title, what)
         judged = _judge(record, name_of_line(text, line), what) if what.worlds else {}
         return line_timeline(text, title=title, seat=what.seat, by=what.by, **judged)
     except EngineError as error:
@@ -185,7 +187,7 @@ def _judge(record: Record, name: str, what: _What, folder: Path | None = None) -
     return {"judged": judged, "judge": describe_judge(worlds=what.worlds)}
 
 
-def _other_timeline(
+def _make_other_timeline(
     record: Record,
     seats: tuple[str, str],
     title: str,
@@ -208,7 +210,7 @@ def _other_timeline(
     return branch_timeline(other, seats, branch, title=title, by=what.by, **judged)
 
 
-def _file_name(game: str, what: _What) -> str:
+def _make_file_name(game: str, what: _What) -> str:
     """Return a file name for the page of a game that is valid on every system."""
     plain = re.sub(r"[^A-Za-z0-9_.]+", "-", game).strip("-.")
     end = "" if what.seat is None else f"-seat-{what.seat}"

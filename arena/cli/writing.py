@@ -125,7 +125,7 @@ def check(
                 say("\n".join(format_item(item)))
     refused = [item.name for item in items if item.status == "fail"]
     if as_json:
-        print_json(_document(order, entry, items))
+        print_json(_make_document(order, entry, items))
     else:
         accepted = "accepted" if order.jailed else "no verdict: nothing has failed"
         say(f"refused: {', '.join(refused)}" if refused else accepted)
@@ -134,7 +134,7 @@ def check(
     sys.exit(1 if refused else 0)
 
 
-def _document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:
+def _make_document(order: Order, entry: Entry, items: list[Item]) -> dict[str, Any]:
     """Return the whole report as plain data."""
     from arena.check.item import NOT_JAILED, to_data
 

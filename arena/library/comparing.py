@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.differences.comparison import describe, describe_differences
 from arena.entries.catalogue import expand_ladder
-from arena.executors.contract import open_executor
 from arena.library.request import (
     Bot,
     CompareKeys,
     Location,
-    folder_path,
-    listed,
+    list_bots,
+    make_playing,
     request,
     takes,
 )
 from arena.library.results import Results
-from arena.library.running import Playing
+from arena.library.running import play_out
 from arena.runs.season import keep_result, take_place
 from arena.tournament.keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE
 from arena.tournament.sprt_rounds import Verdict, as_comparison
@@ -158,22 +156,16 @@ def compare(
     if against is not None:
         given |= {"format": "gauntlet", "panel": panel_of(against, (new, old))}
     default = {"name": "compare", "pairs": max_pairs}
-    how = Playing(out, fresh=fresh, replace=replace, progress=progress)
-    tournament, venue = request([new, old], None, given, default, how.kept)
-    tournament = as_comparison(tournament, stop)
-    if season is not None:
-        place = None if out is None else folder_path(out, "out")
-        tournament, folder = placed = take_place(season, tournament, place)
-        how = dataclasses.replace(how, out=folder)
-    with open_executor(venue) as executor:
-        outcome, results = how.play(tournament, executor)
+    how = make_playing(out, fresh=fresh, replace=replace, progress=progress)
+    tournament, how = request([new, old], None, given, default, how)
+    tournament, how = take_place(season, as_comparison(tournament, stop), how)
+    outcome, results = play_out(tournament, how)
     assert outcome.comparison is not None
-    if season is not None:
-        keep_result(placed, outcome.comparison.sentence)
+    keep_result(tournament, outcome.comparison.sentence)
     return Comparison(outcome.comparison, results)
 
 
 def panel_of(against: Any, compared: Sequence[Bot]) -> list[Any]:
     """Return the opponents of some bots, the ladder's in place of its name."""
     names = [bot[0] if isinstance(bot, tuple) else bot for bot in compared]
-    return expand_ladder(listed(against), [name for name in names if isinstance(name, str)])
+    return expand_ladder(list_bots(against), [name for name in names if isinstance(name, str)])

@@ -12,7 +12,7 @@ import numpy as np
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
 from arena.library.comparing import panel_of
-from arena.library.request import Bot, Location, folder_path, listed, plain
+from arena.library.request import Bot, Location, folder_path, list_bots, plain
 from arena.library.results import Results
 from arena.runs.progress_bar import format_duration
 from arena.statistics.planned import Planned, expect_test
@@ -82,9 +82,9 @@ class Plan(NamedTuple):
         for way, each, pairs, games, seconds, chance in self.ways:
             numbers = f"{'' if each is None else format(each, ','):>12}{pairs:>13,}{games:>15,}"
             time = "" if seconds is None else format_duration(seconds)
-            yield f"{way:<12}{numbers}{time:>17}{_percent(chance):>8}".rstrip()
+            yield f"{way:<12}{numbers}{time:>17}{_write_percent(chance):>8}".rstrip()
         if self.chances:
-            told = (f"{gap:g}: {_percent(chance)}" for gap, chance in self.chances.items())
+            told = (f"{gap:g}: {_write_percent(chance)}" for gap, chance in self.chances.items())
             yield f"chance to see a gap, {self.ways[0].way}: {', '.join(told)}"
         yield from wrap(self.sentence, 80)
 
@@ -117,7 +117,7 @@ def plan(
         raise InputError("a plan needs a gap or a width, and not both")
     if not (type(power) is float and 0.5 <= power <= 0.99):
         raise InputError(f"power: {show(power)} is not a number from 0.5 to 0.99")
-    panel = _count("against", against or 0, 0, listed(bots))
+    panel = _count("against", against or 0, 0, list_bots(bots))
     number = _count("bots", bots, 1 if panel and width else 2)
     effect, spread, seconds = _measure(like)
     field = Planned(number, panel, (gap or 0.0) / ELO, effect, spread)
@@ -129,15 +129,17 @@ def plan(
     told = dict(zip(gaps, field.chances(each, *(one / ELO for one in gaps)), strict=True))
     ways = [
         Way(name, each_of, pairs, 2 * pairs, seconds and 2 * pairs * seconds, chance)
-        for name, each_of, pairs, chance in _ways(field, each, power, width, told.get(gap or 0.0))
+        for name, each_of, pairs, chance in _find_ways(
+            field, each, power, width, told.get(gap or 0.0)
+        )
     ]
-    return Plan(_say(ways[0], gap, width), ways, told)
+    return Plan(_write_sentence(ways[0], gap, width), ways, told)
 
 
 def _count(name: str, bots: Any, least: int, compared: Sequence[Bot] | None = None) -> int:
     """Return the number of bots, or of a panel for `compared` bots; raises InputError."""
     if type(bots) is not int:
-        found = listed(bots) if compared is None else panel_of(bots, compared)
+        found = list_bots(bots) if compared is None else panel_of(bots, compared)
         for bot in found:
             if isinstance(bot, str):
                 resolve(bot)
@@ -166,7 +168,7 @@ def _measure(like: Location | None) -> _Like:
     return fit.model.effect(fit.strengths), spread, None if math.isnan(seconds) else seconds
 
 
-def _ways(
+def _find_ways(
     field: Planned, each: int, power: float, width: float | None, told: float | None
 ) -> Iterator[tuple[str, int | None, int, float | None]]:
     """Yield ways to play: the name, pairs of each pairing, total pairs, and the power."""
@@ -198,10 +200,10 @@ def expect_until(field: Planned, width: float | None) -> float:
     return float(np.mean(played))
 
 
-def _say(way: Way, gap: float | None, width: float | None) -> str:
+def _write_sentence(way: Way, gap: float | None, width: float | None) -> str:
     """Return a sentence on what the first way detects, and its cost."""
     if gap is not None:
-        told = f"are told apart with a chance of {_percent(way.chance)}"
+        told = f"are told apart with a chance of {_write_percent(way.chance)}"
         known = f"two neighbours {gap:g} Elo points apart {told}"
     else:
         known = f"all ratings are known within {width:g} Elo points"
@@ -209,6 +211,6 @@ def _say(way: Way, gap: float | None, width: float | None) -> str:
     return f"{with_pairs} {known}: {counted(way.games, 'game')} in all."
 
 
-def _percent(chance: float | None) -> str:
+def _write_percent(chance: float | None) -> str:
     """Return a probability as text, "" for None."""
     return "" if chance is None else f"{100 * chance:.0f} %"

@@ -195,7 +195,6 @@ class Ratings:
 
     def report(self) -> RunReport:
         """Return the report; a notebook shows it, and it can be saved."""
-        pass
         from arena.reports.run_report import make_ratings_report
 
         return RunReport(make_ratings_report(self._lists, self._rated))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import warnings
@@ -15,12 +16,14 @@ from msgspec.structs import replace
 
 from arena.entries.resolve import Code
 from arena.errors import ChangedBots, InputError
+from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
 from arena.library.written import Here, explain_held, has_held, keep_here
 from arena.runs.rerun import find_manifest, play_as, prepare
+from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
-from arena.tournament.keys import EveryCallKeys, Venue, VenueKeys, Where, choose_venue
+from arena.tournament.keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
 from arena.tournament.tournament import Tournament
 from arena.tournament.yaml_text import Lines
 from engine import Rules
@@ -149,27 +152,27 @@ def request(
     config: Mapping[str, Any] | Location | None,
     given: Mapping[str, Any],
     default: Mapping[str, Any],
-    kept: Location | None = None,
-) -> tuple[Tournament, Venue]:
-    """Return a tournament that can be played, and where it is.
+    how: Playing,
+) -> tuple[Tournament, Playing]:
+    """Return a tournament that can be played, and how, with the venue.
 
     What is `given` and not None comes before a config's values; `default` stands for a config
-    where there is none. A config that is a manifest is played as it is. `kept` is a folder whose
-    games the run goes on from. Where only this process has a bot, all games are played in it.
-    Warns of bots that do not load. Raises ChangedBots, and InputError, also for a class or function
-    that does not load in a process of its own: with the traceback from there as a note.
+    where there is none. A config that is a manifest is played as it is. Where only this
+    process has a bot, all games are played in it. Warns of bots that do not load. Raises
+    ChangedBots, and InputError, also for a class or function that does not load in a process of its
+    own: with the traceback from there as a note.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
     name = Path(place).stem if place else str(default["name"])
     where = given.get("executor")
-    given = {**given, "executor": _of_config(where)}
+    given = {**given, "executor": _read_executor(where)}
     try:
         if manifest := find_manifest(data):
-            tournament, settings = _again(manifest, {"bots": bots, **given})
+            tournament, settings = _repeat(manifest, {"bots": bots, **given})
         else:
             tournament, settings = _make(bots, default if data is None else data, given, name)
-        for problem in prepare(tournament, None if kept is None else folder_path(kept, "out")):
+        for problem in prepare(tournament, how.kept):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
             warnings.warn(line, stacklevel=_CALLER)
@@ -180,7 +183,14 @@ def request(
         for note in getattr(error, "__notes__", ()):
             named.add_note(note)
         raise named from None
-    return tournament, _at(settings, Here() if has_held(tournament) else where)
+    venue = _choose_at(settings, Here() if has_held(tournament) else where)
+    return tournament, dataclasses.replace(how, venue=venue)
+
+
+def make_playing(out: Location | None, *, progress: bool, **more: Any) -> Playing:
+    """Return how a call plays, by its arguments; raises InputError for an `out` that is no path."""
+    path = None if out is None else folder_path(out, "out")
+    return Playing(HERE, path, shown=NORMAL if progress else QUIET, **more)
 
 
 def _make(
@@ -194,7 +204,7 @@ def _make(
     return keep_here(make_tournament(settings, objects=objects.code)), settings
 
 
-def _again(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
+def _repeat(manifest: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Tournament, Config]:
     """Return the tournament of a manifest, and a config that says where it is played."""
     where = {name: given.get(name) for name in Venue.__struct_fields__}
     for name, value in given.items():
@@ -231,7 +241,7 @@ def folder_path(folder: object, name: str) -> Path:
 def find_venue(**keys: Any) -> Venue:
     """Return where a call plays that has only the keywords of a venue; raises InputError."""
     where = keys.get("executor")
-    return _at(_convert(keys | {"executor": _of_config(where)}), where)
+    return _choose_at(_convert(keys | {"executor": _read_executor(where)}), where)
 
 
 def _convert(keys: Mapping[str, Any]) -> Config:
@@ -240,19 +250,19 @@ def _convert(keys: Mapping[str, Any]) -> Config:
     return convert({"bots": [], "pairs": 1} | given, "call")
 
 
-def _of_config(where: Where | None) -> Any:
+def _read_executor(where: Where | None) -> Any:
     """Return what of an executor can stand in a config, None for a client."""
     return where if isinstance(where, str | Mapping) else None
 
 
-def _at(settings: Config, where: Any) -> Venue:
+def _choose_at(settings: Config, where: Any) -> Venue:
     """Return the venue of a config, whose executor may be one that is there already."""
     venue = choose_venue({}, settings)
-    is_live = where is not None and _of_config(where) is None
+    is_live = where is not None and _read_executor(where) is None
     return replace(venue, executor=where) if is_live else venue
 
 
-def listed(against: Any) -> list[Any]:
+def list_bots(against: Any) -> list[Any]:
     """Return the opponents that were named, as a list or one by itself."""
     is_list = isinstance(against, Sequence) and not isinstance(against, str)
     return [*against] if is_list else [against]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.addons import hook
 from arena.errors import InputError, naming
-from arena.executors.contract import open_executor
 from arena.library import request
 from arena.library.request import find_venue, folder_path
 from arena.runs.saving import Extent, RunProgress, follow, measure_extent
@@ -145,7 +144,7 @@ class Results:
         import pandas as pd
 
         rows = self._store.named_games(self._tournament.pairings)
-        return _without_empty(pd.DataFrame(rows, columns=GAME_COLUMNS))
+        return _drop_empty(pd.DataFrame(rows, columns=GAME_COLUMNS))
 
     @cached_property
     def faults(self) -> pd.DataFrame:
@@ -154,7 +153,7 @@ class Results:
 
         forfeits = self._store.all_forfeits(self._tournament.pairings)
         rows = fault_rows(forfeits, replay_commands(self._tournament))
-        return _without_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
+        return _drop_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
 
     @property
     def seats(self) -> pd.DataFrame:
@@ -204,10 +203,10 @@ class Results:
         """
         import pandas as pd
 
-        from arena.tournament.rounds import Open
+        from arena.tournament.rounds import Unresolved
 
         found = self._progress.find_open(self._strikes.out) or []
-        table = pd.DataFrame(found, columns=Open._fields)
+        table = pd.DataFrame(found, columns=Unresolved._fields)
         return table.astype({"further_pairs": "Int64"})
 
     @cached_property
@@ -249,7 +248,8 @@ class Results:
         `adds`, from `cards`, is an adjusted correlation. The experiment makes up to `swaps`
         exchanges of taken cards, drawn by `seed`, and lets the run's bots continue the games. There
         is a row for each bot as the taker and for all bots. Warns of swaps that are left out
-        because of a fault. Raises InputError if bots have changed or the games cannot be continued.
+        because of a fault, and keeps the warning in `attrs["note"]`. Raises InputError if bots have
+        changed or the games cannot be continued.
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -262,10 +262,12 @@ class Results:
         if not intervene:
             return self.cards[[*ADJUSTED]]
         run = self.cards, self._tournament, self._store
-        with naming(str(self._folder or self.name)), open_executor(find_venue(**where)) as at:
+        venue, how = find_venue(**where), {"swaps": swaps, "seed": seed, "progress": progress}
+        with naming(str(self._folder or self.name)):
             table: pd.DataFrame
-            table, note = hook("add_effects")(*run, at, swaps=swaps, seed=seed, progress=progress)
+            table, note = hook("add_effects")(*run, venue, **how)
         if note:
+            table.attrs["note"] = note
             warnings.warn(note, stacklevel=3)
         return table
 
@@ -303,11 +305,10 @@ class Results:
         venue = find_venue(**where)
         folder = self._folder if self._folder and self._folder.is_dir() else None
         run = self._tournament, self._store, folder
-        with naming(str(self._folder or self.name)), open_executor(venue) as at:
+        with naming(str(self._folder or self.name)):
             asked = Asked(by, worlds, seed, worst)
-            analysis: Analysis = hook("analyse_run")(
-                *run, at, asked, games=games, positions=agree, progress=progress
-            )
+            how = {"games": games, "positions": agree, "progress": progress}
+            analysis: Analysis = hook("analyse_run")(*run, venue, asked, **how)
             return analysis
 
     def report(self, *others: Results) -> RunReport:
@@ -381,7 +382,7 @@ class Results:
         return f"<p>{escape(self._head)}{more}</p>\n{table}"
 
 
-def _without_empty(table: pd.DataFrame) -> pd.DataFrame:
+def _drop_empty(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with missing values instead of empty strings."""
     return table.mask(table == "", None)
 

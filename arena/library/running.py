@@ -6,29 +6,25 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 from arena.errors import InputError
-from arena.executors.contract import Executor, open_executor
-from arena.executors.log import NORMAL, QUIET
 from arena.library.request import (
     Bot,
     GameKeys,
     Location,
     RunKeys,
     folder_path,
-    listed,
+    list_bots,
+    make_playing,
     request,
     takes,
 )
 from arena.library.results import Results
-from arena.runs import run as runs
 from arena.runs.rerun import add_thoughts, play_again
-from arena.runs.run import Outcome
-from arena.store.csv_files import read_timings
+from arena.runs.run import Outcome, Playing
+from arena.store.csv_files import Timings, read_timings
 from arena.store.finished import Game
-from arena.store.folder import RunFolder
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.keys import MOST_PAIRS
@@ -113,65 +109,28 @@ def run(
     """
     given: dict[str, Any] = {**keys}
     if against is not None:
-        given |= {"format": "gauntlet", "panel": listed(against)}
-    how = Playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
-    tournament, venue = request(bots, config, given, _DEFAULT, how.kept)
-    with open_executor(venue) as executor:
-        return how.play(tournament, executor)[1]
+        given |= {"format": "gauntlet", "panel": list_bots(against)}
+    how = make_playing(out, fresh=fresh, replace=replace, progress=progress, repeat=repeat)
+    return play_out(*request(bots, config, given, _DEFAULT, how))[1]
 
 
-@dataclass(frozen=True)
-class Playing:
-    """Where the games of a call go, and how; the fields are arguments of `run`."""
+def play_out(tournament: Tournament, how: Playing) -> tuple[Outcome, Results]:
+    """Play what is left of a tournament; raises Interrupted.
 
-    out: Location | None
-    fresh: bool
-    replace: bool
-    progress: bool
-    repeat: bool = True
+    The games of a run without a folder are in its results.
+    """
+    store = None if how.out else Store(None)
 
-    @property
-    def kept(self) -> Location | None:
-        """The folder whose games the call goes on from, None if it begins anew."""
-        return None if self.fresh or self.replace else self.out
+    def read(timings: Timings | None = None) -> Results:
+        return Results(tournament, store, timings) if store else open_run(how.out or "")
 
-    def play(self, tournament: Tournament, executor: Executor) -> tuple[Outcome, Results]:
-        """Play what is left of a tournament; without `out` its games go with the results."""
-        if self.out is None:
-            return self._play_in_memory(tournament, executor)
-        folder = RunFolder(folder_path(self.out, "out"))
-        if self.fresh:
-            folder.clear()
-        try:
-            outcome = runs.run(
-                tournament,
-                executor,
-                folder,
-                self._shown,
-                replace=self.replace,
-                repeat=self.repeat,
-            )
-        except KeyboardInterrupt:
-            with suppress(InputError):  # there may be no run yet
-                raise Interrupted(open_run(folder.path), folder.path) from None
-            raise
-        return outcome, open_run(folder.path)
-
-    def _play_in_memory(
-        self, tournament: Tournament, executor: Executor
-    ) -> tuple[Outcome, Results]:
-        store = Store(None)
-        try:
-            outcome = runs.run(
-                tournament, executor, None, self._shown, store=store, repeat=self.repeat
-            )
-        except KeyboardInterrupt:
-            raise Interrupted(Results(tournament, store)) from None
-        return outcome, Results(tournament, store, outcome.timings)
-
-    @property
-    def _shown(self) -> int:
-        return NORMAL if self.progress else QUIET
+    try:
+        outcome = how.play(tournament, store)
+    except KeyboardInterrupt:
+        with suppress(InputError):  # there may be no run yet
+            raise Interrupted(read(), how.out) from None
+        raise
+    return outcome, read(outcome.timings)
 
 
 @takes(GameKeys)
@@ -200,9 +159,8 @@ def play(
     if type(seat) is not int or seat not in (0, 1):
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
     default = {"name": "game", "pairs": pair + 1, "workers": 1}
-    tournament, venue = request([bot, opponent], None, keys, default)
-    with open_executor(venue) as executor:
-        game = play_again(tournament, pair, seat, executor)
+    tournament, how = request([bot, opponent], None, keys, default, Playing())
+    game = play_again(tournament, pair, seat, how.venue)
     if thoughts:
         game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)
         if note:

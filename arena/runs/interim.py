@@ -164,7 +164,7 @@ class GrowingTables:
         if not self.is_spoilt:
             self._queue.put(played)
 
-    def spoil(self) -> None:
+    def invalidate(self) -> None:
         """Invalidate the tables: games that were added have changed, or others are missing."""
         self.is_spoilt = True
 
@@ -177,7 +177,7 @@ class GrowingTables:
 
     def close(self) -> None:
         """End the thread, and discard the tables."""
-        self.spoil()
+        self.invalidate()
         self.end()
 
     def end(self) -> None:
@@ -205,7 +205,7 @@ class GrowingTables:
         try:
             work()
         except Exception:
-            self.spoil()
+            self.invalidate()
 
     def _begin(self) -> None:
         from arena.tables.win_tables import WinSums

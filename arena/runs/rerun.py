@@ -18,7 +18,7 @@ from arena.entries.entry import Entry, check_labels
 from arena.entries.file import read_file
 from arena.entries.resolve import resolve
 from arena.errors import ChangedBots, InputError, escape
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog, run_log
 from arena.lanes.limits import Limits
@@ -29,7 +29,7 @@ from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
 from arena.store.reader import find_changed
 from arena.store.store import Store
 from arena.tournament.config import check_name
-from arena.tournament.keys import MOST_BOTS, MOST_PAIRS
+from arena.tournament.keys import MOST_BOTS, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
 from arena.tournament.strikes import Strikes
@@ -42,12 +42,12 @@ from engine.seeds import stream
 from engine.state import Seat
 
 
-def play_again(tournament: Tournament, pair: int, seat: Seat, executor: Executor) -> Game:
+def play_again(tournament: Tournament, pair: int, seat: Seat, venue: Venue) -> Game:
     """Play the game in which the tournament's first bot has this seat, as a run plays it."""
     fixture = Fixture(tournament.pairings[0], pair, seat)
     strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
     missing = [[range(pair, pair + 1)], *([] for _ in tournament.pairings[1:])]
-    with run_log(None) as log:
+    with run_log(None) as log, open_executor(venue) as executor:
         (played,) = executor.play(Plan(missing, strikes), tournament, log)
     return Game.of(tournament, fixture, played.results[seat])
 
@@ -69,7 +69,7 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     The bots repeat their choices with the game's random seeds; the game itself is not changed. The
     note is empty if all choices were the same. Raises InputError for a bot that fails.
     """
-    bots = dict(enumerate(_players(tournament, fixture)))
+    bots = dict(enumerate(_list_players(tournament, fixture)))
     thoughts, strayed = find_thoughts(game.record, bots, tournament.limits)
     note = ""
     if strayed:
@@ -79,7 +79,7 @@ def add_thoughts(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[
     return replace(game, thoughts=thoughts), note
 
 
-def _players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
+def _list_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
     """Return the bot of each seat, and the seed of its generator in this game."""
     lucks = tournament.draw(fixture).lucks
     bots = [tournament.by_label[label] for label in fixture.labels]
@@ -91,7 +91,7 @@ def find_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, 
 
     Raises InputError for a bot that no longer exists, or has changed.
     """
-    return _players(_with_bots(tournament, fixture), fixture)
+    return _list_players(_add_bots(tournament, fixture), fixture)
 
 
 def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
@@ -99,10 +99,10 @@ def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) ->
 
     Also raises InputError for a bot that no longer exists, or has changed.
     """
-    return add_thoughts(_with_bots(tournament, fixture), fixture, game)
+    return add_thoughts(_add_bots(tournament, fixture), fixture, game)
 
 
-def _with_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
+def _add_bots(tournament: Tournament, fixture: Fixture) -> Tournament:
     """Return the tournament of a manifest with playable bots for one game."""
     entries = []
     for entry in tournament.entries:

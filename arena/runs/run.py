@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
@@ -21,6 +22,7 @@ from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
 from arena.tables.summary import HEAD, format_rows
+from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
@@ -64,6 +66,40 @@ class Interrupted(KeyboardInterrupt):
         self.games = games
 
 
+@dataclass(frozen=True)
+class Playing:
+    """How games are played: where, into which folder, with which earlier games, and what is shown.
+
+    Without `out` they are in no folder. `fresh` removes a run that is there; `replace` and `repeat`
+    are those of `run`, `shown` is the level of the log, and `tell` gets lines about the progress.
+    """
+
+    venue: Venue = HERE
+    out: Path | None = None
+    fresh: bool = False
+    replace: bool = False
+    repeat: bool = True
+    shown: int = NORMAL
+    tell: Callable[[str], object] = lambda _: None
+
+    @property
+    def kept(self) -> Path | None:
+        """The folder whose games are part of the run, None if it begins anew."""
+        return None if self.fresh or self.replace else self.out
+
+    def play(self, tournament: Tournament, store: Store | None = None) -> Outcome:
+        """Play what is left of a tournament; without `out` its games go to `store`.
+
+        Raises what `run` raises.
+        """
+        folder = RunFolder(self.out) if self.out else None
+        with open_executor(self.venue) as executor:
+            if folder and self.fresh and (removed := folder.clear()):
+                self.tell(f"removed from {folder.path}/: {', '.join(removed)}")
+            at = tournament, executor, folder, self.shown
+            return run(*at, store=store, replace=self.replace, repeat=self.repeat)
+
+
 def run(
     tournament: Tournament,
     executor: Executor,
@@ -86,10 +122,10 @@ def run(
     is to blame, ArenaError if the store cannot be written, and Interrupted after Ctrl-C.
     """
     started = time.perf_counter()
-    opened = _started(tournament, folder, shown, f"{executor}", store, replace=replace)
+    opened = _start(tournament, folder, shown, f"{executor}", store, replace=replace)
     with opened as (under_way, log):
         if not folder:  # then tables are made on demand
-            under_way.growing.spoil()
+            under_way.growing.invalidate()
         under_way.play(executor, log)
         if repeat:
             under_way.repeat(executor, log)
@@ -107,14 +143,14 @@ def play_games(
 
     Returns the numbers of games played now and kept from before. Raises what `run` raises.
     """
-    with _started(tournament, folder, shown, f"{executor}") as (under_way, log):
-        under_way.growing.spoil()
+    with _start(tournament, folder, shown, f"{executor}") as (under_way, log):
+        under_way.growing.invalidate()
         under_way.play(executor, log)
     return under_way.played, under_way.kept
 
 
 @contextmanager
-def _started(
+def _start(
     tournament: Tournament,
     folder: RunFolder | None,
     shown: int,
@@ -171,12 +207,12 @@ class _Run:
         plan = Plan([], self.strikes)
         goes_on = self._go_on(plan)
         if self.kept:
-            self.growing.spoil()
+            self.growing.invalidate()
         if self.interim and self.kept:
             self.interim.add(self.store.count())
         scheduled = 2 * self.progress.scheduled
         with show_progress(
-            scheduled, self.kept, self._lines, log.terminal, shown=self.show_progress
+            scheduled, self.kept, self._list_lines, log.terminal, shown=self.show_progress
         ) as shown:
             while goes_on:
                 with closing(executor.play(plan, self.tournament, log)) as games:
@@ -207,11 +243,11 @@ class _Run:
             if self.show_progress:
                 self.status = self.progress.status()
             for span in ranges:
-                missing = [(span.pairing, pairs) for pairs in self._missing(span)]
+                missing = [(span.pairing, pairs) for pairs in self._find_missing(span)]
                 plan.add(missing, spread=self.progress.number > 1)
         return True
 
-    def _lines(self) -> list[str]:
+    def _list_lines(self) -> list[str]:
         """Return the status and the standings so far, nothing until pandas is imported."""
         if not self.growing.is_prepared:
             return []
@@ -221,7 +257,7 @@ class _Run:
         with self.lock:
             return [*lines, HEAD, *format_rows(self.interim.rows(), unrated="")]
 
-    def _missing(self, span: PairRange) -> list[range]:
+    def _find_missing(self, span: PairRange) -> list[range]:
         """Return the ranges of a span's pairs that are not in the store."""
         missing = []
         start = span.first
@@ -281,7 +317,7 @@ class _Run:
         """Store the forfeits by rule of bots that have just had too many faults."""
         for forfeits in self.strikes.take_due():
             self.store.forfeit(forfeits)
-            self.growing.spoil()
+            self.growing.invalidate()
             label = self.pairings[forfeits.pairing][forfeits.loser]
             if label not in self.announced:
                 self.announced.add(label)

@@ -30,7 +30,7 @@ from arena.store.folder import (
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.tournament.rounds import Counts, Open, add, make_rounds
+from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes, find_unrated
 from arena.tournament.tournament import Tournament
@@ -93,7 +93,7 @@ class RunProgress:
         """Return the state of the run after its last round, in one line."""
         return self.rounds.status(self.counts, {*self.out, *self.unrated})
 
-    def find_open(self, out: Collection[str]) -> list[Open] | None:
+    def find_open(self, out: Collection[str]) -> list[Unresolved] | None:
         """Return the questions that a run left unresolved, None for a run of fixed length.
 
         `out` are the labels of bots with too many faults.

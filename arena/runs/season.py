@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, naming
 from arena.lanes.scratch import lock_file
+from arena.runs.run import Playing
 from arena.statistics.sprt import season_level
 from arena.store.folder import check_names, write_text
 from arena.tournament.keys import ERROR_RATE
@@ -47,25 +48,23 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     result: str = ""
 
 
-class Placed(NamedTuple):
-    """A comparison with its place in a season, and the folder of its games."""
-
-    tournament: Tournament
-    folder: Path
-
-
-def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Placed:
+def take_place(
+    name: str | None, tournament: Tournament, how: Playing
+) -> tuple[Tournament, Playing]:
     """Return a comparison as part of a season: with the error level and the deals of its place.
 
-    Without `out` its games are kept beside the ledger. Raises InputError for an invalid name of a
-    season, for a comparison with its own error rates, and for a damaged ledger.
+    Without a folder its games are kept beside the ledger. Without a name it is in no season. Raises
+    InputError for an invalid name of a season, for a comparison with its own error rates, and for a
+    damaged ledger.
     """
+    if name is None:
+        return tournament, how
     stop = tournament.comparison
     if stop is None or (stop.alpha, stop.beta) != (ERROR_RATE, ERROR_RATE):
         raise InputError("alpha, beta: a season gives the error rates of its comparisons")
-    with _open_season(name) as (folder, lines):
+    with _open_ledger(name) as (folder, lines):
         for place in range(1, MOST_PLACES + 1):
-            line = _write_line(name, place, tournament, out, folder)
+            line = _write_line(name, place, tournament, how.out, folder)
             if place > len(lines):
                 for one in folder.glob(f"{place}-*"):
                     lacks = f"damaged: it lacks comparison {place}, {one.name}"
@@ -78,7 +77,7 @@ def take_place(name: str, tournament: Tournament, out: Path | None = None) -> Pl
     rate = line.level / 2
     seed = stream(tournament.seed, "season", name, place).getrandbits(63)
     stop = msgspec.structs.replace(stop, alpha=rate, beta=rate, season=Season(name, place))
-    return Placed(replace(tournament, stop=stop, seed=seed), Path(line.folder))
+    return replace(tournament, stop=stop, seed=seed), replace(how, out=Path(line.folder))
 
 
 def _write_line(
@@ -93,21 +92,22 @@ def _write_line(
     return msgspec.json.decode(msgspec.json.encode(line), type=_Line)
 
 
-def keep_result(placed: Placed, sentence: str) -> None:
-    """Write the result of a comparison into the ledger of its season.
+def keep_result(tournament: Tournament, sentence: str) -> None:
+    """Write the result of a comparison into the ledger of its season, if it has one.
 
     Raises InputError for a damaged ledger.
     """
-    season = placed.tournament.comparison and placed.tournament.comparison.season
-    assert season
-    with _open_season(season.name) as (folder, lines):
+    season = tournament.comparison.season if tournament.comparison else None
+    if season is None:
+        return
+    with _open_ledger(season.name) as (folder, lines):
         if len(lines) < season.place:
             raise InputError(f"{folder / LEDGER}: comparison {season.place} is missing")
         lines[season.place - 1].result = sentence
 
 
 @contextmanager
-def _open_season(name: str) -> Iterator[tuple[Path, list[_Line]]]:
+def _open_ledger(name: str) -> Iterator[tuple[Path, list[_Line]]]:
     """Yield the folder of a season and the lines of its ledger; at the end write the lines."""
     try:
         msgspec.convert({"name": name, "place": 1}, Season)

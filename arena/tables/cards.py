@@ -3,7 +3,7 @@
 A logistic model says how often the taker wins, from the state before the take: both piles, the
 round, whether the other seat has still to take, and how the two bots score against each other. The
 residuals of the model are regressed on the cards taken. The result is a correlation, adjusted for
-what the model knows, and not a causal effect; `arena.addons.studies.effects` has the experiment.
+what the model knows, and not a causal effect; `arena.addons.studies.intervene` has the experiment.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def add(counts: Counts, more: Counts) -> Counts:
     return tuple(a + b for a, b in zip(counts, more, strict=True))
 
 
-class Open(NamedTuple):
+class Unresolved(NamedTuple):
     """An unresolved question: the order of two neighbours or, without opponent, one bot's Elo.
 
     `further_pairs` is the approximate number of pairs still needed; None if it is unknown.
@@ -72,7 +72,7 @@ class Rounds:
 
     def find_open(
         self, _counts: Mapping[int, Counts], _out: Collection[str], /
-    ) -> list[Open] | None:
+    ) -> list[Unresolved] | None:
         """Return the unresolved questions, None for a run without a target."""
         return None
 

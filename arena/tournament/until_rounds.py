@@ -13,7 +13,7 @@ from arena.statistics.model import Floats
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
-from arena.tournament.rounds import Counts, Open, Rounds
+from arena.tournament.rounds import Counts, Rounds, Unresolved
 from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
@@ -230,18 +230,20 @@ class UntilRounds(Rounds):
             for pairing, pairs in sorted(narrowing.given.items())
         ]
 
-    def find_open(self, counts: Mapping[int, Counts], out: Collection[str]) -> list[Open]:
+    def find_open(self, counts: Mapping[int, Counts], out: Collection[str]) -> list[Unresolved]:
         """Return the unresolved questions from the top of the standings; empty if none remains."""
         standings = Standings(self.pairings, counts, out, self.anchor)
         labels = standings.labels
         if self.width is None:
             return [
-                Open(labels[upper], labels[lower], self._count_further(standings, upper, lower))
+                Unresolved(
+                    labels[upper], labels[lower], self._count_further(standings, upper, lower)
+                )
                 for upper, lower in standings.doubtful()
             ]
         widths = standings.half_widths()
         return [
-            Open(labels[bot], None, self._count_further(standings, bot))
+            Unresolved(labels[bot], None, self._count_further(standings, bot))
             for bot in standings.order
             if widths[bot] > self.width
         ]
@@ -339,7 +341,7 @@ def _but_for(out: Collection[str], unrated: Collection[str]) -> Iterator[str]:
         yield f", but for {', '.join(unrated)}, which finished no game"
 
 
-def _pair_of(one: Open) -> str:
+def _pair_of(one: Unresolved) -> str:
     return f"{one.bot} and {one.opponent} are not told apart: {describe_cost(one.further_pairs)}"
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.studies.effects import make_effects
+from arena.addons.studies.intervene import make_effects
 from arena.tournament.rule_changes import find_taken
 from engine import KINDS, STANDARD, Rules, State, outcome
 from engine.cards import CHARS, UNIT
@@ -80,7 +80,7 @@ def true_effects() -> Floats:
 
 
 def play(setup: Setup, rng: np.random.Generator) -> Ints:
-    """Return the rows of one experiment (`arena.addons.studies.effects.Swapped`)."""
+    """Return the rows of one experiment (`arena.addons.studies.intervene.Swapped`)."""
     shape = setup.pairs, 2
     deck, added = np.frombuffer(STANDARD.deck, np.uint8), np.array(PLANTED)
     kind, other = deck[rng.integers(len(deck), size=(2, *shape))]

@@ -11,11 +11,10 @@ from urllib.parse import unquote
 import pytest
 
 from arena.addons.studies.ablate_rules import ablate
-from arena.addons.studies.tune_parameters import tune
+from arena.addons.studies.tune_parameters import search_parameters
 from arena.differences.changes import find_changes
 from arena.differences.profiles import make_files
 from arena.entries.resolve import resolve
-from arena.executors.log import QUIET
 from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
@@ -31,7 +30,7 @@ from tests.conftest import Once
 from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.rogues import FOLDER
-from tests.runs.test_verify import HERE
+from tests.runs.test_verify import playing
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
 DARK = {"viewport": PHONE, "color_scheme": "dark"}
@@ -68,7 +67,7 @@ def rules_page(folder: Path) -> Path:
     """Write the page of a change of the rules."""
     variants = make_variants(STANDARD, ["set_bonus=0"])
     cup = tournament("greedy", "uniform", pairs=3)
-    ablate(cup, variants, HERE, folder / "rules", lambda _: None, QUIET)
+    ablate(cup, variants, folder / "rules", playing())
     return folder / "rules" / "report.html"
 
 
@@ -78,7 +77,7 @@ def settings_page(folder: Path) -> Path:
     made = tuning(str(FOLDER / "tuned.py"), parameters, "uniform", budget=300)
     hostile = replace(made.bot, label=HOSTILE[0])
     base = replace(made.base, entries=[hostile, *made.base.entries[1:]])
-    tune(made._replace(base=base), HERE, folder / "settings", lambda _: None, QUIET)
+    search_parameters(made._replace(base=base), folder / "settings", playing())
     return folder / "settings" / "report.html"
 
 

@@ -98,7 +98,7 @@ def test_it_survives_an_arena_that_is_not_installed(monkeypatch: pytest.MonkeyPa
     assert text.count("```") == 2
     assert "over" in text.splitlines()[-2]
     monkeypatch.setattr(metadata, "version", lambda _: "1.2+of.annabel")
-    assert look._version_of("pandas") == "1.2"
+    assert look._find_version("pandas") == "1.2"
 
 
 @pytest.mark.parametrize("other", ["greedy", "--json"])

@@ -10,9 +10,9 @@ import pytest
 
 from arena.cli import cli
 from arena.entries.resolve import resolve
-from arena.executors.contract import Executor
 from arena.lanes.limits import Limits
 from arena.store.finished import Game
+from arena.tournament.keys import Venue
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.tournament import Tournament
 from engine import Record, Rules
@@ -30,7 +30,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     """Return a list that collects what commands ask for; no bot and no process is started."""
     calls: list[Asked] = []
 
-    def play_again(tournament: Tournament, pair: int, seat: int, _: Executor) -> Game:
+    def play_again(tournament: Tournament, pair: int, seat: int, _: Venue) -> Game:
         calls.append(Asked(tournament, (pair, seat)))
         return Game(Record("", ""), ("", ""), None, "draw", (0, 0), None)
 

@@ -16,7 +16,6 @@ from arena.differences.difference_headline import Shown
 from arena.differences.profiles import make_files
 from arena.differences.verdict import read_path
 from arena.entries.resolve import resolve
-from arena.executors.log import QUIET
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Chart, Report, Table, Text, to_markdown
 from arena.reports.changes_report import make_changes_report, name_significant, point_chart
@@ -29,7 +28,7 @@ from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.differences.test_changes import BASE, RunGames, play, tournament
-from tests.runs.test_verify import HERE
+from tests.runs.test_verify import playing
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
 
@@ -219,7 +218,7 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     """A section for each measure, with the numbers of ablation.csv; the links are there."""
     variants = make_variants(STANDARD, ["set_bonus=0", "majority_values=[1,1,1,1]"])
     what = tournament("greedy", "uniform", pairs=4)
-    found = ablate(what, variants, HERE, tmp_path / "out", lambda _: None, QUIET)
+    found = ablate(what, variants, tmp_path / "out", playing())
     report = make_ablation_report(found, what)
     assert (tmp_path / "out" / "report.html").read_text() == to_html(report)
     assert (tmp_path / "out" / "report.md").read_text() == to_markdown(report)

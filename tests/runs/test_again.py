@@ -212,6 +212,6 @@ def test_a_folder_leads_to_its_manifest(arena: Arena) -> None:
 def test_a_manifest_is_played_where_the_call_says() -> None:
     """What the call does not name is as usual."""
     manifest = Tournament("cup", 1, 1, [resolve("greedy"), resolve("uniform")], STANDARD).manifest()
-    again, settings = request._again(manifest, {"workers": 3, "executor": None})
+    again, settings = request._repeat(manifest, {"workers": 3, "executor": None})
     assert again.manifest() == manifest
     assert (settings.workers, settings.executor) == (3, None)

@@ -26,7 +26,7 @@ from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import Arena
-from tests.runs.test_verify import HERE
+from tests.runs.test_verify import HERE, playing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,7 +170,7 @@ def test_an_ablation_keeps_a_page_of_the_same_games_and_no_other(
         entries = [resolve("greedy"), resolve("uniform")]
         tournament = Tournament("cup", 3, pairs, entries, STANDARD)
         variants = make_variants(STANDARD, ["set_bonus=0"])
-        ablate(tournament, variants, HERE, tmp_path, lambda _: None, QUIET)
+        ablate(tournament, variants, tmp_path, playing())
 
     vary(1)
     written = page.read_bytes()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,10 +18,12 @@ import arena
 from arena.errors import InputError
 from arena.lanes.scratch import lock_file
 from arena.runs import season
-from arena.runs.season import Placed, keep_result, take_place
+from arena.runs.run import Playing
+from arena.runs.season import keep_result, take_place
 from arena.statistics.sprt import bounds, season_level
 from arena.statistics.stopped import estimate_mean, season_interval
 from arena.tournament.stop import MOST_PLACES, Sprt
+from arena.tournament.tournament import Tournament
 from tests.conftest import Arena
 from tests.runs.test_compare import comparison_of
 
@@ -40,10 +42,20 @@ kill()
 BEFORE = "season.write_text = kill"
 
 
+class Placed(NamedTuple):
+    """A comparison with its place in a season, and the folder of its games."""
+
+    tournament: Tournament
+    folder: Path
+
+
 def begin(new: str = "new=greedy", out: Path | None = None, **changes: Any) -> Placed:
     """Take a place of the season `spring` for a comparison with greedy, tested at 5 %."""
     asked = comparison_of(new, "greedy")
-    return take_place("spring", dataclasses.replace(asked, **changes), out)
+    tournament = dataclasses.replace(asked, **changes)
+    placed, how = take_place("spring", tournament, Playing(out=out))
+    assert how.out is not None
+    return Placed(placed, how.out)
 
 
 def stop_of(placed: Placed) -> Sprt:
@@ -82,7 +94,7 @@ def test_the_ledger_is_a_line_of_text_for_each_comparison() -> None:
     """With labels, hashes, settings, level, folder and at last the result."""
     placed = begin()
     begin("other=greedy(patience=3)")
-    keep_result(placed, "better: new is stronger")
+    keep_result(placed.tournament, "better: new is stronger")
     first, second = map(json.loads, LEDGER.read_text().splitlines())
     assert (first["place"], first["result"]) == (1, "better: new is stronger")
     assert (second["place"], second["result"], second["level"]) == (2, "", season_level(2))
@@ -96,7 +108,7 @@ def test_the_ledger_is_a_line_of_text_for_each_comparison() -> None:
 def test_the_same_comparison_counts_once() -> None:
     """Same bots, settings and folder: it has the level and the deals that it had."""
     first, other = begin(), begin(seed=8)
-    keep_result(first, "undecided")
+    keep_result(first.tournament, "undecided")
     assert [place(begin()), place(begin(seed=8))] == [1, 2]
     assert begin() == first
     assert begin().tournament.seed != other.tournament.seed
@@ -194,7 +206,7 @@ def test_an_older_ledger_is_refused() -> None:
     placed = begin("new4=greedy")
     damage(lambda text: text.splitlines(keepends=True)[0])
     with pytest.raises(InputError, match="comparison 3 is missing"):
-        keep_result(placed, "better")
+        keep_result(placed.tournament, "better")
 
 
 def test_what_is_no_file_is_refused() -> None:
@@ -238,7 +250,7 @@ def test_a_full_season_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_are_those_of_folders(name: Any) -> None:
     """Nothing is made for another one."""
     with pytest.raises(InputError, match=r"^season: .* is not a name of letters"):
-        take_place(name, comparison_of("new=greedy", "greedy"))
+        take_place(name, comparison_of("new=greedy", "greedy"), Playing())
     assert not Path("results").exists()
 
 

@@ -10,7 +10,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import msgspec
 import pytest
 
 from arena.entries.entry import Entry
@@ -22,10 +24,11 @@ from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
 from arena.runs import verify as compared
-from arena.runs.run import run
+from arena.runs.run import Playing, run
 from arena.runs.verify import Difference, _is_same, spread, verify
 from arena.store.folder import RunFolder
 from arena.store.store import Store
+from arena.tournament.keys import Venue
 from arena.tournament.match import Finished, result_of
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.schedule import Fixture, Pairing
@@ -49,6 +52,14 @@ class InThisProcess:
 
 
 HERE = InThisProcess()
+
+
+def playing(executor: Executor = HERE) -> Playing:
+    """Return how to play with this executor, and show nothing."""
+    venue: Any = msgspec.structs.replace(Venue(), executor=executor)
+    return Playing(venue, shown=QUIET)
+
+
 RAISES = "    def choose(self, view, /):\n        raise ValueError('boom')"
 TIRES = (
     "    def choose(self, view, /):\n"

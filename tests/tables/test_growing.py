@@ -99,5 +99,5 @@ def test_they_are_given_up_where_their_games_change() -> None:
     growing = GrowingTables(CUP, lambda: None)
     for played in chunks:
         growing.add(played)
-    growing.spoil()
+    growing.invalidate()
     assert growing.finish(stored(chunks).count()) is None

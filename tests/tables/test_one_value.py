@@ -12,7 +12,7 @@ import pytest
 import arena
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
-from arena.addons.league.ledger import RatingRow
+from arena.addons.league.league_tables import RatingRow
 from arena.addons.league.shown import format_standings, standings
 from arena.addons.table.looking_up import describe_progress, describe_run
 from arena.lanes.faults import Fault

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from arena.addons.league.league import League
-from arena.addons.league.ledger import SUSPENDED, RatingRow, Result, Version
+from arena.addons.league.league_tables import SUSPENDED, RatingRow, Result, Version
 from arena.addons.league.round import round_folder
 from arena.addons.league.shown import Standing, find_change
 from arena.errors import ArenaError, counted

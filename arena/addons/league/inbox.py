@@ -14,7 +14,7 @@ from typing import Final
 
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
-from arena.addons.league.ledger import Refusal
+from arena.addons.league.league_tables import Refusal
 from arena.addons.league.submission import Refused, TooMany, Unchanged, as_file
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, escape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,17 +18,19 @@ from arena.addons.league import round as rounds
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
-from arena.addons.league.ledger import NAME, SUSPENDED, WITHDRAWN, Ledger, Plan, RatingRow, Version
+from arena.addons.league.league_tables import SUSPENDED, WITHDRAWN, Plan, RatingRow, Version
+from arena.addons.league.ledger import NAME, Ledger
 from arena.addons.league.submission import SOURCES, Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.errors import ArenaError, InputError, escape
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_file
 from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.ratings import MEAN
 from arena.store.manifest import differences
+from arena.tournament.keys import Venue
 from arena.tournament.schedule import Meeting
 
 _PRIVATE = (SOURCES, rounds.ROUNDS)  # folders that only the league's owner reads
@@ -191,11 +194,43 @@ class League:
         self._rate(number)
         return result
 
+    def play_rounds(
+        self,
+        venue: Venue,
+        shown: int = NORMAL,
+        *,
+        rounds: int = 1,
+        games: int | None = None,
+        seconds: float | None = None,
+        until_precise: bool = False,
+    ) -> Iterator[RoundResult]:
+        """Play so many rounds, about so many games, or for so many seconds; yield each round.
+
+        With `until_precise`, rounds go on until all ratings are within the target. Raises
+        InputError where somebody else plays this league, and for one of fewer than two bots.
+        """
+        began, number, played = time.monotonic(), 0, 0
+        whole = self.settings.round_pairs
+        with self.playing(), open_executor(venue) as executor:
+            while (
+                played < games
+                if games is not None
+                else time.monotonic() - began < seconds
+                if seconds is not None
+                else number < rounds or (until_precise and not self.is_precise())
+            ):
+                pairs = whole if games is None else min(whole, -(-(games - played) // 2))
+                result = self.play_round(executor, pairs, shown)
+                if result is None:
+                    raise InputError(f"{self.folder}: a league needs two bots that play")
+                yield result
+                number, played = number + 1, played + max(2 * result.pairs, 1)
+
     def is_precise(self) -> bool:
         """Return whether the rating of each active version is within the target."""
         rows = self.ratings()
         active = self.ledger.versions("state = 'active'")
-        return all(_half(rows.get(version.id)) <= self.settings.target for version in active)
+        return all(_find_half(rows.get(version.id)) <= self.settings.target for version in active)
 
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
@@ -217,7 +252,7 @@ class League:
                 matrix[two, one] = matrix[one, two]
         spread = self.ledger.spread(self.number)
         chosen = choose_meetings(
-            [self._contender(version, rows) for version in versions],
+            [self._make_contender(version, rows) for version in versions],
             matrix,
             spread[0] if spread else LADDER_SPREAD.high,
             budget,
@@ -234,11 +269,11 @@ class League:
         ]
         return Plan({name: id for id, name in names.items()}, meetings)
 
-    def _contender(self, version: Version, rows: Mapping[int, RatingRow]) -> Contender:
+    def _make_contender(self, version: Version, rows: Mapping[int, RatingRow]) -> Contender:
         row = rows.get(version.id)
         elo = row.elo if row else float(LADDER.get(version.spec, MEAN))
         most = max(BLOCK, int(self.settings.bot_seconds / version.cost))
-        half = _LADDER_HALF if version.panel and row is None else _half(row)
+        half = _LADDER_HALF if version.panel and row is None else _find_half(row)
         if row and math.isinf(half):
             half = _UNBOUNDED
         return Contender(elo, half, version.cost, most if version.is_active else 0)
@@ -251,13 +286,13 @@ class League:
                 self.ledger.add_result(number, *met)
             for faulty in played.faulty:
                 self.ledger.add_faults(number, *faulty)
-                if version := self._too_faulty(faulty.version):
+                if version := self._suspend_faulty(faulty.version):
                     suspended.append(version.name)
             self.ledger.finish_round(number, self._time())
         pairs = sum(sum(met.pairs.by_score) for met in played.met)
         return RoundResult(number, pairs, suspended)
 
-    def _too_faulty(self, id: int) -> Version | None:
+    def _suspend_faulty(self, id: int) -> Version | None:
         """Suspend a version that had too many faults, and return it; None for any other."""
         strikes, first = self.ledger.strikes(id)
         (version,) = self.ledger.versions("id = ?", id)
@@ -282,7 +317,7 @@ class League:
             self.ledger.add_ratings(number, rows, (rated.spread[0], low, high, rated.spread[3]))
 
 
-def _half(row: RatingRow | None) -> float:
+def _find_half(row: RatingRow | None) -> float:
     """Return half the width of a rating's interval, inf where it has no end."""
     if row is None or row.low is None or row.high is None:
         return math.inf

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +20,7 @@ from arena.cli.options import (
     change_rules,
     json_option,
     key_option,
+    print_found,
     print_json,
     say,
     venue_options,
@@ -45,15 +44,12 @@ def page(folder: Path, as_json: bool) -> None:
     Example:
       arena league page results/club
     """
-    from arena.addons.league.league import League
     from arena.addons.league.league_site import write_site
 
-    with closing(League(folder)) as league:
-        index = write_site(league)
-    if as_json:
-        print_json({"page": str(index), "feed": str(index.with_name("feed.json"))})
-    else:
-        say(f"wrote {index}")
+    with _open(folder) as opened:
+        index = write_site(opened)
+    made = {"page": str(index), "feed": str(index.with_name("feed.json"))}
+    print_found(made, [f"wrote {index}"], as_json=as_json)
 
 
 @click.command()
@@ -71,21 +67,20 @@ def serve(folder: Path, rest: bool, **options: Any) -> None:
       timeout 20 arena league serve results/club
     """
     from arena.addons.league.inbox import serve as play_on
-    from arena.addons.league.league import League
     from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 
     adopt_orphans()
     venue = find_venue(options)
     with (
-        closing(League(folder)) as league,
+        _open(folder) as opened,
         exit_on_termination(),
-        league.playing(),
+        opened.playing(),
         open_executor(venue) as where,
     ):
         say(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
         try:
-            play_on(league, where, say, rests=rest)
+            play_on(opened, where, say, rests=rest)
         except KeyboardInterrupt:
             raise click.Abort("the same command goes on with this league") from None
 
@@ -107,12 +102,10 @@ def league(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@contextmanager
-def _open(folder: Path) -> Iterator[League]:
+def _open(folder: Path) -> closing[League]:
     from arena.addons.league.league import League
 
-    with closing(League(folder)) as opened:
-        yield opened
+    return closing(League(folder))
 
 
 @league.command()
@@ -164,7 +157,7 @@ def new(
     say(f"  arena league play {place}")
 
 
-def _name_of(bot: str) -> str:
+def _find_name(bot: str) -> str:
     """Return the name of a bot's file or folder; raises InputError for any other spec."""
     from arena.addons.league.inbox import name_of
 
@@ -196,7 +189,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
     from arena.addons.league.submission import Refused
     from arena.lanes.cleanup import adopt_orphans
 
-    name = name or _name_of(bot)
+    name = name or _find_name(bot)
     adopt_orphans()
     with _open(folder) as opened:
         try:
@@ -243,7 +236,7 @@ def play(
     Example:
       arena league play results/club --until-precise
     """
-    from arena.executors.contract import open_executor
+    from arena.addons.league.shown import format_summary, to_document
     from arena.executors.log import NORMAL, QUIET
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
@@ -254,64 +247,24 @@ def play(
         raise InputError(f"--seconds: {seconds:g} is not a number above 0")
     adopt_orphans()
     venue = find_venue(options)
-    limit = _Limit(games, seconds, until_precise)
-    with _open(folder) as opened, opened.playing(), open_executor(venue) as where:
+    shown, results = QUIET if quiet or as_json else NORMAL, []
+    how: Any = {"games": games, "seconds": seconds, "until_precise": until_precise}
+    with _open(folder) as opened:
         try:
-            while limit.goes_on(opened):
-                result = opened.play_round(
-                    where, limit.pairs(opened), QUIET if quiet or as_json else NORMAL
-                )
-                if result is None:
-                    raise InputError(f"{folder}: a league needs two bots that play")
-                limit.add(result)
-                if not quiet and not as_json:
-                    _say(result)
+            for result in opened.play_rounds(venue, shown, **how):
+                results.append(result)
+                if shown == NORMAL:
+                    _report_round(result)
         except Interrupted:
             raise click.Abort("the same command goes on with this round") from None
-        _print_standings(opened, limit, quiet=quiet, as_json=as_json)
+        played = sum(max(2 * result.pairs, 1) for result in results)
+        document = {"rounds": len(results), "games": played, **to_document(opened)}
+        print_found(document, [] if quiet else format_summary(opened), as_json=as_json)
 
 
-class _Limit:
-    """The limit on what is played, and what has been played so far."""
-
-    def __init__(self, games: int | None, seconds: float | None, until_precise: bool) -> None:
-        self.games, self.seconds, self.until_precise = games, seconds, until_precise
-        self.began = time.monotonic()
-        self.rounds = self.played = 0
-
-    def goes_on(self, opened: League) -> bool:
-        """Return whether another round is to begin."""
-        if self.until_precise:
-            return not self.rounds or not opened.is_precise()
-        if self.games is not None:
-            return self.played < self.games
-        if self.seconds is not None:
-            return time.monotonic() - self.began < self.seconds
-        return not self.rounds
-
-    def pairs(self, opened: League) -> int:
-        """Return about how many pairs the next round has."""
-        whole = opened.settings.round_pairs
-        return whole if self.games is None else min(whole, -(-(self.games - self.played) // 2))
-
-    def add(self, result: RoundResult) -> None:
-        """Count a finished round."""
-        self.rounds += 1
-        self.played += max(2 * result.pairs, 1)
-
-
-def _say(result: RoundResult) -> None:
+def _report_round(result: RoundResult) -> None:
     say(f"round {result.number:,}: {2 * result.pairs:,} games")
     say(*(f"  {name} is suspended: `arena league history` says why" for name in result.suspended))
-
-
-def _print_standings(opened: League, limit: _Limit, *, quiet: bool, as_json: bool) -> None:
-    from arena.addons.league.shown import format_summary, to_document
-
-    if as_json:
-        print_json({"rounds": limit.rounds, "games": limit.played, **to_document(opened)})
-    elif not quiet:
-        say(*format_summary(opened))
 
 
 @league.command()
@@ -327,10 +280,7 @@ def show(folder: Path, as_json: bool) -> None:
     from arena.addons.league.shown import format_summary, to_document
 
     with _open(folder) as opened:
-        if as_json:
-            print_json(to_document(opened))
-        else:
-            say(*format_summary(opened))
+        print_found(to_document(opened), format_summary(opened), as_json=as_json)
 
 
 @league.command()
@@ -347,10 +297,8 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
     """
     with _open(folder) as opened:
         version = opened.withdraw(name, owner)
-    if as_json:
-        print_json({"bot": name, "version": version.number, "state": "withdrawn"})
-    else:
-        say(f"{version.title} is withdrawn")
+    gone = {"bot": name, "version": version.number, "state": "withdrawn"}
+    print_found(gone, [f"{version.title} is withdrawn"], as_json=as_json)
 
 
 @league.command()
@@ -368,10 +316,7 @@ def history(folder: Path, name: str, as_json: bool) -> None:
 
     with _open(folder) as opened:
         data = shown.history(opened, name)
-    if as_json:
-        print_json(data)
-        return
-    say(*shown.format_history(data))
+    print_found(data, shown.format_history(data), as_json=as_json)
 
 
 league.add_command(page)

@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from arena.addons.league.ledger import Pairs, RatingRow, Version
+from arena.addons.league.league_tables import Pairs, RatingRow, Version
 from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.distributions import Floats, expit, normal_below
 from arena.statistics.intervals import Z95

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
-from arena.addons.league.ledger import Event
+from arena.addons.league.league_tables import Event
 from arena.addons.league.shown import Standing, describe_spread, standings, to_document
 from arena.errors import counted
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text

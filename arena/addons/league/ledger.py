@@ -10,62 +10,33 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from arena.addons.league.league_tables import (
+    ACTIVE,
+    REPLACED,
+    SCHEMA,
+    SUSPENDED,
+    Event,
+    Pairs,
+    Plan,
+    RatingRow,
+    Refusal,
+    Result,
+    Version,
+)
 from arena.errors import InputError
-from arena.statistics.counts import RESULTS, ScoreCounts
+from arena.statistics.counts import RESULTS
 from arena.store.database import SqliteFile
 from arena.tournament.schedule import Meeting
 from arena.tournament.versions import maker_of, version_here
 
 NAME: Final = "league.sqlite"
-ACTIVE: Final = "active"
-REPLACED: Final = "replaced"
-WITHDRAWN: Final = "withdrawn"
-SUSPENDED: Final = "suspended"
-
 FORMAT: Final = 2
 """The format of league.sqlite, which changes with its tables and with the deals of a seed."""
 
 _APPLICATION = 0x444E4C47  # DNLG
 _PATIENCE = 60.0  # seconds to wait while another process is writing
-_SCHEMA = """
-CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE versions (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL,
-    spec TEXT NOT NULL, sha256 TEXT NOT NULL, shape TEXT NOT NULL, cost REAL NOT NULL,
-    panel INTEGER NOT NULL, state TEXT NOT NULL, why TEXT NOT NULL, at TEXT NOT NULL,
-    UNIQUE (name, number)
-);
-CREATE TABLE refusals (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL, sha256 TEXT NOT NULL,
-    why TEXT NOT NULL, at TEXT NOT NULL
-);
-CREATE TABLE rounds (
-    number INTEGER PRIMARY KEY, plan TEXT NOT NULL, finished INTEGER NOT NULL, at TEXT NOT NULL
-);
-CREATE TABLE results (
-    round INTEGER NOT NULL, bot INTEGER NOT NULL, opponent INTEGER NOT NULL,
-    first INTEGER NOT NULL, pairs INTEGER NOT NULL,
-    s0 INTEGER NOT NULL, s1 INTEGER NOT NULL, s2 INTEGER NOT NULL, s3 INTEGER NOT NULL,
-    s4 INTEGER NOT NULL, endings TEXT NOT NULL, scores TEXT NOT NULL,
-    PRIMARY KEY (round, bot, opponent)
-) WITHOUT ROWID;
-CREATE TABLE faults (
-    round INTEGER NOT NULL, version INTEGER NOT NULL, strikes INTEGER NOT NULL,
-    first TEXT NOT NULL, PRIMARY KEY (round, version)
-) WITHOUT ROWID;
-CREATE TABLE ratings (
-    round INTEGER NOT NULL, version INTEGER NOT NULL, pairs INTEGER NOT NULL,
-    elo REAL NOT NULL, low REAL, high REAL, shrunk REAL NOT NULL, letters TEXT NOT NULL,
-    played INTEGER NOT NULL, PRIMARY KEY (round, version)
-) WITHOUT ROWID;
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL
-);
-CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
-"""
-
 
 _OTHERS = str.maketrans("01234", "43210")  # half points of a pair, from the opponent's side
 _TURNED = (1, 0, 2)  # won, lost and drawn, from the opponent's side
@@ -74,113 +45,7 @@ SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratin
 """
 
 
-class Version(NamedTuple):
-    """One version of a bot, whose source never changes.
-
-    `spec` names a bot of the arena, or a file below the league's folder. `shape` is the hash of
-    its program without comments and docstrings. `cost` is its approximate time for a pair of games
-    in seconds. `why` is the reason if it is not active.
-    """
-
-    id: int
-    name: str
-    number: int
-    owner: str
-    spec: str
-    sha256: str
-    shape: str
-    cost: float
-    panel: bool
-    state: str
-    why: str
-    at: str
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it takes part in the next round."""
-        return self.state == ACTIVE
-
-    @property
-    def title(self) -> str:
-        """The name and the number of the version."""
-        return f"{self.name} {self.number}"
-
-
-class Refusal(NamedTuple):
-    """A submission that was not accepted, and the reason."""
-
-    id: int
-    name: str
-    owner: str
-    sha256: str
-    why: str
-    at: str
-
-
-class Event(NamedTuple):
-    """An event of a name, described for the public."""
-
-    id: int
-    at: str
-    name: str
-    text: str
-
-
-class Pairs(NamedTuple):
-    """Two versions, by id, and the numbers of their pairs by the first one's score."""
-
-    bot: int
-    opponent: int
-    by_score: ScoreCounts
-
-
-class Result(NamedTuple):
-    """The result of a version in a meeting: its pairs by score, and its games by ending.
-
-    Endings are counted by win type and result, in the order of `arena.statistics.difference`.
-    `scores` has a character for each pair from the number `first` on: its half points, 0 to 4, or
-    - for a pair that does not count.
-    """
-
-    round: int
-    opponent: int
-    first: int
-    by_score: ScoreCounts
-    endings: tuple[int, ...]
-    scores: str
-
-
-class Plan(NamedTuple):
-    """The plan of a round: its versions by name, and their meetings."""
-
-    versions: dict[str, int]
-    meetings: list[Meeting]
-
-
-class RatingRow(NamedTuple):
-    """A version's rating after a round; `low` or `high` is None if the interval is unbounded.
-
-    `shrunk` is the Elo shrunk towards the mean of all, the more the fewer its games. `played` is
-    whether the version played in this round.
-    """
-
-    version: int
-    pairs: int
-    elo: float
-    low: float | None
-    high: float | None
-    shrunk: float
-    letters: str
-    played: bool
-
-    def rounded(self) -> RatingRow:
-        """Return the row rounded to tenths of Elo points, as every page and list shows it."""
-        low, high = (None if end is None else round(end, 1) for end in (self.low, self.high))
-        elo, shrunk = round(self.elo, 1), round(self.shrunk, 1)
-        return self._replace(elo=elo, low=low, high=high, shrunk=shrunk)
-
-
-def _rating(row: Sequence[Any]) -> RatingRow:
+def _read_rating(row: Sequence[Any]) -> RatingRow:
     return RatingRow(*row[1:])._replace(played=bool(row[-1]))
 
 
@@ -207,7 +72,7 @@ class Ledger(SqliteFile):
         with self.changing():
             if self.one("SELECT count(*) FROM sqlite_master"):
                 raise InputError(f"{self.path}: there is a database already")
-            for statement in _SCHEMA.split(";"):
+            for statement in SCHEMA.split(";"):
                 self.connection.execute(statement)
             self.mark(_APPLICATION, FORMAT)
 
@@ -215,6 +80,12 @@ class Ledger(SqliteFile):
         """Return the rows of a query."""
         with self.errors():
             return self.connection.execute(query, values).fetchall()
+
+    def _insert(self, table: str, *row: Any) -> int:
+        """Add a row, and return its number."""
+        marks = ", ".join("?" * len(row))
+        query = f"INSERT INTO {table} VALUES ({marks})"
+        return int(self.connection.execute(query, row).lastrowid or 0)
 
     # fixed values
 
@@ -226,7 +97,7 @@ class Ledger(SqliteFile):
     def fix(self, values: dict[str, Any]) -> None:
         """Store the values that must not change, and the arena's version that began the league."""
         for row in ("settings", json.dumps(values)), ("arena", version_here()):
-            self.connection.execute("INSERT INTO fixed VALUES (?, ?)", row)
+            self._insert("fixed", *row)
 
     def maker(self) -> str:
         """Return the version of the arena that began the league."""
@@ -256,12 +127,11 @@ class Ledger(SqliteFile):
             "UPDATE versions SET state = ? WHERE name = ? AND state IN (?, ?)",
             (REPLACED, version.name, ACTIVE, SUSPENDED),
         )
-        values = ("?, " * len(Version._fields)).rstrip(", ")
         row = version._replace(id=None, number=number)  # type: ignore[arg-type]
-        added = self.connection.execute(f"INSERT INTO versions VALUES ({values})", row)
+        id = self._insert("versions", *row)
         what = "joins the league" if number == 1 else "is a new version"
         self.tell(version.at, version.name, f"{row.title}, by {version.owner}, {what}")
-        return row._replace(id=int(added.lastrowid or 0))
+        return row._replace(id=id)
 
     def set_state(self, version: Version, state: str, why: str, at: str) -> None:
         """Change the state of a version, which is whether it plays, and record the event."""
@@ -271,7 +141,7 @@ class Ledger(SqliteFile):
 
     def tell(self, at: str, name: str, text: str) -> None:
         """Record an event."""
-        self.connection.execute("INSERT INTO events VALUES (NULL, ?, ?, ?)", (at, name, text))
+        self._insert("events", None, at, name, text)
 
     def events(self, since: str = "", most: int = 1000) -> list[Event]:
         """Return the events since a time, the newest first."""
@@ -280,7 +150,7 @@ class Ledger(SqliteFile):
 
     def refuse(self, refusal: Refusal) -> None:
         """Record a refusal; an invalid name, which has no owner, is not published."""
-        self.connection.execute("INSERT INTO refusals VALUES (NULL, ?, ?, ?, ?, ?)", refusal[1:])
+        self._insert("refusals", None, *refusal[1:])
         name = refusal.name if refusal.owner else ""
         self.tell(refusal.at, name, f"a submission for {name or 'a wrong name'} was refused")
 
@@ -300,7 +170,7 @@ class Ledger(SqliteFile):
     def add_round(self, number: int, plan: Plan, at: str) -> None:
         """Store the plan of a new round."""
         text = json.dumps({"versions": plan.versions, "meetings": plan.meetings})
-        self.connection.execute("INSERT INTO rounds VALUES (?, ?, 0, ?)", (number, text, at))
+        self._insert("rounds", number, text, 0, at)
 
     def finish_round(self, number: int, at: str) -> None:
         """Mark a round as finished; its results are stored in the same transaction."""
@@ -318,10 +188,7 @@ class Ledger(SqliteFile):
     ) -> None:
         """Store the result of a meeting from the first version's side (see `Result`)."""
         row = (number, *pairs[:2], first, sum(pairs.by_score), *pairs.by_score)
-        values = ("?, " * 12).rstrip(", ")
-        self.connection.execute(
-            f"INSERT INTO results VALUES ({values})", (*row, json.dumps([*endings]), scores)
-        )
+        self._insert("results", *row, json.dumps([*endings]), scores)
 
     def pairs(self) -> list[Pairs]:
         """Return the pairs of each two versions that met, from the first one's side."""
@@ -333,9 +200,7 @@ class Ledger(SqliteFile):
 
     def add_faults(self, number: int, version: int, strikes: int, first: str) -> None:
         """Store the number of a version's faults in a round, and the text of the first one."""
-        self.connection.execute(
-            "INSERT INTO faults VALUES (?, ?, ?, ?)", (number, version, strikes, first)
-        )
+        self._insert("faults", number, version, strikes, first)
 
     def strikes(self, version: int) -> tuple[int, str]:
         """Return the number of a version's faults in all rounds, and the text of the first one."""
@@ -347,10 +212,8 @@ class Ledger(SqliteFile):
         """Store the ratings after a round; of earlier rounds, only versions that played remain."""
         drop = "DELETE FROM ratings WHERE round = ? OR (round < ? AND NOT played)"
         self.connection.execute(drop, (number, number))
-        values = ("?, " * (1 + len(RatingRow._fields))).rstrip(", ")
-        self.connection.executemany(
-            f"INSERT INTO ratings VALUES ({values})", ((number, *row) for row in rows)
-        )
+        for row in rows:
+            self._insert("ratings", number, *row)
         self.connection.execute(
             "INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?)", (number, *spread)
         )
@@ -358,7 +221,7 @@ class Ledger(SqliteFile):
     def ratings(self, number: int) -> dict[int, RatingRow]:
         """Return the ratings after a round, by version."""
         rows = self.rows(f"{_RATINGS} WHERE round = ? ORDER BY version", number)
-        return {row[1]: _rating(row) for row in rows}
+        return {row[1]: _read_rating(row) for row in rows}
 
     def elos_at(self, number: int) -> dict[int, float]:
         """Return the Elo of each version after a round, or after its last one before that."""
@@ -389,7 +252,7 @@ class Ledger(SqliteFile):
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
         """Return the ratings of a version by round."""
         rows = self.rows(f"{_RATINGS} WHERE version = ? ORDER BY round", version)
-        return [(row[0], _rating(row)) for row in rows]
+        return [(row[0], _read_rating(row)) for row in rows]
 
     def spread(self, number: int) -> tuple[float, float, float, bool] | None:
         """Return the spread of results about the Elo after a round, with its interval."""

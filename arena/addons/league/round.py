@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.addons.league.league_settings import Settings
-from arena.addons.league.ledger import Pairs, Plan, Version
+from arena.addons.league.league_tables import Pairs, Plan, Version
 from arena.addons.league.submission import SOURCES, as_file, identity_of
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve

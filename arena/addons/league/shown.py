@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena.addons.league.league import League
-from arena.addons.league.ledger import ACTIVE, SUSPENDED, Ledger, RatingRow, Version
+from arena.addons.league.league_tables import ACTIVE, SUSPENDED, RatingRow, Version
+from arena.addons.league.ledger import Ledger
 from arena.errors import counted, escape
 from arena.statistics import wording
 from arena.statistics.difference import Values, compare_means

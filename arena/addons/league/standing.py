@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.addons.league import league as leagues
 from arena.addons.league.league_settings import check_settings, draw_seed
 from arena.addons.league.shown import Standing, history, standings
-from arena.errors import InputError
-from arena.executors.contract import open_executor
 from arena.executors.log import NORMAL, QUIET
 from arena.library.request import Location, find_venue, folder_path, takes
 from arena.tournament.keys import VenueKeys
@@ -59,10 +57,8 @@ makes one
         """Take the folder, which is opened for each call anew."""
         self.folder = folder
 
-    @contextmanager
-    def _open(self) -> Iterator[leagues.League]:
-        with closing(leagues.League(self.folder)) as opened:
-            yield opened
+    def _open(self) -> closing[leagues.League]:
+        return closing(leagues.League(self.folder))
 
     @property
     def round(self) -> int:
@@ -135,14 +131,10 @@ makes one
         An `executor` is what it is for `arena.run`. Raises InputError where somebody else plays
         this league, and for one of fewer than two bots.
         """
-        venue = find_venue(**keys)
-        played = 0
-        with self._open() as opened, opened.playing(), open_executor(venue) as executor:
-            while played < rounds or (until_precise and not opened.is_precise()):
-                if opened.play_round(executor, shown=NORMAL if progress else QUIET) is None:
-                    raise InputError(f"{self.folder}: a league needs two bots that play")
-                played += 1
-        return played
+        venue, shown = find_venue(**keys), NORMAL if progress else QUIET
+        with self._open() as opened:
+            played = opened.play_rounds(venue, shown, rounds=rounds, until_precise=until_precise)
+            return len([*played])
 
     def page(self) -> Path:
         """Write the pages of the league; return the first one."""

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.addons.league.league_settings import PANEL, Settings
-from arena.addons.league.ledger import ACTIVE, Ledger, Refusal, Version
+from arena.addons.league.league_tables import ACTIVE, Refusal, Version
+from arena.addons.league.ledger import Ledger
 from arena.check.item import Item, Order
 from arena.check.supervisor import run_check
 from arena.entries.entry import Entry
@@ -98,41 +99,56 @@ class Desk:
         """
         check_name(name)
         self._check_place(bot)
-        owner = owner or self._owner_of(name) or name
+        owner = owner or self._find_owner(name) or name
         if not _OWNER.fullmatch(owner):
             raise InputError(
                 f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
             )
-        kept = ""
+        sha256 = ""
         try:
             self.check_right(name, owner)
-            spec, kept, shape = self._take(bot)
-            if since and (done := self.ledger.versions(_DONE, name, kept, since)):
-                return done[0]
-            if since and (refused := self.ledger.refusals(_DONE, name, kept, since)):
-                raise Refused(refused[0].why)
-            self._check_new(kept, name)
-            items = tuple(self._check(spec, working))
-            if failed := [item for item in items if item.status == "fail"]:
-                what = "; ".join(f"{item.name}: {item.message}" for item in failed)
-                if "/" in spec:  # the owner knows the bot's name, not the path of its copy
-                    what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
-                raise Refused(f"the check failed: {what}", items)
-            cost = _cost(items)
-            with self.ledger.changing():
-                self.check_right(name, owner)
-                self._check_new(kept, name)
-                return self.ledger.add_version(self._version(name, owner, spec, kept, shape, cost))
+            _, sha256, _ = taken = self._take(bot)
+            return self._find_done(name, sha256, since) or self._accept(name, owner, taken, working)
         except TooMany:
             raise
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
             why = str(error)
-            if not since or not self.ledger.refusals(_DONE, name, kept, since):
-                with self.ledger.changing():
-                    self.ledger.refuse(Refusal(0, name, owner, kept, why, self._time()))
+            self._refuse(Refusal(0, name, owner, sha256, why, self._time()), since)
             raise Refused(why, getattr(error, "items", ())) from None
+
+    def _refuse(self, refusal: Refusal, since: str) -> None:
+        """Record a refusal, unless a killed process has recorded it."""
+        if not since or not self.ledger.refusals(_DONE, refusal.name, refusal.sha256, since):
+            with self.ledger.changing():
+                self.ledger.refuse(refusal)
+
+    def _find_done(self, name: str, sha256: str, since: str) -> Version | None:
+        """Return the version that a killed process has made; raises Refused if it has refused."""
+        if since and (done := self.ledger.versions(_DONE, name, sha256, since)):
+            return done[0]
+        if since and (refused := self.ledger.refusals(_DONE, name, sha256, since)):
+            raise Refused(refused[0].why)
+        return None
+
+    def _accept(
+        self, name: str, owner: str, taken: tuple[str, str, str], working: Callable[[str], None]
+    ) -> Version:
+        """Check what `_take` returned, and store it as a version; raises Refused."""
+        spec, sha256, shape = taken
+        self._check_new(sha256, name)
+        items = tuple(self._check(spec, working))
+        if failed := [item for item in items if item.status == "fail"]:
+            what = "; ".join(f"{item.name}: {item.message}" for item in failed)
+            if "/" in spec:  # the owner knows the bot's name, not the path of its copy
+                what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
+            raise Refused(f"the check failed: {what}", items)
+        version = self._make_version(name, owner, spec, sha256, shape, _choose_cost(items))
+        with self.ledger.changing():
+            self.check_right(name, owner)
+            self._check_new(sha256, name)
+            return self.ledger.add_version(version)
 
     def find_copies(self, version: Version) -> list[Version]:
         """Return versions of other owners that differ only in comments and layout."""
@@ -148,13 +164,13 @@ class Desk:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
             entry = resolve(text)
             shape = find_shape(entry.source or b"")
-            cost = _LEAST_COST if text in PANEL else _cost((self._time_own(text),))
-            seats.append(self._version(text, "arena", text, identity_of(entry), shape, cost))
+            cost = _LEAST_COST if text in PANEL else _choose_cost((self._time_own(text),))
+            seats.append(self._make_version(text, "arena", text, identity_of(entry), shape, cost))
         with self.ledger.changing():
             for version in seats:
                 self.ledger.add_version(version._replace(panel=True))
 
-    def _version(
+    def _make_version(
         self, name: str, owner: str, spec: str, sha256: str, shape: str, cost: float
     ) -> Version:
         values: dict[str, Any] = {"id": 0, "number": 0, "panel": False, "state": ACTIVE, "why": ""}
@@ -164,22 +180,22 @@ class Desk:
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
 
-    def _owner_of(self, name: str) -> str:
+    def _find_owner(self, name: str) -> str:
         versions = self.ledger.versions("name = ?", name)
         return versions[0].owner if versions else ""
 
     def check_right(self, name: str, owner: str = "") -> None:
         """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
         check_name(name)
-        owner = owner or self._owner_of(name) or name
+        owner = owner or self._find_owner(name) or name
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
-        alike = _looks_of(name)
+        alike = _simplify_name(name)
         for version in self.ledger.versions("number = 1"):
             if version.name == name and version.owner != owner:
                 raise Refused(f"name {name}: it is {version.owner}'s")
-            if version.name != name and _looks_of(version.name) == alike:
+            if version.name != name and _simplify_name(version.name) == alike:
                 raise Refused(f"name {name}: it looks like {version.name}; choose another one")
 
     def has_right(self, owner: str) -> bool:
@@ -305,11 +321,11 @@ def check_name(name: str) -> None:
     raise InputError(f"name {shown!r}: {why}")
 
 
-def _looks_of(name: str) -> str:
+def _simplify_name(name: str) -> str:
     """Map a name to a form that is equal for names that look alike.
 
-    >>> _looks_of("B0b") == _looks_of("bOb"), _looks_of("Il1") == _looks_of("lll")
-    (True, True)
+    >>> _simplify_name("B0b"), _simplify_name("Il1") == _simplify_name("lll")
+    ('bob', True)
     """
     return name.lower().translate(_ALIKE)
 
@@ -339,7 +355,7 @@ def read_submission(path: Path, megabytes: int) -> bytes:
     return content
 
 
-def _cost(items: tuple[Item, ...]) -> float:
+def _choose_cost(items: tuple[Item, ...]) -> float:
     """Return the class of a bot's time for a pair, as its upper bound in seconds.
 
     Few, wide classes give the same bot the same cost on a slightly faster machine.

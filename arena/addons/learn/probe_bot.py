@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from arena.addons.learn.opponents import (
     HOW,
@@ -23,16 +23,19 @@ from arena.entries.pack import write_file
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_file
 from arena.errors import InputError, counted
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL, QUIET
+from arena.executors.contract import Executor, open_executor
+from arena.executors.log import QUIET
 from arena.lanes.scratch import scratch_folder
+from arena.library.request import Bot, Location, folder_path, make_playing, request, takes
 from arena.runs.rerun import prepare
-from arena.runs.run import run
+from arena.runs.run import Interrupted, run
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.wording import write_estimate
 from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
+from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS, LocalKeys, Venue
 from arena.tournament.tournament import Tournament
+from engine.errors import show
 from engine.seeds import stream
 
 _CHOOSING = 4  # counted pairs, for each pair that is played to choose an opponent
@@ -113,6 +116,18 @@ class Probed(NamedTuple):
             yield f"  a learner won {100 * learner:.0f} %, after {counted(learned, 'pair')}"
 
 
+class Asked(NamedTuple):
+    """What a probe is asked for; the fields are those of `probe`, and the level of the log."""
+
+    out: Path | None
+    learn: int | None
+    minutes: float | None
+    pairs: int
+    seed: int
+    shown: int
+    force: bool
+
+
 class Opponent(NamedTuple):
     """The file of an opponent, and the clone it responds to, or how it was chosen."""
 
@@ -121,18 +136,67 @@ class Opponent(NamedTuple):
     choice: Choice | None = None
 
 
-def find_opponent(
-    victim: Entry,
-    executor: Executor,
-    file: Path | None,
-    learn: int | None,
-    minutes: float | None,
-    pairs: int,
-    seed: int,
-    shown: int,
+@takes(LocalKeys)
+def probe(
+    bot: Bot,
     *,
-    force: bool,
-) -> Opponent:
+    pairs: int = PROBED_PAIRS,
+    seed: int = 0,
+    learn: int | None = None,
+    minutes: float | None = None,
+    out: Location | None = None,
+    force: bool = False,
+    progress: bool = True,
+    **keys: Unpack[LocalKeys],
+) -> Probed:
+    """Say how much a bot loses at least, to an opponent that knows how it plays.
+
+    The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
+    `learn` or `minutes` it is the better one of the best response and a network that has learned
+    from so many pairs of games, or for so long. If the bot has no `scores`, the opponent knows a
+    clone, which has learned so. What has been learned is kept in results/. The result has a
+    `sentence`, the `score` of the opponent in so many `pairs` with its interval, `low` and `high`,
+    and its `file`. Raises InputError, with the message of `arena probe`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = probe("greedy", pairs=2, out=f"{folder}/best.py", progress=False)
+    >>> found.bot, found.pairs, found.score > 0.5
+    ('greedy', 2, True)
+    """
+    if learn is not None and not (type(learn) is int and 1 <= learn <= MOST_PAIRS):
+        raise InputError(f"learn: {show(learn)} is not a number from 1 to {MOST_PAIRS:,}")
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise InputError(f"minutes: {show(minutes)} is not a number above 0")
+    given = {**keys, "seed": seed, "pairs": pairs}
+    default = {"name": "probe", "pairs": PROBED_PAIRS}
+    how = make_playing(None, progress=progress)
+    base, how = request([bot, ("opponent", "uniform")], None, given, default, how)
+    file = None if out is None else folder_path(out, "out")
+    asked = Asked(file, learn, minutes, base.pairs, base.seed, how.shown, force)
+    return probe_entry(base.entries[0], how.venue, asked)
+
+
+def probe_entry(victim: Entry, venue: Venue, asked: Asked) -> Probed:
+    """Find an opponent of a bot, let the two play, and return the result.
+
+    Raises what `find_opponent` raises, and InputError for a bot that forfeits a game. A note of
+    Interrupted says what is kept.
+    """
+    kept = "nothing is kept"
+    if asked.learn or asked.minutes:
+        kept = "what was learned or played is kept in results/, and the same command goes on"
+    try:
+        with open_executor(venue) as executor:
+            opponent = find_opponent(victim, executor, asked)
+            kept = f"the opponent is kept in {opponent.file}"
+            return _measure(victim, opponent, executor, asked)
+    except Interrupted as interrupted:
+        interrupted.add_note(kept)
+        raise
+
+
+def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
     """Write the opponent of a bot; train one if `learn` or `minutes` is given.
 
     With training, the better one of the best response and the learner is written; for a bot without
@@ -141,6 +205,7 @@ def find_opponent(
     program if no clone is trained, for a path that cannot be written, and for another file there,
     unless `force` is set.
     """
+    file, learn, minutes, pairs, seed, shown, force = asked
     path = file or Path(f"{name_of(victim)}.py")
     if learn is None and minutes is None:
         return Opponent(_write(path, respond_to(victim), force=force))
@@ -200,21 +265,14 @@ def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
     return replace(tournament, entries=[opponent, victim])
 
 
-def probe(
-    victim: Entry,
-    opponent: Opponent,
-    pairs: int,
-    seed: int,
-    executor: Executor,
-    shown: int = NORMAL,
-) -> Probed:
+def _measure(victim: Entry, opponent: Opponent, executor: Executor, asked: Asked) -> Probed:
     """Let a bot play against an opponent, and return the result.
 
     Raises InputError if one of the two forfeits a game; the first pair is checked before the others
     are played. The file of an opponent that cannot play is removed. Raises what `run` raises, too.
     """
-    file = opponent.file
-    tournament = _meet(victim, file, pairs, seed)
+    file, pairs = opponent.file, asked.pairs
+    tournament = _meet(victim, file, pairs, asked.seed)
     try:
         for problem in prepare(tournament):
             raise InputError(problem)
@@ -222,7 +280,7 @@ def probe(
         file.unlink()
         raise
     try:
-        scores = _play(tournament, executor, shown)
+        scores = _play(tournament, executor, asked.shown)
     except _Useless:
         file.unlink()
         raise

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,15 +15,11 @@ from arena.cli.options import (
     SEED,
     json_option,
     key_option,
-    print_json,
-    say,
+    print_found,
     venue_options,
 )
 from arena.cli.starting import find_venue
 from arena.tournament import keys
-
-if TYPE_CHECKING:
-    from arena.addons.learn.probe_bot import Probed
 
 
 def _check_minutes(
@@ -73,35 +68,20 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
       arena probe greedy --pairs 10 --out responds.py &&
         arena play ./responds.py greedy --pairs 10
     """
-    found = _probe(bot, options, quiet=quiet)
-    if as_json:
-        print_json(found.document())
-        return
-    say(*([found.sentence] if quiet else found.lines()))
-
-
-def _probe(bot: str, options: Mapping[str, Any], *, quiet: bool) -> Probed:
-    """Return the result of a probe; at Ctrl-C say what is kept."""
-    from arena.addons.learn.probe_bot import find_opponent, probe
+    from arena.addons.learn.probe_bot import Asked, probe_entry
     from arena.entries.resolve import resolve
     from arena.executors import log
-    from arena.executors.contract import open_executor
     from arena.lanes.cleanup import adopt_orphans
     from arena.runs.run import Interrupted
 
-    victim, seed, how = resolve(bot), options["seed"], (options["learn"], options["minutes"])
-    shown = log.QUIET if quiet else log.NORMAL
+    victim = resolve(bot)
     adopt_orphans()
-    kept = "nothing is kept"
-    if any(how):
-        kept = "what was learned or played is kept in results/, and the same command goes on"
-    pairs = options["pairs"] or keys.PROBED_PAIRS
-    with open_executor(find_venue(options)) as executor:
-        try:
-            opponent = find_opponent(
-                victim, executor, options["out"], *how, pairs, seed, shown, force=options["force"]
-            )
-            kept = f"the opponent is kept in {opponent.file}"
-            return probe(victim, opponent, pairs, seed, executor, shown)
-        except Interrupted:
-            raise click.Abort(kept) from None
+    pairs, shown = options["pairs"] or keys.PROBED_PAIRS, log.QUIET if quiet else log.NORMAL
+    given = {name: options.get(name) for name in Asked._fields}
+    asked = Asked(**given | {"pairs": pairs, "shown": shown})
+    try:
+        found = probe_entry(victim, find_venue(options), asked)
+    except Interrupted as interrupted:
+        raise click.Abort(*interrupted.__notes__) from None
+    lines = [found.sentence] if quiet else found.lines()
+    print_found(found.document(), lines, as_json=as_json)

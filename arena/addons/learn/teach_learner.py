@@ -57,12 +57,12 @@ def play_to_learn(
     for problem in prepare(tournament, folder):
         raise InputError(problem)
     played = 0
-    for played in [pairs] if pairs else _growing(count_kept(folder) // 2, seconds):
+    for played in [pairs] if pairs else _grow(count_kept(folder) // 2, seconds):
         play_games(replace(tournament, pairs=played), executor, RunFolder(folder), shown)
     return played
 
 
-def _growing(pairs: int, seconds: float) -> Iterator[int]:
+def _grow(pairs: int, seconds: float) -> Iterator[int]:
     """Yield increasing numbers of pairs while there is time, at least one."""
     end = time.monotonic() + seconds
     while pairs < MOST_PAIRS:

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from arena.addons.studies.ablation import MEASURES, SPREAD, Ablation, Measure, find_effects, shown
+from arena.addons.studies.ablation import (
+    FILE,
+    MEASURES,
+    SPREAD,
+    Ablation,
+    Contest,
+    Measure,
+    VariantResult,
+    check_folder,
+    count_pairs,
+    difference,
+    estimate,
+    find_effects,
+    shown,
+    write,
+)
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
 from arena.differences.difference_headline import Shown
 from arena.errors import InputError
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL
+from arena.executors.contract import open_executor
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
 from arena.reports.changes_report import difference_chart, name_verdict, point_chart
 from arena.runs.rerun import prepare
-from arena.runs.run import Interrupted, Outcome, run
+from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder
 from arena.store.reader import count_kept, read_run
@@ -31,7 +45,6 @@ from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    from arena.addons.studies.ablation import Ablation, Contest, VariantResult
     from arena.statistics.intervals import Ints
 
 _RULES_COLUMNS = (
@@ -74,8 +87,8 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
         "less the base, with its 95 % interval by pairs of games.",
     ]
     notes = [*_NOTES, *(f"{note}." for note in ablation.notes())]
-    sections = [Section("variants", "Variants", [_variants_table(ablation), Text(notes)])]
-    sections += [_section(ablation, number) for number in range(len(MEASURES))]
+    sections = [Section("variants", "Variants", [_make_variants_table(ablation), Text(notes)])]
+    sections += [_make_section(ablation, number) for number in range(len(MEASURES))]
     title = f"{tournament.name}: what a rule is worth"
     return with_glossary(Report(title, summary, sections))
 
@@ -84,7 +97,7 @@ def _describe(changes: dict[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in changes.items())
 
 
-def _variants_table(ablation: Ablation) -> Table:
+def _make_variants_table(ablation: Ablation) -> Table:
     rows: list[list[Cell]] = [
         [
             variant.name,
@@ -100,7 +113,7 @@ def _variants_table(ablation: Ablation) -> Table:
     return Table("variants", "The variants, the base first", _RULES_COLUMNS, rows, links)
 
 
-def _section(ablation: Ablation, number: int) -> Section:
+def _make_section(ablation: Ablation, number: int) -> Section:
     """Return the section of a measure: its value under each variant, and the changes."""
     measure, names = MEASURES[number], [variant.name for variant in ablation.variants]
     values = [shown(variant.values[number], measure) for variant in ablation.variants]
@@ -114,9 +127,9 @@ def _section(ablation: Ablation, number: int) -> Section:
     ]
     title = ablation.title(measure)
     title = title[:1].upper() + title[1:]
-    table = Table(measure.name, title, _columns(measure), rows)
+    table = Table(measure.name, title, _make_columns(measure), rows)
     labels = cut_apart(names, _LABEL)
-    blocks: list[Block] = [*_values_chart(labels, values, table)]
+    blocks: list[Block] = [*_make_values_chart(labels, values, table)]
     axis = "change, percentage points" if measure.is_share else "change"
     named = f"{measure.name}-changes", "Changes from the base", axis
     points = [Shown(labels[n], changes[n], sure) for n, sure in significant.items()]
@@ -126,7 +139,7 @@ def _section(ablation: Ablation, number: int) -> Section:
     return Section(f"measure-{measure.name}", _NAMES[measure.name], [*blocks, table])
 
 
-def _values_chart(
+def _make_values_chart(
     names: Sequence[str], values: Sequence[Estimate], table: Table
 ) -> Iterator[Chart]:
     """Yield a chart of the values of a measure, where there are any."""
@@ -145,7 +158,7 @@ def _values_chart(
         )
 
 
-def _columns(measure: Measure) -> list[Column]:
+def _make_columns(measure: Measure) -> list[Column]:
     """Return the columns of a measure's table, with its unit."""
     units = {"value": ", %", "difference": ", percentage points"} if measure.is_share else {}
     return [
@@ -154,19 +167,8 @@ def _columns(measure: Measure) -> list[Column]:
     ]
 
 
-Announce: TypeAlias = Callable[[Variant], None]
-"""Is called before the run of a variant begins."""
-
-
 def ablate(
-    tournament: Tournament,
-    variants: Sequence[Variant],
-    executor: Executor,
-    path: Path,
-    announce: Announce,
-    shown: int = NORMAL,
-    *,
-    replace: bool = False,
+    tournament: Tournament, variants: Sequence[Variant], path: Path, how: Playing
 ) -> Ablation:
     """Play what is left of each variant, the base first, and write ablation.csv and the reports.
 
@@ -174,38 +176,44 @@ def ablate(
     raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
     results decide which pairs it plays: its variants would not have the same deals.
     """
-    from arena.addons.studies.ablation import Ablation, check_folder, write
     from arena.reports.html import write_reports
     from arena.reports.run_report import check_place
 
+    _check_pairs(tournament)
+    check_folder(path)
+    results: list[VariantResult] = []
+    base: Ints | None = None
+    contest: Contest | None = None
+    try:
+        with open_executor(how.venue) as executor:
+            if how.fresh:
+                clear(path, variants)
+            for name in REPORTS:
+                check_place(path / name)
+            for number, variant in enumerate(variants, 1):
+                how.tell(f"{number} of {len(variants)}: {variant.name}")
+                playing, folder = _vary(tournament, variant), RunFolder(path / variant.name)
+                outcome = run(playing, executor, folder, how.shown, replace=how.replace)
+                counted = _count(folder.path)
+                if base is None:
+                    base, contest = counted, _find_contest(playing, outcome)
+                results.append(_compare(variant, variants[0], outcome, counted, base, contest))
+    except Interrupted:
+        kept = sum(count_kept(path / variant.name) for variant in variants)
+        raise Interrupted(kept, tournament.games * len(variants)) from None
+    ablation = Ablation(results, tournament.pairs, _find_labels(tournament, contest))
+    write(path, ablation)
+    write_reports(path, make_ablation_report(ablation, tournament))
+    return ablation
+
+
+def _check_pairs(tournament: Tournament) -> None:
+    """Raise InputError for a tournament whose results decide which pairs it plays."""
     if tournament.stop or tournament.rounds:
         raise InputError(
             f"{'until' if tournament.stop else 'format: swiss'}: an ablation plays the same pairs "
             "under all rules, and this chooses them by the results"
         )
-    check_folder(path)
-    for name in REPORTS:
-        check_place(path / name)
-    folders = [RunFolder(path / variant.name) for variant in variants]
-    results: list[VariantResult] = []
-    base: Ints | None = None
-    contest: Contest | None = None
-    try:
-        for variant, folder in zip(variants, folders, strict=True):
-            announce(variant)
-            playing = _vary(tournament, variant)
-            outcome = run(playing, executor, folder, shown, replace=replace)
-            counted = _count(folder.path)
-            if base is None:
-                base, contest = counted, _find_contest(playing, outcome)
-            results.append(_compare(variant, variants[0], outcome, counted, base, contest))
-    except Interrupted:
-        kept = sum(count_kept(path / variant.name) for variant in variants)
-        raise Interrupted(kept, tournament.games * len(variants)) from None
-    ablation = Ablation(results, tournament.pairs, _labels(tournament, contest))
-    write(path, ablation)
-    write_reports(path, make_ablation_report(ablation, tournament))
-    return ablation
 
 
 def _vary(tournament: Tournament, variant: Variant) -> Tournament:
@@ -215,8 +223,6 @@ def _vary(tournament: Tournament, variant: Variant) -> Tournament:
 
 def _count(path: Path) -> Ints:
     """Return the counts of a run that has ended."""
-    from arena.addons.studies.ablation import count_pairs
-
     tournament, store = read_run(path)
     with closing(store):
         pairings = map(store.read_pairs, range(len(tournament.pairings)))
@@ -225,8 +231,6 @@ def _count(path: Path) -> Ints:
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     """Return the pairing whose bots are furthest apart in Elo, the first of those of one gap."""
-    from arena.addons.studies.ablation import Contest
-
     rated = outcome.standings.dropna(subset="elo")
     elo: dict[str, float] = dict(zip(rated["bot"], rated["elo"], strict=True))
     best: Contest | None = None
@@ -238,7 +242,7 @@ def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     return best
 
 
-def _labels(tournament: Tournament, contest: Contest | None) -> tuple[str, str] | None:
+def _find_labels(tournament: Tournament, contest: Contest | None) -> tuple[str, str] | None:
     """Return the labels of the strongest bot and of the weakest."""
     if contest is None:
         return None
@@ -255,9 +259,6 @@ def _compare(
     contest: Contest | None,
 ) -> VariantResult:
     """Return what a variant's games came to, and how they differ from those of the base."""
-    from arena.addons.studies.ablation import MEASURES, VariantResult, difference, estimate
-    from arena.statistics.intervals import Estimate
-
     return VariantResult(
         variant.name,
         variant.rules,
@@ -294,8 +295,6 @@ def prepare_variants(
 
 def clear(path: Path, variants: Sequence[Variant]) -> None:
     """Remove earlier runs of these variants, the table and the reports; raises InputError."""
-    from arena.addons.studies.ablation import FILE, check_folder
-
     check_folder(path)
     for variant in variants:
         if (path / variant.name).is_dir():

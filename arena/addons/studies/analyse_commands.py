@@ -16,7 +16,7 @@ from arena.cli.options import (
     SEED,
     Whole,
     json_option,
-    print_json,
+    print_found,
     say,
     venue_options,
 )
@@ -113,11 +113,10 @@ def analyse(
     against = _choose(analysis, options["opponent"])
     if analysis.note and not options["quiet"]:
         say(f"note: {analysis.note}", err=True)
-    if options["as_json"]:
-        print_json(_document(target, analysis, against))
-        return
     lines = _format(target, bots, analysis, against)
-    say(*(_format_losses(analysis, against) if options["quiet"] else lines))
+    if options["quiet"]:
+        lines = _format_losses(analysis, against)
+    print_found(_make_document(target, analysis, against), lines, as_json=options["as_json"])
 
 
 def _analyse_run(
@@ -127,14 +126,14 @@ def _analyse_run(
     from arena.store.reader import choose, read_run
 
     tournament, store = read_run(path)
-    with closing(store), stoppable(path, venue) as executor, naming(path):
+    with closing(store), stoppable(path), naming(path):
         choice = choose(tournament, bots) if bots else None
         note_extent(path, tournament, store)
         return analyse_run(
             tournament,
             store,
             path,
-            executor,
+            venue,
             asked,
             games=options["games"],
             choice=choice,
@@ -145,21 +144,13 @@ def _analyse_run(
 
 def _analyse_file(path: Path, asked: Asked, venue: Venue, options: Mapping[str, Any]) -> Analysis:
     from arena.addons.studies.analysis import analyse_records, read_page_or_lines
-    from arena.runs.run import Interrupted
 
     if options["agree"]:
         raise InputError("--agree: only for a run, whose bots are known")
-    try:
-        with (
-            open_records(path) as records,
-            stoppable(None, venue) as executor,
-            naming(path),
-        ):
-            lines = read_page_or_lines(records)
-            more = {"games": options["games"], "progress": not options["quiet"]}
-            return analyse_records(lines, executor, asked, **more)
-    except Interrupted:
-        raise click.Abort("of a file nothing is kept") from None
+    with open_records(path) as records, stoppable(None), naming(path):
+        lines = read_page_or_lines(records)
+        more = {"games": options["games"], "progress": not options["quiet"]}
+        return analyse_records(lines, venue, asked, **more)
 
 
 def _choose(analysis: Analysis, against: str | None) -> str:
@@ -170,7 +161,7 @@ def _choose(analysis: Analysis, against: str | None) -> str:
     return against or str(analysis.opponent)
 
 
-def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
+def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the worst decisions as plain data, each with the command that shows its game."""
     from arena.tables.summary import plain_rows
 
@@ -181,7 +172,7 @@ def _worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
+def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
     from arena.tables.summary import plain_rows
 
@@ -193,7 +184,7 @@ def _document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
         "decisions": len(decisions),
         "opponent": against,
         "losses": plain_rows(analysis.losses),
-        "worst": _worst(target, analysis.worst),
+        "worst": _list_worst(target, analysis.worst),
         "calibration": plain_rows(analysis.calibration),
         "agreement": plain_rows(analysis.agreement),
         "note": analysis.note,
@@ -232,7 +223,7 @@ def _format_game(decisions: pd.DataFrame) -> Iterator[str]:
     for row in plain_rows(decisions):
         played = f"{row['action']:>7} {row['chance']:>7.1%}"
         best = f"{row['best']:>5} {row['best_chance']:>7.1%}"
-        yield f"{row['ply']:>3} {_cut(row['bot'])} {played} {best} {_loss(row)}"
+        yield f"{row['ply']:>3} {_cut_label(row['bot'])} {played} {best} {_format_loss(row)}"
 
 
 def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
@@ -255,7 +246,7 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
         each, between = write_row(row, "loss", ".2%")
         share = row["blunders"] / row["decisions"]
         yield (
-            f"{_cut(row['bot'])} {each:>5} {between:>11}"
+            f"{_cut_label(row['bot'])} {each:>5} {between:>11}"
             f" {100 * row['game_loss']:>6.1f}{cells} {share:>7.1%}"
         )
 
@@ -275,8 +266,8 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
     shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
     yield f"the worst decisions, judged again ({worst['worlds'].iloc[0]} worlds){shown}"
     for row in plain_rows(worst):
-        what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_loss(row)} better"
-        yield f"{_cut(row['bot'])} {row['game']} {what}"
+        what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_format_loss(row)} better"
+        yield f"{_cut_label(row['bot'])} {row['game']} {what}"
 
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:
@@ -302,12 +293,12 @@ def _format_agreement(table: pd.DataFrame) -> Iterator[str]:
     yield " " * (_LABEL + 3) + "".join(f"{number:>5}" for number in range(1, len(bots) + 1))
     for number, bot in enumerate(bots, 1):
         cells = "".join(f"{float(shares[bot, other]):>5.0%}" for other in bots)
-        yield f"{number:>2} {_cut(bot)}{cells}"
+        yield f"{number:>2} {_cut_label(bot)}{cells}"
 
 
-def _cut(label: str) -> str:
+def _cut_label(label: str) -> str:
     return pad(cut(escape(label), _LABEL), _LABEL)
 
 
-def _loss(row: Mapping[str, Any]) -> str:
+def _format_loss(row: Mapping[str, Any]) -> str:
     return f"{100 * row['loss']:.1f} +- {100 * row['error']:.1f}"

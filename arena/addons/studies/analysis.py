@@ -17,7 +17,7 @@ import pandas as pd
 from arena.entries.entry import Entry
 from arena.entries.file import replacing
 from arena.errors import InputError
-from arena.executors.contract import Executor
+from arena.executors.contract import open_executor
 from arena.lanes.faults import Forfeit
 from arena.runs.judge_games import check_bounds, check_numbers, check_rules, find_judge, judge_games
 from arena.runs.progress_bar import show_progress
@@ -39,6 +39,7 @@ from arena.tables.losses import (
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import keys
 from arena.tournament.judged import Recorded
+from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
 from arena.tournament.thinking import asked
 from arena.tournament.tournament import Tournament
@@ -67,7 +68,7 @@ def find_agreement(
     some = decisions.iloc[drawn]
     by_name = {game.name: game for game in games}
     seen = [
-        _view(by_name[str(name)], int(ply))
+        _make_view(by_name[str(name)], int(ply))
         for name, ply in zip(some["game"], some["ply"], strict=True)
     ]
     choices, left_out = {}, []
@@ -83,7 +84,7 @@ def find_agreement(
     return make_agreement(choices, of_pair), "; ".join(left_out)
 
 
-def _view(game: Recorded, ply: int) -> View:
+def _make_view(game: Recorded, ply: int) -> View:
     """Return the view of the seat to act."""
     state = State(parse_deal(game.deal, STANDARD), STANDARD)
     state.follow(parse_actions(game.actions[:ply]))
@@ -114,7 +115,7 @@ def analyse_run(
     tournament: Tournament,
     store: Store,
     folder: Path | None,
-    executor: Executor,
+    venue: Venue,
     asked: Asked,
     *,
     games: int = keys.ANALYSED,
@@ -132,7 +133,7 @@ def analyse_run(
     _check_numbers(asked, games=(games, 2), agree=(positions, 0))
     check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
-    analysis = _analyse(found, folder and folder / JUDGED, executor, asked, progress=progress)
+    analysis = _analyse(found, folder and folder / JUDGED, venue, asked, progress=progress)
     if positions:
         recorded = [game.recorded for game in found]
         what = recorded, analysis.decisions, positions, asked.seed
@@ -146,7 +147,7 @@ def analyse_run(
 
 
 def analyse_records(
-    lines: Iterable[bytes], executor: Executor, asked: Asked, *, games: int, progress: bool = True
+    lines: Iterable[bytes], venue: Venue, asked: Asked, *, games: int, progress: bool = True
 ) -> Analysis:
     """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
     _check_numbers(asked, games=(games, 2))
@@ -158,7 +159,7 @@ def analyse_records(
                 found += [game] if game else []
             except (EngineError, InputError) as error:
                 raise InputError(f"line {number}: {error}") from None
-    return _analyse(found, None, executor, asked, progress=progress)
+    return _analyse(found, None, venue, asked, progress=progress)
 
 
 class _Game(NamedTuple):
@@ -169,13 +170,13 @@ class _Game(NamedTuple):
 
 
 def _analyse(
-    games: Sequence[_Game], path: Path | None, executor: Executor, asked: Asked, *, progress: bool
+    games: Sequence[_Game], path: Path | None, venue: Venue, asked: Asked, *, progress: bool
 ) -> Analysis:
     if not games:
         raise InputError("no game has been played to its end")
     judge = find_judge(asked.by, asked.worlds, asked.seed)
     recorded, played = [game.recorded for game in games], [game.played for game in games]
-    with closing(JudgedGames(path)) as kept:
+    with closing(JudgedGames(path)) as kept, open_executor(venue) as executor:
         judged = judge_games(judge, recorded, kept, executor, progress=progress)
         decisions = make_decisions(played, judged, asked.worlds)
         candidates = find_worst(decisions, _CANDIDATES * asked.worst)
@@ -199,7 +200,7 @@ def _read(
     for fixture, game in _choose(tournament, store, games, choice):
         if game.fault is None:
             played = PlayedGame(fixture.name, fixture.pair, game.seats, game.winner)
-            yield _Game(_checked(game.record, fixture.name), played)
+            yield _Game(_check_record(game.record, fixture.name), played)
 
 
 def _choose(
@@ -231,7 +232,7 @@ def _read_line(line: bytes, number: int) -> _Game | None:
     return _Game(Recorded(name, game.record.deal, game.record.actions), played)
 
 
-def _checked(record: Record, name: str) -> Recorded:
+def _check_record(record: Record, name: str) -> Recorded:
     """Return a game in the form for the judge; raises InputError for an invalid record."""
     try:
         if not record.replay().over:
@@ -329,14 +330,14 @@ def _to_line(timeline: _Timeline) -> bytes:
     actions = "".join(frame.action.char for frame in timeline.frames if frame.action)
     try:
         rules = Rules.from_changes(timeline.rules.changes)
-        record = Record(_deal(timeline, rules), actions, rules)
+        record = Record(_find_deal(timeline, rules), actions, rules)
     except EngineError as error:
         raise InputError(f"its game cannot be read: {error}") from None
     name = timeline.title.rpartition(": ")[2]
     return record.to_json(bots=timeline.players, game=name).encode()
 
 
-def _deal(timeline: _Timeline, rules: Rules) -> str:
+def _find_deal(timeline: _Timeline, rules: Rules) -> str:
     """Return the deal; hands of rounds that have not begun are made of the remaining cards."""
     frames, known = timeline.frames, ""
     for ply in range(0, rules.game_plies, rules.round_plies):

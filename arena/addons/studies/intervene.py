@@ -1,43 +1,66 @@
-"""Measure what a card is worth: swap one taken card in a game, and let the bots play it on."""
+"""Measure what a card is worth: swap one taken card in a game, and let the bots play it on.
+
+The result of a game is compared with its own after a swap (`arena.tournament.rule_changes`), so
+that what both have in common cancels: the deal, the luck, who was winning. This is an experiment;
+the estimates of `arena.tables.cards` only adjust what was observed.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from arena.addons.studies.effects import Swapped
+import numpy as np
+import pandas as pd
+
+from arena.batch.replay import Ints
 from arena.entries.entry import Entry
 from arena.errors import InputError
-from arena.executors.contract import Executor
+from arena.executors.contract import Executor, open_executor
 from arena.executors.log import run_log
 from arena.runs.judge_games import check_bounds
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
+from arena.statistics.intervals import Estimates, Moments
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
-from arena.tables.run_games import Row
+from arena.tables.cards import ADJUSTED
+from arena.tables.run_games import Row, add_rows, every, interval, make_frame
 from arena.tables.win_tables import count_pairs, share_out
-from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS
+from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS, Venue
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.rule_changes import Swap, draw_swaps
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import maker_of
-from engine import EngineError
-from engine.cards import to_text
+from engine import KINDS, EngineError, Kind
+from engine.cards import CHARS, to_text
 from engine.notation import parse_actions
 from engine.seeds import stream
 from engine.state import Seat, State
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Place: TypeAlias = tuple[int, int, Seat]
 """The number of a pairing, the pair and the seat of its first bot."""
+
+_HALVES: Final = 2  # a result is 0, 1 or 2 of them, and an even one half of a share
+
+
+class Swapped(NamedTuple):
+    """The outcome of a swap: the pair it belongs to, the taker's place in the run, and the card.
+
+    `halves` is the taker's result in the game as it was less that with the swap: 2 for a win that
+    became a loss, -1 for a draw that became a win.
+    """
+
+    pairing: int
+    pair: int
+    bot: int
+    kind: Kind
+    halves: int
 
 
 class Intervention(NamedTuple):
@@ -65,7 +88,7 @@ def add_effects(
     cards: pd.DataFrame,
     tournament: Tournament,
     store: Store,
-    executor: Executor,
+    venue: Venue,
     *,
     swaps: int | None = None,
     seed: int = 0,
@@ -75,13 +98,42 @@ def add_effects(
 
     Raises what `intervene` does, and InputError for a number that is out of its bounds.
     """
-    from arena.addons.studies import effects
-
     swaps = SWAPS if swaps is None else swaps
     check_bounds(swaps=(swaps, 1, MOST_SWAPS), seed=(seed, 0, MOST_SEED))
-    made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
-    found = effects.make_effects(tournament.labels, made.swapped)
-    return effects.add_effects(cards, found), made.note()
+    with open_executor(venue) as executor:
+        made = intervene(tournament, store, executor, swaps=swaps, seed=seed, progress=progress)
+    effects = make_effects(tournament.labels, made.swapped)
+    # no bot is all of them, and must find itself
+    both = cards[[*ADJUSTED]].merge(effects, on=["bot", "card"], how="left", validate="one_to_one")
+    return both.assign(swaps=both["swaps"].fillna(0).astype(np.int64)), made.note()
+
+
+def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd.DataFrame:
+    """Return a row for each bot and kind of card, and for all bots: `swaps` and `effect`.
+
+    `effect` is the mean change of the taker's result, with a 95 % interval; the pair is the unit.
+    """
+    rows = pd.DataFrame([*swapped], columns=Swapped._fields, dtype=np.int64)
+    moments = Moments(len(labels) + 1, len(KINDS), scale=2 * _HALVES)
+    pair = rows.groupby(["pairing", "pair"]).ngroup().to_numpy().astype(np.int64)
+    for group in (rows["bot"].to_numpy(), np.full(len(rows), len(labels))):
+        add_rows(moments, group, rows["kind"].to_numpy(), pair, rows["halves"].to_numpy() + _HALVES)
+    swaps = moments.counts.ravel()
+    columns = {
+        **every(bot=range(len(labels) + 1), card=[*CHARS[: len(KINDS)]]),
+        "swaps": swaps,
+        **interval("effect", "effect", _make_differences(moments)),
+    }
+    return make_frame(columns, labels, swaps > 0)
+
+
+def _make_differences(moments: Moments) -> Estimates:
+    """Return differences from -1 to 1, with the interval of the shares that they are made to.
+
+    Most swaps change nothing, so few of them may look alike: Student's interval would then be
+    too narrow (bench/STUDIES.md).
+    """
+    return Estimates(*(2 * share - 1 for share in moments.shares()))
 
 
 def intervene(
@@ -102,9 +154,9 @@ def intervene(
     playable = _check(tournament, store)
     games = _draw(tournament, store, swaps, seed)
     most = max((len(game.swaps) for game in games.values()), default=0)
-    rounds = [_round(games, number) for number in range(most)]
+    rounds = [_take_round(games, number) for number in range(most)]
     found, forfeits = [], 0
-    with show_progress(sum(2 * len(_pairs_of(made)) for made in rounds), shown=progress) as bar:
+    with show_progress(sum(2 * len(_find_pairs(made)) for made in rounds), shown=progress) as bar:
         for made in rounds:
             results: dict[Place, GameResult | None] = {
                 place: None for place, swap in made.items() if swap.changes_nothing
@@ -164,12 +216,12 @@ def _draw(tournament: Tournament, store: Store, swaps: int, seed: int) -> dict[P
     return games
 
 
-def _round(games: Mapping[Place, _Game], number: int) -> dict[Place, Swap]:
+def _take_round(games: Mapping[Place, _Game], number: int) -> dict[Place, Swap]:
     """Return the swaps with this number of each game, counted from 0."""
     return {place: game.swaps[number] for place, game in games.items() if number < len(game.swaps)}
 
 
-def _pairs_of(swaps: Mapping[Place, Swap]) -> list[tuple[int, int]]:
+def _find_pairs(swaps: Mapping[Place, Swap]) -> list[tuple[int, int]]:
     """Return the pairs in which a swap changes something, in order."""
     return sorted({place[:2] for place, swap in swaps.items() if not swap.changes_nothing})
 
@@ -181,7 +233,7 @@ class _Swapped(Plan):
         """Plan the pairs in which something is swapped."""
         strikes = Strikes(tournament.pairings, tournament.most_pairs, most=sys.maxsize)
         missing: list[list[range]] = [[] for _ in tournament.pairings]
-        for number, pair in _pairs_of(swaps):
+        for number, pair in _find_pairs(swaps):
             ranges = missing[number]
             if ranges and ranges[-1].stop == pair:
                 ranges[-1] = range(ranges[-1].start, pair + 1)
@@ -252,12 +304,12 @@ def _compare(
     bot = tournament.labels.index(tournament.pairings[number][side])
     halves = 0
     if result is not None:
-        halves = _halves(row.winner, side) - _halves(result.winner, side)
+        halves = _count_halves(row.winner, side) - _count_halves(result.winner, side)
     if number in tournament.new_pairings:  # two pairings share their deals
         number = tournament.old_pairing(number)
     return Swapped(number, pair, bot, swap.kind, halves)
 
 
-def _halves(winner: int | None, side: int) -> int:
+def _count_halves(winner: int | None, side: int) -> int:
     """Return the result of a side, in halves: 2 won, 1 drawn, 0 lost."""
     return 1 if winner is None else 2 * (winner == side)

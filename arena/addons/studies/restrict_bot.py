@@ -14,10 +14,8 @@ from arena.addons.studies.restrictions import RESTRICTIONS
 from arena.differences.difference_columns import DIFFERENCES
 from arena.differences.paired import make_differences, read_games
 from arena.errors import ArenaError, InputError
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL
 from arena.runs.rerun import prepare
-from arena.runs.run import run
+from arena.runs.run import Playing
 from arena.store.store import Store
 from arena.tables.summary import plain_rows
 from arena.tournament.tournament import Tournament
@@ -39,14 +37,14 @@ class Cost(NamedTuple):
     @property
     def score(self) -> dict[str, Any]:
         """The row of the share of the score."""
-        return self._row("total", "")
+        return self._find_row("total", "")
 
     @property
     def city(self) -> dict[str, Any]:
         """The row of the share of games that the bot won by City."""
-        return self._row("won_by", "city")
+        return self._find_row("won_by", "city")
 
-    def _row(self, part: str, name: str) -> dict[str, Any]:
+    def _find_row(self, part: str, name: str) -> dict[str, Any]:
         for row in plain_rows(self.differences):
             if (row["part"], row["name"]) == (part, name):
                 return row
@@ -83,7 +81,7 @@ def restrict(tournament: Tournament, names: Sequence[str]) -> Tournament:
     return replace(tournament, entries=[*versions, *tournament.entries], paired=True)
 
 
-def measure(tournament: Tournament, executor: Executor, shown: int = NORMAL) -> Costs:
+def measure(tournament: Tournament, how: Playing) -> Costs:
     """Play what `restrict` returned, and return what each restriction costs.
 
     Nothing is written. Raises what `run` raises, InputError for a bot that does not load, and
@@ -92,7 +90,7 @@ def measure(tournament: Tournament, executor: Executor, shown: int = NORMAL) -> 
     for problem in prepare(tournament):
         raise InputError(problem)
     with closing(Store(None)) as store:
-        outcome = run(tournament, executor, None, shown, store=store)
+        outcome = replace(how, repeat=False).play(tournament, store)
         of_all = [
             read_games(tournament, store, outcome.out, version)
             for version in range(len(tournament.pairings) // tournament.panel - 1, 0, -1)

@@ -8,32 +8,57 @@ even on a machine whose arithmetic differs in the last bit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
 import numpy as np
 
-from arena.addons.studies.search import Batch, Point, Search, Setting
-from arena.addons.studies.tuned import Candidate, Tuning
+from arena.addons.studies.parameters import write_choices
+from arena.addons.studies.search import Batch, Point, Search, make_space
+from arena.addons.studies.tuned import (
+    Candidate,
+    Tuned,
+    TuningPlan,
+    describe,
+    describe_lines,
+    make_tuned,
+    make_tuning,
+    to_document,
+)
+from arena.differences.difference_columns import CANDIDATES, LANDSCAPE
 from arena.errors import ArenaError, InputError, shorten
-from arena.executors.contract import Executor
-from arena.executors.log import NORMAL
+from arena.executors.contract import Executor, open_executor
+from arena.library.comparing import Comparison, panel_of
+from arena.library.request import (
+    Bot,
+    CompareKeys,
+    Location,
+    folder_path,
+    make_playing,
+    request,
+    takes,
+)
+from arena.library.running import open_run
 from arena.runs.interim import FirstFault, find_first_faults
 from arena.runs.rerun import prepare
-from arena.runs.run import Interrupted, play_games, run
+from arena.runs.run import Interrupted, Playing, play_games, run
 from arena.statistics.distributions import Floats
 from arena.store.database import NAME
 from arena.store.folder import REPORTS, RunFolder, write_text
 from arena.store.manifest import differences, obstacles, read_manifest
 from arena.store.reader import count_kept, read_run
 from arena.store.store import Store
+from arena.tournament.keys import MOST_PAIRS, TUNED_PAIRS
 from arena.tournament.tournament import Tournament
+from engine.errors import show
 
 if TYPE_CHECKING:
-    from arena.addons.studies.tuned import Tuned
+    import pandas as pd
 
 FILE: Final = "tune.json"
 """The file with the settings of a tuning, which marks its folder."""
@@ -41,46 +66,166 @@ FILE: Final = "tune.json"
 ROUNDS, PROOF = "rounds", "proof"
 
 
-class Progress(NamedTuple):
-    """The progress of a search: the number of its last round, and the best setting so far."""
-
-    number: int
-    candidates: int
-    pairs: int
-    best: Setting
+Parameters: TypeAlias = "Mapping[str, str | Sequence[Any]] | Sequence[str]"
+"""Ranges such as "0..5" or lists of choices by name, or texts as `arena tune --param` has them."""
 
 
-Announce: TypeAlias = Callable[[Progress], None]
-"""A function that is called after each round."""
+class Tuning:
+    """What a search of parameters has found, and what the comparison on fresh deals says of it.
+
+    >>> import arena
+    >>> hasty, ranges = "greedy(patience=1.0)", {"patience": "0..20"}
+    >>> found = arena.tune(hasty, ranges, against="majority", budget=150, progress=False)
+    >>> found.best["patience"] > 5, found.is_better
+    (True, True)
+    """
+
+    def __init__(self, tuned: Tuned, proof: Comparison) -> None:
+        """Take what was found, and the comparison."""
+        self._tuned = tuned
+        self.proof = proof
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The best setting: values by name."""
+        return dict(self._tuned.best)
+
+    @property
+    def spec(self) -> str:
+        """The spec of the bot with the best setting."""
+        return self._tuned.spec
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the comparison says that the best setting is better than the bot as it is."""
+        return self._tuned.is_better
+
+    @property
+    def candidates(self) -> pd.DataFrame:
+        """The settings that were tried, the best first (candidates.csv)."""
+        import pandas as pd
+
+        rows = [(*row[:6], *row.elo.cells, row.status) for row in self._tuned.rows]
+        return pd.DataFrame(rows, columns=CANDIDATES.names)
+
+    @property
+    def landscape(self) -> pd.DataFrame:
+        """The Elo by each parameter, the others as in the best setting (landscape.csv)."""
+        import pandas as pd
+
+        rows = [
+            (name, spot.value, *spot.elo.cells)
+            for name, spots in self._tuned.curves.items()
+            for spot in spots
+        ]
+        return pd.DataFrame(rows, columns=LANDSCAPE.names)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known beside: values at the end of a range, and settings that failed."""
+        return [*self._tuned.warnings()]
+
+    def document(self) -> dict[str, Any]:
+        """Return what `arena tune --json` prints of it."""
+        return to_document(self._tuned)
+
+    def __str__(self) -> str:
+        return "\n".join(describe_lines(self._tuned))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
+@takes(CompareKeys)
 def tune(
-    tuning: Tuning,
-    executor: Executor,
-    path: Path,
-    announce: Announce,
-    shown: int = NORMAL,
-) -> Tuned:
+    bot: Bot,
+    params: Parameters,
+    *,
+    against: Sequence[Bot] | Bot,
+    budget: int = TUNED_PAIRS,
+    proof: int | None = None,
+    out: Location | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **keys: Unpack[CompareKeys],
+) -> Tuning:
+    """Search good parameters of a bot by games on common deals, and prove what is found.
+
+    `params` are ranges and choices by name: `{"patience": "0..5", "mode": ["a", "b"]}`, or texts as
+    `arena tune --param` takes them. Settings meet the bots of `against` in `budget` pairs; then the
+    best one is compared with the bot as it is in at most `proof` pairs, by default as many. `out`
+    is a folder in which a search goes on, or a `fresh` one begins. The other arguments, and the
+    errors, are those of `run`.
+
+    >>> tune("greedy", {"patience": "5..0"}, against="uniform")
+    Traceback (most recent call last):
+        ...
+    arena.errors.InputError: --param 'patience=5..0': a range goes up, and 0 is not above 5
+    """
+    space = make_space(_write_parameters(params))
+    for name, pairs in (("budget", budget), ("proof", proof)):
+        if pairs is not None and not (type(pairs) is int and 1 <= pairs <= MOST_PAIRS):
+            raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {MOST_PAIRS:,}")
+    given: dict[str, Any] = {**keys, "format": "gauntlet", "panel": panel_of(against, [bot])}
+    how = make_playing(None, fresh=fresh, progress=progress)
+    base, how = request([bot], None, given, {"name": "tune", "pairs": 1}, how)
+    tuning = make_tuning(base, space, budget, proof)
+    prepare_tuning(tuning)
+    with _open_folder(out) as path:
+        tuned = search_parameters(tuning, path, how)
+        return Tuning(tuned, Comparison(tuned.proof, open_run(path / PROOF)))
+
+
+def _write_parameters(params: Parameters) -> list[str]:
+    """Return parameters as texts; raises InputError for what is none."""
+    if isinstance(params, Mapping):
+        return [f"{name}={_write_values(values)}" for name, values in params.items()]
+    if isinstance(params, str) or not all(isinstance(one, str) for one in params):
+        raise InputError('params: expected ranges by name, as in {"patience": "0..5"}')
+    return [*params]
+
+
+def _write_values(values: str | Sequence[Any]) -> str:
+    return values if isinstance(values, str) else write_choices(values)
+
+
+@contextmanager
+def _open_folder(out: Location | None) -> Iterator[Path]:
+    """Yield the folder of a search, which without `out` is deleted at the end."""
+    if out is not None:
+        yield folder_path(out, "out")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder, "tune")
+
+
+def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
     """Play the missing games of a tuning, and write its tables and reports to the folder.
 
     Raises what `run` raises; Interrupted counts all games of the folder. Raises InputError for a
     folder of something else, and ArenaError if a round has no result, as all candidates or an
     opponent failed.
     """
-    from arena.addons.studies.tuned import make_tuned, write_tables
+    from arena.addons.studies.tuned import write_tables
     from arena.addons.studies.tuning_report import make_tuning_report
     from arena.reports.html import write_reports
 
-    check_folder(path, tuning)
-    write_text(path / FILE, json.dumps(tuning.manifest(), indent=2, ensure_ascii=False) + "\n")
     search = tuning.search()
     hunt = _Hunt(tuning, search, path)
     try:
-        while hunt.play(executor, shown):
-            announce(hunt.progress())
-        begun = hunt.read(path / PROOF)
-        best = begun.points[0] if begun else search.best()
-        proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), shown)
+        with open_executor(how.venue) as executor:
+            if how.fresh:
+                clear(path)
+            check_folder(path, tuning)
+            text = json.dumps(tuning.manifest(), indent=2, ensure_ascii=False)
+            write_text(path / FILE, f"{text}\n")
+            while hunt.play(executor, how.shown):
+                how.tell(hunt.describe())
+            begun = hunt.read(path / PROOF)
+            best = begun.points[0] if begun else search.best()
+            proof = run(tuning.comparison(best), executor, RunFolder(path / PROOF), how.shown)
     except Interrupted:
         raise Interrupted(hunt.count_kept(), 2 * (tuning.budget + 2 * tuning.proof)) from None
     assert proof.comparison is not None
@@ -95,7 +240,7 @@ def tune(
 class _Hunt:
     """A search in a folder: plays its rounds, and keeps the results of each candidate."""
 
-    def __init__(self, tuning: Tuning, search: Search, path: Path) -> None:
+    def __init__(self, tuning: TuningPlan, search: Search, path: Path) -> None:
         self.tuning = tuning
         self.search = search
         self.path = path
@@ -109,7 +254,7 @@ class _Hunt:
         if batch is None:
             return False
         self.number += 1
-        of_round = [self._candidate(point) for point in batch.points]
+        of_round = [self._find_candidate(point) for point in batch.points]
         settings = {one.label: one.setting for one in of_round}
         tournament = self.tuning.round(self.number, settings, batch.deals)
         folder = RunFolder(place)
@@ -141,7 +286,7 @@ class _Hunt:
             if np.isnan(of_one).any(axis=0).all():
                 raise ArenaError(f"{label}, an opponent, fails: {failures[label]}")
 
-    def _candidate(self, point: Point) -> Candidate:
+    def _find_candidate(self, point: Point) -> Candidate:
         if point not in self.candidates:
             label = f"candidate-{1 + len(self.candidates)}"
             setting = self.tuning.space.setting(point)
@@ -163,11 +308,12 @@ class _Hunt:
             raise InputError(f"{place}: its candidates are not of this tuning") from None
         return Batch(points, tournament.pairs)
 
-    def progress(self) -> Progress:
-        """Return the progress of the search."""
-        pairs = self.search.spent * self.tuning.base.panel
-        best = self.tuning.space.setting(self.search.best())
-        return Progress(self.number, len(self.candidates), pairs, best)
+    def describe(self) -> str:
+        """Return the progress of the search: its last round, and the best setting so far."""
+        pairs = f"{self.search.spent * self.tuning.base.panel:,} of {self.tuning.budget:,} pairs"
+        best = describe(self.tuning.space.setting(self.search.best()))
+        tried = f"{len(self.candidates)} settings, {pairs}"
+        return f"round {self.number}: {tried}, best so far {best}"
 
     def count_kept(self) -> int:
         """Return how many games are kept in the folder."""
@@ -196,7 +342,7 @@ def read_scores(store: Store, tournament: Tournament) -> Floats:
     return scores
 
 
-def check_folder(path: Path, tuning: Tuning) -> None:
+def check_folder(path: Path, tuning: TuningPlan) -> None:
     """Raise InputError unless a folder is empty or holds this tuning."""
     try:
         names = {entry.name for entry in path.iterdir()} if path.exists() else set()
@@ -231,7 +377,7 @@ def clear(path: Path) -> None:
         (path / name).unlink(missing_ok=True)
 
 
-def prepare_tuning(tuning: Tuning) -> None:
+def prepare_tuning(tuning: TuningPlan) -> None:
     """Raise InputError if a bot does not load, or does not take the parameters to tune."""
     batch = tuning.search().next()
     assert batch is not None

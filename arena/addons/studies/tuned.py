@@ -46,7 +46,7 @@ class Candidate:
     fault: str = ""
 
 
-class Tuning(NamedTuple):
+class TuningPlan(NamedTuple):
     """A tuning: the bot and its panel, the search space, and the numbers of pairs.
 
     `base` is a gauntlet whose only challenger is the present bot. `budget` is the number of pairs
@@ -113,7 +113,9 @@ class Tuning(NamedTuple):
         return asked | {"parameters": parameters, "budget": self.budget, "proof": self.proof}
 
 
-def make_tuning(base: Tournament, space: Space, budget: int, proof: int | None = None) -> Tuning:
+def make_tuning(
+    base: Tournament, space: Space, budget: int, proof: int | None = None
+) -> TuningPlan:
     """Return a tuning of the first bot of a gauntlet; raises InputError.
 
     Without `proof`, the comparison may have as many pairs as the search.
@@ -127,7 +129,7 @@ def make_tuning(base: Tournament, space: Space, budget: int, proof: int | None =
     proof = budget if proof is None else proof
     if proof < base.panel:
         raise InputError(f"proof: at least a pair for each of {counted(base.panel, 'opponent')}")
-    return Tuning(base, space, budget, proof)
+    return TuningPlan(base, space, budget, proof)
 
 
 _STEPS, _STEPS_OF_TWO = 41, 17  # of a parameter in a curve, and in a map of two
@@ -241,7 +243,7 @@ class Tuned(NamedTuple):
     setting with the unchanged bot.
     """
 
-    tuning: Tuning
+    tuning: TuningPlan
     best: Setting
     rounds: int
     pairs: int
@@ -302,7 +304,7 @@ def describe(setting: Setting) -> str:
 
 
 def make_tuned(
-    tuning: Tuning,
+    tuning: TuningPlan,
     search: Search,
     tried: Sequence[Candidate],
     best: Point,

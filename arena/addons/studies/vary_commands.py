@@ -18,21 +18,27 @@ from arena.cli.options import (
     add_config_options,
     add_run_options,
     key_option,
+    print_found,
     print_json,
     say,
     with_options,
 )
-from arena.cli.starting import How, say_where, stoppable
-from arena.errors import InputError, counted, cut, name_some, naming, pad
+from arena.cli.starting import (
+    describe_folder,
+    make_playing,
+    read_tournament,
+    report_problems,
+    stoppable,
+)
+from arena.errors import InputError, counted, cut, name_some, pad
 from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.addons.studies.ablation import Ablation
     from arena.addons.studies.restrict_bot import Costs
-    from arena.addons.studies.tune_parameters import Progress
-    from arena.addons.studies.tuned import Tuned, Tuning
+    from arena.addons.studies.tuned import Tuned
+    from arena.runs.run import Playing
     from arena.tournament.config import Config
-    from arena.tournament.rule_changes import Variant
     from arena.tournament.tournament import Tournament
 
 
@@ -66,16 +72,7 @@ class _RuleOption(click.Option):
 @AGAINST
 @REPLACE
 @add_config_options("results/NAME-ablate")
-def ablate(
-    config: Path,
-    variants: Sequence[str],
-    cross: bool,
-    more: Sequence[str],
-    against: Sequence[str],
-    lane: str | None,
-    out: Path | None,
-    **options: Any,
-) -> None:
+def ablate(config: Path, variants: Sequence[str], *, cross: bool, **options: Any) -> None:
     """Measure what a change of the rules changes in the games.
 
     The bots of a CONFIG play the same deals under its rules, which are the published ones unless it
@@ -88,45 +85,23 @@ def ablate(
     Example:
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
-    from arena.tournament.config import made_from, make_tournament, read
+    from arena.addons.studies.ablate_rules import ablate as play_variants
+    from arena.addons.studies.ablate_rules import prepare_variants
+    from arena.addons.studies.ablation import to_document
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.yaml_text import find_config
 
-    path = find_config(config)
-    settings = with_options(read(path), options)
-    asked = How.of(options, settings)
-    with naming(config), made_from(settings, path):
-        tournament = make_tournament(settings, more, against, lane)
+    tournament, how = read_tournament(config, find_config(config), options)
     tried = make_variants(tournament.rules, variants, cross=cross)
-    out = out or Path("results") / f"{settings.name}-ablate"
-    _ablate(tournament, tried, out, asked)
-
-
-def _ablate(tournament: Tournament, variants: Sequence[Variant], out: Path, how: How) -> None:
-    """Play the variants, and print how they differ."""
-    from arena.addons.studies.ablate_rules import ablate as play_variants
-    from arena.addons.studies.ablate_rules import clear, prepare_variants
-    from arena.addons.studies.ablation import to_document
-
-    kept = None if how.fresh or how.replace else out
-    problems = prepare_variants(tournament, variants, kept)
-    how.say(problems)
-
-    def announce(variant: Variant) -> None:
-        if not how.quiet:
-            number = 1 + variants.index(variant)
-            say(f"{number} of {len(variants)}: {variant.name}", err=True)
-
-    with stoppable(out, how.venue) as executor:
-        if how.fresh:
-            clear(out, variants)
-        ablation = play_variants(
-            tournament, variants, executor, out, announce, how.shown, replace=how.replace
-        )
-    if how.as_json:
+    out = how.out or Path("results") / f"{tournament.name}-ablate"
+    problems = prepare_variants(tournament, tried, None if how.fresh or how.replace else out)
+    report_problems(problems, options)
+    with stoppable(out):
+        ablation = play_variants(tournament, tried, out, how)
+    if options["as_json"]:
         run = {"run": tournament.name, "folder": str(out)}
         print_json(run | to_document(ablation) | {"warnings": [*problems]})
-    elif not how.quiet:
+    elif not options["quiet"]:
         _print_ablation(ablation, tournament, out)
 
 
@@ -150,7 +125,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     if earlier := find_earlier(out, ablation):
         where = "an earlier ablation there; --out for another folder"
         say(f"not in this table: {name_some(earlier)} ({where})")
-    say(say_where(out))
+    say(describe_folder(out))
 
 
 @click.command()
@@ -174,14 +149,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
 @click.option("--proof", type=PAIRS, help="Most pairs of the comparison.  [default: the budget]")
 @add_run_options("results/tune-BOT")
 def tune(
-    bot: str,
-    parameters: Sequence[str],
-    against: Sequence[str],
-    budget: int,
-    proof: int | None,
-    lane: str | None,
-    out: Path | None,
-    **options: Any,
+    bot: str, parameters: Sequence[str], budget: int, proof: int | None, **options: Any
 ) -> None:
     """Find good parameters of BOT by games on common deals.
 
@@ -196,41 +164,25 @@ def tune(
       arena tune greedy --param patience=0..20 --against majority --budget 400
     """
     from arena.addons.studies.search import make_space
-    from arena.addons.studies.tuned import make_tuning
+    from arena.addons.studies.tune_parameters import prepare_tuning, search_parameters
+    from arena.addons.studies.tuned import make_tuning, to_document
     from arena.tournament.config import Config, make_tournament
 
-    asked = How.of(options)
+    how, against = make_playing(options), options["against"]
     if not against:
         raise InputError("--against: name the bots that the settings meet, A,B,C or ladder")
     space = make_space(parameters)
     settings = with_options(Config([], 1, name="tune"), options)
-    tuning = make_tuning(make_tournament(settings, (bot,), against, lane), space, budget, proof)
-    _tune(tuning, out or Path("results") / tuning.folder_name, asked)
-
-
-def _tune(tuning: Tuning, out: Path, how: How) -> None:
-    """Search, and print what was found."""
-    from arena.addons.studies.tune_parameters import check_folder, clear, prepare_tuning
-    from arena.addons.studies.tune_parameters import tune as search
-    from arena.addons.studies.tuned import describe, to_document
-
+    base = make_tournament(settings, (bot,), against, options["lane"])
+    tuning = make_tuning(base, space, budget, proof)
+    out = how.out or Path("results") / tuning.folder_name
     prepare_tuning(tuning)
-
-    def announce(progress: Progress) -> None:
-        if not how.quiet:
-            tried = f"{progress.candidates} settings, {progress.pairs:,} of {tuning.budget:,} pairs"
-            best = describe(progress.best)
-            say(f"round {progress.number}: {tried}, best so far {best}", err=True)
-
-    with stoppable(out, how.venue) as executor:
-        if how.fresh:
-            clear(out)
-        check_folder(out, tuning)
-        tuned = search(tuning, executor, out, announce, how.shown)
-    if how.as_json:
+    with stoppable(out):
+        tuned = search_parameters(tuning, out, how)
+    if options["as_json"]:
         print_json({"folder": str(out)} | to_document(tuned))
     else:
-        _print_tuned(tuned, out, quiet=how.quiet)
+        _print_tuned(tuned, out, quiet=options["quiet"])
 
 
 def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
@@ -246,11 +198,15 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         say(f"use it: {tuned.spec}")
-    say(say_where(out))
+    say(describe_folder(out))
 
 
 def play_restricted(
-    settings: Config, bots: Sequence[str], names: Sequence[str], lane: str | None, how: How
+    settings: Config,
+    bots: Sequence[str],
+    names: Sequence[str],
+    how: Playing,
+    options: Mapping[str, Any],
 ) -> None:
     """Play the first bot under restrictions and without, and print what each of them costs.
 
@@ -259,15 +215,12 @@ def play_restricted(
     from arena.addons.studies.restrict_bot import UNRESTRICTED, measure, restrict, to_document
     from arena.tournament.config import BotEntry, make_tournament
 
-    against = bots[1:] or bots
-    gauntlet = make_tournament(settings, [BotEntry(bots[0], UNRESTRICTED)], against, lane)
-    restricted = restrict(gauntlet, names)
-    with stoppable(None, how.venue) as executor:
-        costs = measure(restricted, executor, how.shown)
-    if how.as_json:
-        print_json(to_document(costs, restricted))
-        return
-    say(*_format_costs(costs, restricted))
+    bot, lane = BotEntry(bots[0], UNRESTRICTED), options["lane"]
+    restricted = restrict(make_tournament(settings, [bot], bots[1:] or bots, lane), names)
+    with stoppable(None):
+        costs = measure(restricted, how)
+    found = to_document(costs, restricted)
+    print_found(found, _format_costs(costs, restricted), as_json=options["as_json"])
 
 
 def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
@@ -283,7 +236,8 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
     yield f"{pad(cut(bot.label, 15), 15)} {score:>5.1f} {'':>28} {city:>6.1f}"
     for cost in costs.costs:
         elo = f"{cost.score['elo']:>+5.0f}"
-        yield f"{cost.restriction:<15} {_changed(cost.score)} {elo}  {_changed(cost.city)}"
+        score, city = map(_format_change, (cost.score, cost.city))
+        yield f"{cost.restriction:<15} {score} {elo}  {city}"
     for cost in costs.costs:
         yield f"{cost.restriction}: {RESTRICTIONS[cost.restriction].text}"
     for label, forfeits in costs.forfeits.items():
@@ -292,7 +246,7 @@ def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
         yield f"{label} was out after {faults}"
 
 
-def _changed(row: Mapping[str, Any]) -> str:
+def _format_change(row: Mapping[str, Any]) -> str:
     """Return a share with its change and the interval of that, in per cent.
 
     A share that is 0 both with and without the restriction has no interval.

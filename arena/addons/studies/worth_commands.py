@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +23,11 @@ from arena.cli.options import (
     venue_options,
 )
 from arena.cli.picking import open_out
-from arena.cli.starting import find_venue
-from arena.errors import naming
 from arena.tournament import keys
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.store.store import Store
-    from arena.tournament.keys import Venue
-    from arena.tournament.tournament import Tournament
 
 _ADJUSTED = "adds: a correlation, adjusted for who was ahead; not what a card causes"
 _EFFECT = "effect: what the swap of a taken card for one out of the game changes, by experiment"
@@ -76,19 +71,19 @@ def worth(
       arena play greedy uniform --pairs 50 --out results/worth &&
         arena worth results/worth --intervene --swaps 100
     """
+    import arena
     from arena.store.csv_files import csv_writer
-    from arena.store.reader import read_run
     from arena.tables.summary import plain_rows
 
     if not intervene:
         refuse_options("swaps", "seed", *options, why="only with --intervene")
-    tournament, store = read_run(run)
-    with closing(store), open_out(out) as file:
-        how = (swaps, seed, find_venue(options)) if intervene else None
-        with naming(run):
-            table, note = _measure(tournament, store, how, progress=not quiet)
+    results = arena.open(run)
+    how: Any = {"intervene": intervene, "swaps": swaps, "seed": seed, "progress": not quiet}
+    with open_out(out) as file, warnings.catch_warnings(action="ignore", category=UserWarning):
+        table = results.worth(**how, **options)
         if out is not None:
             csv_writer(table)(file)
+    note = table.attrs.get("note", "")
     if note and not quiet:
         say(f"note: {note}", err=True)
     if as_json:
@@ -98,28 +93,6 @@ def worth(
         if not quiet:
             say(_ADJUSTED)
             say(_EFFECT if intervene else "--intervene makes the experiment")
-
-
-def _measure(
-    tournament: Tournament,
-    store: Store,
-    how: tuple[int, int, Venue] | None,
-    *,
-    progress: bool,
-) -> tuple[pd.DataFrame, str]:
-    """Return the table and a note; `how` has swaps, seed and venue, None for no experiment."""
-    from arena.addons.studies.intervene import add_effects
-    from arena.executors.contract import open_executor
-    from arena.tables.cards import ADJUSTED
-    from arena.tables.win_tables import make_win_tables
-
-    cards = make_win_tables(tournament, store.count(), store.records).cards
-    if how is None:
-        return cards[[*ADJUSTED]], ""
-    swaps, seed, venue = how
-    run = cards, tournament, store
-    with open_executor(venue) as executor:
-        return add_effects(*run, executor, swaps=swaps, seed=seed, progress=progress)
 
 
 def _format(table: pd.DataFrame) -> Iterator[str]:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from arena.addons.cluster import dask
-from arena.cli.starting import How
+from arena.cli.starting import find_venue
 from arena.errors import InputError
 from arena.tournament.keys import Venue
 from tests import rogues
@@ -242,7 +242,7 @@ def test_a_rank_that_would_play_alone_is_refused(
     )
     assert not (folder / "results").exists()
     monkeypatch.setenv(f"{mpi}_SIZE", "1")
-    assert How.of(dict.fromkeys(Venue.__struct_fields__)).venue.kind == "local"
+    assert find_venue(dict.fromkeys(Venue.__struct_fields__)).kind == "local"
 
 
 class World:

@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.addons.league.league import League, RoundResult, make_league
 from arena.addons.league.league_settings import Settings, check_settings
-from arena.addons.league.ledger import ACTIVE, Version
+from arena.addons.league.league_tables import ACTIVE, Version
 from arena.check.item import Item, Order
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET

@@ -15,7 +15,7 @@ import pytest
 
 from arena.addons.league.inbox import INBOX, TAKEN
 from arena.addons.league.league import League, make_league
-from arena.addons.league.ledger import Version
+from arena.addons.league.league_tables import Version
 from tests.addons.league.small import BOT, settings
 from tests.addons.league.test_league import games, tables
 from tests.conftest import run_here

@@ -18,7 +18,7 @@ from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_settings import Settings, read_settings
-from arena.addons.league.ledger import REPLACED, SUSPENDED, WITHDRAWN
+from arena.addons.league.league_tables import REPLACED, SUSPENDED, WITHDRAWN
 from arena.addons.league.shown import (
     format_history,
     format_standings,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arena.addons.league.league_ratings import rate
-from arena.addons.league.ledger import REPLACED, Pairs, Version
+from arena.addons.league.league_tables import REPLACED, Pairs, Version
 from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO

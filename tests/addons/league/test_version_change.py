@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arena.addons.league import submission
-from arena.addons.league.ledger import Pairs
+from arena.addons.league.league_tables import Pairs
 from arena.addons.league.shown import find_change, history
 from arena.statistics.difference import Values, compare_means
 from tests.addons.league.small import a_league, accept, play, version

@@ -31,7 +31,7 @@ from engine import STANDARD
 from tests import ROOT, markdown
 from tests.conftest import Arena, Once, run_command
 from tests.rogues import write
-from tests.runs.test_verify import HERE
+from tests.runs.test_verify import HERE, playing
 
 OPTIONS = ["set_bonus=0,5", "cities_needed=2", "rounds=2+removed=23"]
 NAMES = ["base", "set_bonus=0", "cities_needed=2", "removed=23,rounds=2"]
@@ -51,7 +51,7 @@ def tournament(*bots: str, pairs: int = 4) -> Tournament:
 
 def play(folder: Path, what: Tournament, executor: Executor = HERE) -> Ablation:
     variants = make_variants(STANDARD, OPTIONS)
-    return ablate(what, variants, executor, folder, lambda _: None, QUIET)
+    return ablate(what, variants, folder, playing(executor))
 
 
 CUP_BOTS = tournament("uniform", "greedy", "majority")

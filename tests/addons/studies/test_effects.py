@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.addons.studies.effects import Swapped, make_effects
+from arena.addons.studies.intervene import Swapped, make_effects
 from bench.studies import swaps as study
 
 LABELS = ["a", "b"]

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from arena.addons.studies.search import make_space
-from arena.addons.studies.tune_parameters import FILE, PROOF, ROUNDS, read_scores, tune
-from arena.addons.studies.tuned import FAILED, TABLES, Tuned, Tuning, make_tuning
+from arena.addons.studies.tune_parameters import FILE, PROOF, ROUNDS, read_scores, search_parameters
+from arena.addons.studies.tuned import FAILED, TABLES, Tuned, TuningPlan, make_tuning
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
-from arena.executors.log import QUIET
 from arena.runs.run import Interrupted
 from arena.store.folder import REPORTS
 from arena.store.reader import read_run
@@ -25,7 +24,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.studies.test_ablate import Stops
 from tests.rogues import FOLDER
-from tests.runs.test_verify import HERE
+from tests.runs.test_verify import HERE, playing
 from tests.tiers import few
 
 BUDGET = 224
@@ -36,15 +35,15 @@ WEAK = "greedy(patience=3)"
 
 def tuning(
     bot: str = WEAK, parameters: tuple[str, ...] = PATIENCE, *panel: str, budget: int = BUDGET
-) -> Tuning:
+) -> TuningPlan:
     """Return a small tuning of a bot against some others."""
     entries = [resolve(one, lane="inproc") for one in (bot, *(panel or ("majority", "denier")))]
     base = Tournament("tune", 3, 1, entries, STANDARD, panel=len(entries) - 1)
     return make_tuning(base, make_space(parameters), budget, 32)
 
 
-def play(folder: Path, what: Tuning, executor: Executor = HERE) -> Tuned:
-    return tune(what, executor, folder, lambda _: None, QUIET)
+def play(folder: Path, what: TuningPlan, executor: Executor = HERE) -> Tuned:
+    return search_parameters(what, folder, playing(executor))
 
 
 @pytest.fixture(scope="module")

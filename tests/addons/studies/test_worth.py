@@ -38,6 +38,7 @@ def test_a_class_plays_on_and_what_it_fails_in_is_left_out_with_a_warning() -> N
     results = arena.run([Remembers, "uniform"], pairs=2, lane="inproc", progress=False)
     with pytest.warns(UserWarning, match="left out, after which a bot forfeited the game"):
         table = results.worth(intervene=True, swaps=4, workers=1, progress=False)
+    assert "left out" in table.attrs["note"]
     assert 0 < table[table["bot"].isna()]["swaps"].sum() < 4
     assert not table["swaps"].isna().any()
     assert table[table["swaps"] == 0]["effect"].isna().all()

@@ -1,0 +1,156 @@
+"""The tables of league.sqlite, and their rows: versions of bots, refusals, events, results."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from arena.statistics.counts import ScoreCounts
+from arena.tournament.schedule import Meeting
+
+ACTIVE: Final = "active"
+REPLACED: Final = "replaced"
+WITHDRAWN: Final = "withdrawn"
+SUSPENDED: Final = "suspended"
+
+SCHEMA: Final = """
+CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL,
+    spec TEXT NOT NULL, sha256 TEXT NOT NULL, shape TEXT NOT NULL, cost REAL NOT NULL,
+    panel INTEGER NOT NULL, state TEXT NOT NULL, why TEXT NOT NULL, at TEXT NOT NULL,
+    UNIQUE (name, number)
+);
+CREATE TABLE refusals (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL, sha256 TEXT NOT NULL,
+    why TEXT NOT NULL, at TEXT NOT NULL
+);
+CREATE TABLE rounds (
+    number INTEGER PRIMARY KEY, plan TEXT NOT NULL, finished INTEGER NOT NULL, at TEXT NOT NULL
+);
+CREATE TABLE results (
+    round INTEGER NOT NULL, bot INTEGER NOT NULL, opponent INTEGER NOT NULL,
+    first INTEGER NOT NULL, pairs INTEGER NOT NULL,
+    s0 INTEGER NOT NULL, s1 INTEGER NOT NULL, s2 INTEGER NOT NULL, s3 INTEGER NOT NULL,
+    s4 INTEGER NOT NULL, endings TEXT NOT NULL, scores TEXT NOT NULL,
+    PRIMARY KEY (round, bot, opponent)
+) WITHOUT ROWID;
+CREATE TABLE faults (
+    round INTEGER NOT NULL, version INTEGER NOT NULL, strikes INTEGER NOT NULL,
+    first TEXT NOT NULL, PRIMARY KEY (round, version)
+) WITHOUT ROWID;
+CREATE TABLE ratings (
+    round INTEGER NOT NULL, version INTEGER NOT NULL, pairs INTEGER NOT NULL,
+    elo REAL NOT NULL, low REAL, high REAL, shrunk REAL NOT NULL, letters TEXT NOT NULL,
+    played INTEGER NOT NULL, PRIMARY KEY (round, version)
+) WITHOUT ROWID;
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL
+);
+CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
+"""
+
+
+class Version(NamedTuple):
+    """One version of a bot, whose source never changes.
+
+    `spec` names a bot of the arena, or a file below the league's folder. `shape` is the hash of
+    its program without comments and docstrings. `cost` is its approximate time for a pair of games
+    in seconds. `why` is the reason if it is not active.
+    """
+
+    id: int
+    name: str
+    number: int
+    owner: str
+    spec: str
+    sha256: str
+    shape: str
+    cost: float
+    panel: bool
+    state: str
+    why: str
+    at: str
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it takes part in the next round."""
+        return self.state == ACTIVE
+
+    @property
+    def title(self) -> str:
+        """The name and the number of the version."""
+        return f"{self.name} {self.number}"
+
+
+class Refusal(NamedTuple):
+    """A submission that was not accepted, and the reason."""
+
+    id: int
+    name: str
+    owner: str
+    sha256: str
+    why: str
+    at: str
+
+
+class Event(NamedTuple):
+    """An event of a name, described for the public."""
+
+    id: int
+    at: str
+    name: str
+    text: str
+
+
+class Pairs(NamedTuple):
+    """Two versions, by id, and the numbers of their pairs by the first one's score."""
+
+    bot: int
+    opponent: int
+    by_score: ScoreCounts
+
+
+class Result(NamedTuple):
+    """The result of a version in a meeting: its pairs by score, and its games by ending.
+
+    Endings are counted by win type and result, in the order of `arena.statistics.difference`.
+    `scores` has a character for each pair from the number `first` on: its half points, 0 to 4, or
+    - for a pair that does not count.
+    """
+
+    round: int
+    opponent: int
+    first: int
+    by_score: ScoreCounts
+    endings: tuple[int, ...]
+    scores: str
+
+
+class Plan(NamedTuple):
+    """The plan of a round: its versions by name, and their meetings."""
+
+    versions: dict[str, int]
+    meetings: list[Meeting]
+
+
+class RatingRow(NamedTuple):
+    """A version's rating after a round; `low` or `high` is None if the interval is unbounded.
+
+    `shrunk` is the Elo shrunk towards the mean of all, the more the fewer its games. `played` is
+    whether the version played in this round.
+    """
+
+    version: int
+    pairs: int
+    elo: float
+    low: float | None
+    high: float | None
+    shrunk: float
+    letters: str
+    played: bool
+
+    def rounded(self) -> RatingRow:
+        """Return the row rounded to tenths of Elo points, as every page and list shows it."""
+        low, high = (None if end is None else round(end, 1) for end in (self.low, self.high))
+        elo, shrunk = round(self.elo, 1), round(self.shrunk, 1)
+        return self._replace(elo=elo, low=low, high=high, shrunk=shrunk)

@@ -276,7 +276,8 @@ def test_neither_the_bot_nor_process_1_of_its_jail_has_a_right_left(tmp_path: Pa
     process = plan_launch(entry, Limits(), tmp_path).popen()
     assert process.stdout
     try:
-        own = "".join(iter(lambda: process.stdout.readline().decode(), "\n"))
+        lines = iter(lambda: process.stdout.readline().decode().rstrip(), "")
+        own = "\n".join(lines)
         below = [
             Path(f"/proc/{one.pid}/status") for one in descendants(psutil.Process(process.pid))
         ]

@@ -8,12 +8,16 @@ from __future__ import annotations
 import os
 import re
 import resource
+import sys
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from arena.check import trial
 from arena.check.inspector import Inspection
 from arena.check.item import NAMES, Item, Order, fail, to_data
 from arena.check.sparring import VARIANTS, Candidate, Climb
@@ -195,3 +199,23 @@ def test_a_bot_that_wins_all_or_none_has_one_bound(score: float, beginning: str,
     assert sum(games.values()) == item.figures["games"] == 8
     scores = {name: one["score"] for name, one in item.figures["against"].items()}
     assert scores == {name: number / 2 * score for name, number in games.items()}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_shared_generator_is_touched_whatever_its_state_is_then(
+    monkeypatch: pytest.MonkeyPatch, order: int
+) -> None:
+    """Where that was first is kept; standard output that was replaced is caught again."""
+    first, second = sorted(Random(seed).getstate() for seed in (1, 2))[::order]
+    states = iter([first, first, second, first])
+    monkeypatch.setattr(trial, "generator_states", lambda: {"random": next(states)})
+    output: Any = Mock(closed=False)
+    watched = trial.Trial(output)
+    monkeypatch.setattr(sys, "stdout", output)
+    watched.look("in its import")
+    assert watched.touched == {}
+    watched.look("at ply 3")
+    monkeypatch.setattr(sys, "stdout", None)
+    watched.look("at ply 4")
+    assert watched.touched == {"global random": "random, at ply 3", "standard output": "at ply 4"}
+    output.capture.assert_called_once()

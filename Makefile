@@ -55,8 +55,10 @@ bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
 drill: .venv/test  ## plant the faults of tests/drill in a copy, and see each of them caught
 	$(BIN)/python -m tests.drill
 
-mutants: .venv/mutants  ## change the source in a copy, a change at a time, and see the tests fail
-	$(BIN)/python -m bench.mutants $(MUTANTS)
+mutants: N ?= 100
+mutants: SEED ?= 1
+mutants: .venv/mutants  ## change the source in a copy, N changes one by one, and see the tests fail
+	$(BIN)/python -m bench.mutants --sample $(N) --seed $(SEED) --depth test $(MUTANTS)
 
 # SUDO=sudo where root's rights are needed for it
 tools:  ## install the programs beside Python that some tests use (Debian, Ubuntu)

@@ -10,7 +10,7 @@ import pytest
 
 from bench.mutants.ledger import Ledger, Trial
 from bench.mutants.lines import together
-from bench.mutants.mutant import Mutant
+from bench.mutants.mutant import Mutant, shuffle_places
 from bench.mutants.output import killer, present
 from bench.mutants.steps import STEPS, Step, steps, within
 from bench.mutants.table import table
@@ -58,6 +58,19 @@ def test_a_room_has_tests_of_its_own(room: str) -> None:
     line, own = steps(Mutant(f"{room}/absent.py", "", 0, 1, 0), "", traces, ROOT)
     assert not line.tests
     assert own.tests
+
+
+def test_a_sample_begins_with_each_room() -> None:
+    """Four of a small room and of a large one; after them the places of the large one are left."""
+    large = [HERE._replace(line=line, operator=name) for line in range(90) for name in "ab"]
+    small = [Mutant("bots/greedy.py", "a", 0, line, 0) for line in range(5)]
+    drawn = [mutants for _, mutants in shuffle_places([*large, *small], 1)]
+    rooms = ["/".join(sorted({one.room for one in mutants})) for mutants in drawn]
+    assert sorted(rooms[:8]) == ["arena/store"] * 4 + ["bots"] * 4
+    assert len(drawn) == 95
+    again = shuffle_places([*large[2:], *small], 1)
+    assert [one for one in drawn if one[0].line] == [one for _, one in again if one[0].line]
+    assert drawn != [mutants for _, mutants in shuffle_places([*large, *small], 2)]
 
 
 SOURCE = """A = 1
@@ -116,6 +129,7 @@ def test_the_tests_of_a_line_are_those_that_run_its_statement(tmp_path: Path) ->
     assert names(5) == "de"
     assert names(8) == ""
     assert sorted(names(1)) == ["a", "c", "d", "e"]  # at import: those of all lines
+    assert traces.failed == {"tests/store/test_store.py::test_b"}
     assert sorted(names(4, SOURCE + "# another")) == ["a", "c", "d", "e"]
 
 
@@ -190,6 +204,14 @@ def test_many_mutants_are_tried_at_once() -> None:
     found = find_killers(copy, mutants, "slow")  # type: ignore[arg-type]
     assert {mutant.line: name for mutant, name in found.items()} == {2: "::a", 3: "::a", 1: "::c"}
     assert sorted(copy.runs[0]) == [0, 2, 3, 4]
+
+
+def test_a_test_that_fails_without_a_mutant_is_not_asked_for_a_culprit() -> None:
+    """It would cost a run of each half of the mutants."""
+    mutants = [Mutant(f"{name}.py", "", 0, line, 0) for line, name in enumerate("ab")]
+    copy = Fake({"::a": {0, 1}, "::b": {1}})
+    found = find_killers(copy, mutants, "slow", {"::a"})  # type: ignore[arg-type]
+    assert {mutant.line: name for mutant, name in found.items()} == {1: "::b"}
 
 
 def test_a_test_that_the_change_has_renamed_is_run_with_all_parameters() -> None:

@@ -2,16 +2,17 @@
 
 It never changes the working tree: it has a copy in a temporary folder. Which tests run a line it
 knows from one run of all tests under coverage, which it makes once for each commit. Every trial is
-kept in a file outside the repository, so that the program goes on where it was stopped; `--part
-1/2` and `--part 2/2` may run side by side. `--depth room` tries each mutant only by the quick
-tests of its line and its room. What the steps before the last catch is caught by `make test`, and
-what all steps catch by `make test-all`: lower bounds, as no step runs all tests. A survivor that
-bench/MUTANTS.md names, with the reason, is kept; the program fails if there is another one.
+kept in a file outside the repository, so that the program goes on where it was stopped. `--depth
+room` tries each mutant only by the quick tests of its line and its room, `--depth test` by all
+quick tests. What the steps before the last catch is caught by `make test`, and what all steps catch
+by `make test-all`. A survivor that bench/MUTANTS.md names, with the reason, is kept; the program
+fails if there is another one.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import resource
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from bench.mutants.trial import Copy
 from tests import ROOT
 from tests.drill.fault import commit
 
-_MEMORY = 8 << 30  # bytes for each process: a mutant may ask for much more
+_MEMORY = 8 << 30  # bytes of data for each process: a mutant may ask for much more
 
 
 def main() -> None:
@@ -43,7 +44,6 @@ def main() -> None:
     texts = {one.module: (ROOT / one.module).read_text(encoding="utf-8") for one in sample}
     print(f"{len(sample)} of {len(population)} mutants, seed {options.seed}", flush=True)
     if not options.report:
-        part, parts = map(int, options.part.split("/"))
         _limit_memory()
         with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
             copy = Copy(Path(folder), options.timeout)
@@ -51,7 +51,10 @@ def main() -> None:
             path = options.traces or usual_traces(commit())
             if not path.exists():
                 trace(copy.path, copy.environment, path)
-            _try_all(copy, ledger, read(path), sample[part - 1 :: parts], options)
+            traces = read(path)
+            _try_nearest(traces, sample, options)
+            ledger = Ledger(options.results)
+            _try_all(copy, ledger, traces, sample, options)
     tried = [(one, ledger.find(one, texts[one.module])) for one in sample]
     lines, new = table(population, tried)
     print("\n".join(lines))
@@ -59,16 +62,15 @@ def main() -> None:
 
 
 def _limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, most))  # of addresses Chromium takes more
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.mutants", description=__doc__)
     parser.add_argument("--sample", type=int, default=600, help="how many; 0 for every place")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument(
-        "--part", default="1/1", help="2/3: the second of three parts of the sample"
-    )
+    parser.add_argument("--jobs", type=int, default=2, help="how many are tried at the same time")
     parser.add_argument("--only", default="", help="modules whose paths begin like this")
     parser.add_argument("--depth", default=STEPS[-1], choices=STEPS[1:], help="the last step")
     parser.add_argument("--timeout", type=float, default=20, help="seconds for a test")
@@ -86,6 +88,24 @@ def _population(only: str) -> Iterator[Mutant]:
             yield from find_mutants(module, path.read_text(encoding="utf-8"))
 
 
+def _try_nearest(traces: Traces, sample: list[Mutant], options: argparse.Namespace) -> None:
+    """Take the first two steps of all mutants in several processes, each with a copy of its own."""
+    context = multiprocessing.get_context("fork")
+    parts = [sample[number :: options.jobs] for number in range(options.jobs)]
+    processes = [context.Process(target=_try_part, args=(traces, one, options)) for one in parts]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+
+
+def _try_part(traces: Traces, part: list[Mutant], options: argparse.Namespace) -> None:
+    near = argparse.Namespace(**vars(options) | {"depth": STEPS[1]})
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        copy = Copy(Path(folder), options.timeout)
+        _try_all(copy, Ledger(options.results), traces, part, near)
+
+
 def _try_all(
     copy: Copy, ledger: Ledger, traces: Traces, sample: list[Mutant], options: argparse.Namespace
 ) -> None:
@@ -101,7 +121,7 @@ def _try_all(
             if not (former and former.is_done(step, "" if options.go_on else tests)):
                 left.append(mutant)
         if step in MARKERS:
-            _try_together(copy, ledger, left, step, tests)
+            _try_together(copy, ledger, left, (step, tests), traces)
             continue
         for mutant in left:
             text = copy.text(mutant.module)
@@ -110,10 +130,12 @@ def _try_all(
     print("".join(f"not believed: {name}\n" for name in copy.unsound))
 
 
-def _try_together(copy: Copy, ledger: Ledger, mutants: list[Mutant], step: str, tests: str) -> None:
-    """Try mutants by all tests of a tier."""
-    start = monotonic()
-    killers = find_killers(copy, mutants, MARKERS[step])
+def _try_together(
+    copy: Copy, ledger: Ledger, mutants: list[Mutant], at: tuple[str, str], traces: Traces
+) -> None:
+    """Try mutants by all tests of a tier; `at` is the step and the commit of the tests."""
+    (step, tests), start = at, monotonic()
+    killers = find_killers(copy, mutants, MARKERS[step], traces.failed)
     for mutant in mutants:
         text = copy.text(mutant.module)
         seconds = round((monotonic() - start) / len(mutants), 1)

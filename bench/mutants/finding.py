@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
-from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -16,7 +14,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
-from bench.mutants.mutant import TOPS, Mutant
+from bench.mutants.mutant import TOPS, Mutant, shuffle_places
 
 _SAME = ("ReplaceComparisonOperator_Is_Eq", "ReplaceComparisonOperator_IsNot_NotEq")
 _SPEED = {"cache", "lru_cache"}
@@ -77,14 +75,10 @@ def find_mutants(module: str, text: str) -> list[Mutant]:
 def draw(population: list[Mutant], root: Path, count: int, seed: int) -> list[Mutant]:
     """Return so many mutants that compile, each at another place, drawn at random.
 
-    The seed and the place itself decide: a larger sample begins with the smaller one, and an edit
-    of one module changes nothing in what is drawn from the others.
+    First are some of each room (`shuffle_places`). A larger sample begins with the smaller one.
     """
-    places: dict[str, list[Mutant]] = defaultdict(list)
-    for mutant in population:
-        places[sha256(f"{seed} {mutant.place}".encode()).hexdigest()].append(mutant)
     drawn: list[Mutant] = []
-    for address, mutants in sorted(places.items()):
+    for address, mutants in shuffle_places(population, seed):
         if len(drawn) == count:
             break
         text = (root / mutants[0].module).read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from bench.mutants.traces import TracedTest, Traces
 _ROOMS: Final = {
     "engine": ("engine", "tests/rulebook", "tests/engine"),
     "bots": ("bots", "tests/bots"),
-    "arena": ("tests/test_imports.py",),
+    "arena": ("arena/addons/__init__.py", "tests/test_imports.py", "tests/library"),
 }
 _BATCH_SECONDS, _BATCH_TESTS = 20.0, 300
 _FILE_SECONDS = 2.0  # to read another file of tests

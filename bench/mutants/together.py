@@ -7,7 +7,7 @@ found by itself, and is taken out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bench.mutants.mutant import Mutant
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from bench.mutants.trial import Copy
 
 
-def find_killers(copy: Copy, mutants: list[Mutant], marker: str) -> dict[Mutant, str]:
+def find_killers(
+    copy: Copy, mutants: list[Mutant], marker: str, failed: Collection[str] = ()
+) -> dict[Mutant, str]:
     """Return the mutants that a test with this marker notices, with its name.
 
-    A test that fails only with several mutants at once is passed over.
+    A test that fails only with several mutants at once is passed over, and one of `failed`, which
+    fails without any.
     """
     killers: dict[Mutant, str] = {}
     for group in _groups(mutants):
         failing = copy.find_failing(group, ["-n", "2", "--dist", "worksteal", "-m", marker])
-        while failing:
+        while failing := [name for name in failing if name not in failed]:
             name, *others = failing
             culprit = _find_culprit(copy, group, name)
             print(f"together: {name}\n    {culprit.place if culprit else None}", flush=True)

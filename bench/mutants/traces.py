@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,14 +37,19 @@ class TracedTest(NamedTuple):
 
 
 class Traces:
-    """All tests that pass, and for each line of a module those that run it.
+    """All tests that pass, for each line of a module those that run it, and the tests that failed.
 
     `lines` has for each module the digest of its text, and for each line the names of tests, or
     of test files where a fixture of a whole file has run it.
     """
 
-    def __init__(self, tests: list[TracedTest], lines: dict[str, tuple[str, dict[int, list[str]]]]):
-        self.tests, self._lines = tests, lines
+    def __init__(
+        self,
+        tests: list[TracedTest],
+        lines: dict[str, tuple[str, dict[int, list[str]]]],
+        failed: Collection[str] = (),
+    ) -> None:
+        self.tests, self._lines, self.failed = tests, lines, frozenset(failed)
         self._named: dict[str, list[TracedTest]] = defaultdict(list)
         for test in tests:
             self._named[test.name].append(test)
@@ -74,13 +80,13 @@ def read(path: Path) -> Traces:
         module: (digest, {int(line): [names[one] for one in ones] for line, ones in rows.items()})
         for module, (digest, rows) in data["lines"].items()
     }
-    return Traces([TracedTest(*row) for row in data["tests"]], lines)
+    return Traces([TracedTest(*row) for row in data["tests"]], lines, data["failed"])
 
 
 def merge(folder: Path, root: Path, path: Path) -> None:
     """Write what the files of a folder have, each of one process of pytest, to one file.
 
-    A test that has failed is left out: it says nothing of a mutant.
+    A test that has failed is named apart: it says nothing of a mutant.
     """
     tests: dict[str, dict[str, Any]] = {}
     lines: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -104,8 +110,10 @@ def merge(folder: Path, root: Path, path: Path) -> None:
     passed = [
         TracedTest(name, row["seconds"]) for name, row in sorted(tests.items()) if row["passed"]
     ]
+    failed = [name for name, row in sorted(tests.items()) if not row["passed"]]
+    content = {"tests": passed, "failed": failed, "names": list(numbers), "lines": found}
     with gzip.open(path, "wt", encoding="utf-8") as output:
-        json.dump({"tests": passed, "names": list(numbers), "lines": found}, output)
+        json.dump(content, output)
 
 
 def trace(root: Path, environment: dict[str, str], path: Path) -> None:

@@ -17,10 +17,11 @@ from bots.champion import (
     Values,
     features_to_take,
     logit_within,
+    settled_piles,
 )
 from bots.ismcts import Ismcts
 from engine import STANDARD, Rules, State, View
-from engine.cards import KINDS, counts, pack_of
+from engine.cards import KINDS, TAKE, counts, pack_of
 from engine.play import playout, setup
 from engine.scoring import Piles, outcome
 from engine.state import random_deal
@@ -245,3 +246,24 @@ def test_a_prior_is_known_under_the_published_rules_only() -> None:
     rules = Rules(take_size=4)
     for seen in first_views(rules):
         assert with_prior(9.0, rules).choose(seen) == with_prior(0.0, rules).choose(seen)
+
+
+def test_settled_piles_are_those_of_the_end() -> None:
+    """Also where both seats have yet to take, with one action each: a win by City comes first."""
+    both_to_take = cities = 0
+    for seed in range(150):
+        rng = Random(seed)
+        state = State(random_deal(rng))
+        told = []
+        while not state.over:
+            is_late = state.round == STANDARD.rounds
+            told += [settled_piles(view(state, seat)) for seat in (0, 1)]
+            both_to_take += is_late and told[-1] is not None and not any(state.taken)
+            plays = [action for action in state.legal() if action != TAKE]
+            state.apply(rng.choice(plays if plays and is_late and seed % 3 else state.legal()))
+        told = [piles for piles in told if piles is not None]
+        assert {*told} <= {tuple(state.piles)}
+        cities += outcome(state.piles, state.rules)[1] == "city" and bool(told)
+        assert settled_piles(view(state, 0)) == tuple(state.piles)
+    assert both_to_take > 50
+    assert cities

@@ -115,6 +115,38 @@ def test_a_bot_that_tells_its_other_process_what_it_holds_gets_nothing(workers: 
         assert rogue_games("together", "signals.py", workers) != honest
 
 
+NOTES = """
+import os
+from engine import View
+
+class Notes:
+    def __init__(self, setup):
+        with open({path!r}, "a") as file:
+            file.write(f"{{setup.seat}} {{os.getpid()}}\\n")
+
+    def choose(self, view, /):
+        return view.legal[0]
+
+bot = Notes
+"""
+"""A bot that writes down in which process it plays each seat."""
+
+
+def test_no_worker_plays_both_halves(tmp_path: Path) -> None:
+    """A bot in its process could keep what it has seen in the other one."""
+    notes = tmp_path / "notes"
+    (tmp_path / "mine.py").write_text(NOTES.format(path=str(notes)))
+    bots = [resolve(str(tmp_path / "mine.py"), lane="inproc"), resolve("uniform", lane="inproc")]
+    tournament = Tournament("phases", 3, 2, bots, STANDARD, halves="apart")
+    assert len(games_of(tournament, LocalExecutor(1))) == 4
+    by_seat: dict[str, set[str]] = {"0": set(), "1": set()}
+    for line in notes.read_text().splitlines():
+        seat, process = line.split()
+        by_seat[seat].add(process)
+    assert all(by_seat.values())
+    assert by_seat["0"].isdisjoint(by_seat["1"])
+
+
 @pytest.mark.slow
 def test_games_are_the_same_on_sites() -> None:
     """A site plays the phases of the chunks that it has."""

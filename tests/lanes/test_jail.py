@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from arena.entries.layout import remove_tree
@@ -21,6 +23,7 @@ from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
+from arena.lanes.cleanup import descendants
 from arena.lanes.confine import DISK, INODES
 from arena.lanes.init import SOCKETS
 from arena.lanes.launch import plan_launch
@@ -260,6 +263,49 @@ def test_what_a_jail_bounds(tmp_path: Path) -> None:
     assert told == ["1048576", "102400"] * 4 + ["jail"]
     assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
     assert int(taken) + int(files) == INODES
+
+
+TELLS_ITS_RIGHTS = "print(open('/proc/self/status').read(), flush=True); input()"
+
+
+@needs_jail
+def test_neither_the_bot_nor_process_1_of_its_jail_has_a_right_left(tmp_path: Path) -> None:
+    """Without them a bot that took over process 1 could not undo the limits of the jail."""
+    script = tmp_path / "tells.py"
+    script.write_text(TELLS_ITS_RIGHTS)
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} {script}", lane="jail")
+    process = plan_launch(entry, Limits(), tmp_path).popen()
+    assert process.stdout
+    try:
+        lines = iter(lambda: process.stdout.readline().decode().rstrip(), "")
+        own = "\n".join(lines)
+        below = [
+            Path(f"/proc/{one.pid}/status") for one in descendants(psutil.Process(process.pid))
+        ]
+        (first,) = (path for path in below if status_of(path.read_text())["NSpid"][-1] == "1")
+        until(lambda: is_standing_by(status_of(first.read_text())))
+        for status in (status_of(own), status_of(first.read_text())):
+            rights = {
+                name: int(*status[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb")
+            }
+            assert not any(rights.values()), rights
+            assert status["NoNewPrivs"] == ["1"]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def status_of(text: str) -> dict[str, list[str]]:
+    """Return the words of each line of a process's status by its name."""
+    return {
+        name: words.split()
+        for name, _, words in (line.partition(":") for line in text.splitlines())
+    }
+
+
+def is_standing_by(status: dict[str, list[str]]) -> bool:
+    """Return whether process 1 waits for the ends of others, which it does last."""
+    return bool(int(*status["SigCgt"], 16) & 1 << (signal.SIGCHLD - 1))
 
 
 @pytest.mark.slow

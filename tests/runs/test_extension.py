@@ -24,7 +24,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ChangedBots
 from arena.executors.local import LocalExecutor
 from arena.runs.saving import open_store
-from arena.store.folder import RunFolder
+from arena.store.folder import AGREED, RunFolder
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -427,14 +427,17 @@ def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_pa
 
 
 def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
-    """More pairs keep all games; a changed bot's are deleted, and are in the other file."""
+    """More pairs keep all games; a changed bot's are deleted, and are in the other file.
+
+    The bot of before takes them back from there. How far it agreed with others is of another bot.
+    """
     source = tmp_path / "mine.py"
 
-    def opened(pairs: int, code: str) -> tuple[list[int], bool]:
+    def opened(pairs: int, code: str, *, replace: bool = True) -> tuple[list[int], bool]:
         source.write_text(f"from bots.uniform import bot  # {code}\n")
         bots = [resolve(spec, lane="inproc") for spec in ("greedy", "uniform", str(source))]
         tournament = Tournament("cup", 1, pairs, bots, STANDARD)
-        with open_store(tournament, folder, replace=True) as (store, _):
+        with open_store(tournament, folder, replace=replace) as (store, _):
             games = [len([*store.games_of(number)]) for number in range(3)]
             if not any(games):
                 for number in range(3):
@@ -445,4 +448,13 @@ def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "cup")
     assert opened(1, "a") == ([0, 0, 0], False)
     assert opened(2, "a") == ([2, 2, 2], False)
+    with pytest.raises(ChangedBots, match="mine"):
+        opened(2, "b", replace=False)
+    agreed = folder.path / AGREED
+    agreed.touch()
+    assert opened(2, "a", replace=False) == ([2, 2, 2], False)
+    assert agreed.exists()
     assert opened(2, "b") == ([2, 0, 0], True)
+    assert not agreed.exists()
+    assert opened(2, "b") == ([2, 0, 0], True)
+    assert opened(2, "a", replace=False) == ([2, 2, 2], False)

@@ -92,8 +92,7 @@ def test_a_comparison_has_the_level_of_its_place() -> None:
 
 def test_the_ledger_is_a_line_of_text_for_each_comparison() -> None:
     """With labels, hashes, settings, level, folder and at last the result."""
-    placed = begin()
-    begin("other=greedy(patience=3)")
+    placed, later = begin(), begin("other=greedy(patience=3)")
     keep_result(placed.tournament, "better: new is stronger")
     first, second = map(json.loads, LEDGER.read_text().splitlines())
     assert (first["place"], first["result"]) == (1, "better: new is stronger")
@@ -103,6 +102,9 @@ def test_the_ledger_is_a_line_of_text_for_each_comparison() -> None:
     assert second["new"]["params"] == {"patience": 3}
     assert second["settings"]["stop"] == {"kind": "sprt", "elo0": 0, "elo1": 30, "max_pairs": 64}
     assert second["folder"] == f"{FOLDER}/2-compare-other-greedy"
+    keep_result(later.tournament, "undecided")
+    results = [json.loads(line)["result"] for line in LEDGER.read_text().splitlines()]
+    assert results == ["better: new is stronger", "undecided"]
 
 
 def test_the_same_comparison_counts_once() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from arena import open as open_run
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
@@ -442,6 +443,14 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     assert not mark.exists()
     list(verify(folder, 2, HERE))
     assert mark.exists()
+
+
+def test_a_report_that_was_written_again_is_right(out: Path) -> None:
+    """It has the times of bots besides, which a run's own report has not."""
+    before = (out / "report.md").read_text()
+    open_run(out).report().save(out / "report.md")
+    assert (out / "report.md").read_text() != before
+    assert list(verify(out, 0, HERE))[1] == "files: 17 compared"
 
 
 def test_a_file_for_which_nothing_is_written_is_not_the_same(tmp_path: Path) -> None:

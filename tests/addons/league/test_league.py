@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from arena.addons.league import league as leagues
 from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League, make_league
+from arena.addons.league.league_ratings import choose_meetings
 from arena.addons.league.league_settings import Settings, read_settings
 from arena.addons.league.league_tables import REPLACED, SUSPENDED, WITHDRAWN
 from arena.addons.league.shown import (
@@ -88,16 +90,30 @@ def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     assert len(seen[0][1]) == 3 * 120
 
 
-def test_no_pair_of_two_versions_is_played_twice(tmp_path: Path) -> None:
-    """Every meeting goes on where the one before has ended."""
+def test_no_pair_of_two_versions_is_played_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every meeting goes on where the one before has ended, and is chosen by all before it."""
+    met = []
+
+    def choose(contenders: Any, pairs: Any, *more: Any) -> dict[tuple[int, int], int]:
+        met.append(pairs.copy())
+        return choose_meetings(contenders, pairs, *more)
+
+    monkeypatch.setattr(leagues, "choose_meetings", choose)
     with a_league(tmp_path / "club") as league:
-        play(league, 4)
+        play(league, 3)
+        known = league.ledger.pairs()
+        play(league, 1)
         rows = league.ledger.rows("SELECT bot, opponent, first, pairs FROM results ORDER BY round")
     ends: dict[tuple[int, int], int] = {}
     for bot, opponent, first, pairs in rows:
         assert first == ends.get((bot, opponent), 0)
         ends[bot, opponent] = first + pairs
     assert sum(ends.values()) == 240
+    assert [pairs.sum() / 2 for pairs in met] == [0, 60, 120, 180]
+    for bot, opponent, by_score in known:
+        assert met[3][bot - 1, opponent - 1] == met[3][opponent - 1, bot - 1] == sum(by_score)
 
 
 def test_a_new_version_meets_the_deals_of_the_old_one(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from arena.addons.learn import ppo
 from arena.addons.learn.ppo import Frozen
-from arena.batch.learner import Network, to_bytes
+from arena.batch.learner import Network, probabilities, to_bytes
 from arena.batch.trajectories import by_seat
 from engine import STANDARD
 from engine.encoding import ACTIONS
@@ -93,3 +95,45 @@ def test_a_network_learns_to_beat_a_rival() -> None:
         options = ppo.Options(rate=1e-2, batch=512)
         ppo.learn(actor, critic, decisions, rng, options, lesson / 12)
     assert np.mean(shares[-3:]) > np.mean(shares[:3]) + 0.15
+
+
+def test_the_actor_climbs_the_clipped_objective() -> None:
+    """The gradient is that of finite differences, also where a ratio is clipped or was likelier."""
+    rng = np.random.default_rng(1)
+    count, entropy = 12, 0.3
+    logits = rng.normal(size=(count, ACTIONS))
+    masks = rng.random((count, ACTIONS)) < 0.6
+    actions = rng.integers(ACTIONS, size=count)
+    masks[np.arange(count), actions] = True
+    gain = np.where(np.arange(count) % 2, 1.5, -0.7)
+    chosen = probabilities(logits, masks)[np.arange(count), actions]
+    chances = chosen / np.repeat([0.5, 0.9, 1.1, 2.0], 3)
+
+    def objective(logits: Any) -> float:
+        shares = probabilities(logits, masks)
+        ratio = shares[np.arange(count), actions] / chances
+        clipped = np.clip(ratio, 1 - ppo.CLIP, 1 + ppo.CLIP)
+        spread = -(shares * np.log(np.maximum(shares, 1e-12))).sum(axis=1)
+        return float((np.minimum(ratio * gain, clipped * gain) + entropy * spread).mean())
+
+    class Actor:
+        """A network whose outputs are its only weights."""
+
+        def __call__(self, _known: Any) -> Any:
+            return logits
+
+        def improve(self, slopes: Any, rate: float) -> None:
+            self.slopes, self.rate = slopes, rate
+
+    actor = Actor()
+    no = np.zeros(count)
+    lesson = ppo._Lesson(no, no, masks, actions, chances, no, gain, no)
+    found = ppo._improve(actor, lesson, np.arange(count), 0.01, entropy)  # type: ignore[arg-type]
+    wanted = np.zeros_like(logits)
+    for place in np.ndindex(*logits.shape):
+        step = np.zeros_like(logits)
+        step[place] = 1e-5
+        wanted[place] = (objective(logits + step) - objective(logits - step)) / 2e-5
+    assert actor.slopes == pytest.approx(-wanted, abs=1e-6)
+    assert actor.rate == 0.01
+    assert 0 < found < np.log(ACTIONS)

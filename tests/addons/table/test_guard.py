@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
+import stat
 from base64 import urlsafe_b64decode
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena.addons.table.application import REPORT_POLICY
-from arena.addons.table.guard import LOST, POLICY
+from arena.addons.table.guard import LOST, POLICY, write_page
 from arena.addons.table.server import listen
 from arena.addons.table.visitor import MOST_BODY
 from arena.errors import InputError
@@ -272,3 +275,23 @@ def test_what_is_not_http_ends_that_connection_alone(client: Client) -> None:
         with socket.create_connection(("127.0.0.1", client.port)) as raw:
             raw.sendall(sent)
     assert client.ask("api/home")["bots"]
+
+
+def test_the_page_with_an_address_is_a_new_file_of_this_user(tmp_path: Path) -> None:
+    """Neither a file nor a link that lies there is followed; its text is no markup."""
+    page, other = tmp_path / "page.html", tmp_path / "other"
+    before = os.umask(0)
+    try:
+        write_page(page, 'http://localhost/?a=1&b="<>')
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert "http://localhost/?a=1&amp;b=&quot;&lt;&gt;" in page.read_text()
+    other.write_text("mine")
+    (tmp_path / "link").symlink_to(other)
+    (tmp_path / "loose").symlink_to(tmp_path / "nowhere")
+    for taken in ("other", "link", "loose"):
+        with pytest.raises(FileExistsError):
+            write_page(tmp_path / taken, "http://localhost/")
+    assert other.read_text() == "mine"
+    assert not (tmp_path / "nowhere").exists()

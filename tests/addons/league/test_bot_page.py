@@ -1,0 +1,195 @@
+"""The page of a bot and the standings have the right numbers: each is worked out here by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from arena.addons.league.bot_page import Against, bot_report
+from arena.addons.league.ledger import RatingRow, Result, Version
+from arena.addons.league.shown import Standing, describe_spread, find_change, format_standings
+from arena.reports.blocks import Report, Section, Table, Text
+from tests.addons.league.small import settings, version
+
+WEAK, STRONG = version(10, "weak"), version(11, "strong")
+OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" * 64)
+NEW = version(2, "mine", owner="Ann", at="2026-11-25T08:30:00", sha256="abcdef" * 10)
+NEW = NEW._replace(number=2)
+ENDINGS = (6, 0, 0, 30, 20, 0, 10, 3, 0, 0, 0, 10, 1, 40, 0)
+"""Games won, lost and drawn by City, by points, by tie-break, by a draw and by forfeit."""
+
+RATINGS = {
+    2: RatingRow(2, 60, 1500.0, 1470.0, 1530.0, 1490.0, "a", played=True),
+    10: RatingRow(10, 60, 1400.0, 1370.0, 1430.0, 1400.0, "b", played=True),
+    11: RatingRow(11, 60, 1700.0, None, 1730.0, 1650.0, "", played=True),
+}
+RESULTS = [
+    Result(1, 10, 0, (0, 0, 10, 0, 30), ENDINGS, "2" * 10 + "4" * 30),
+    Result(1, 11, 0, (10, 0, 0, 0, 0), (0,) * 15, "0" * 10),
+    Result(2, 11, 10, (10, 0, 0, 0, 0), (0,) * 15, "0" * 10),
+]
+
+
+class Books:
+    """Stands in for a ledger that has these results."""
+
+    results: dict[int, list[Result]]
+
+    def __init__(self, spread: Any = (38.0, 30.0, 50.0, True)) -> None:
+        self.results = {2: RESULTS}
+        self._spread = spread
+
+    def results_of(self, number: int) -> list[Result]:
+        return self.results.get(number, [])
+
+    def versions(self) -> list[Version]:
+        return [OLD, NEW, WEAK, STRONG]
+
+    def refusals(self, *_: object) -> list[Any]:
+        return []
+
+    def strikes(self, number: int) -> tuple[int, str]:
+        first = '{"kind": "late", "ply": 7, "show": "arena show x"}'
+        return (2, first) if number == 1 else (0, "")
+
+    def rating_history(self, number: int) -> list[tuple[int, RatingRow]]:
+        return [(1, RATINGS[2]._replace(elo=1480.04, pairs=30)), (2, RATINGS[2])][: 2 * number - 2]
+
+    def spread(self, _: int) -> Any:
+        return self._spread
+
+
+def league(**changes: Any) -> Any:
+    """Return what stands in for a league."""
+    return SimpleNamespace(
+        ledger=Books(),
+        settings=settings(**changes),
+        folder=Path("/nowhere"),
+        number=1234,
+        find=lambda _: [OLD, NEW],
+        ratings=lambda: RATINGS,
+        is_precise=lambda: True,
+    )
+
+
+def section(report: Report, name: str) -> Section:
+    """Return a section of a report."""
+    return next(one for one in report.sections if one.name == name)
+
+
+def rows(report: Report, name: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a table of a report."""
+    table = next(one for one in report.blocks if isinstance(one, Table) and one.name == name)
+    return [tuple(row) for row in table.rows]
+
+
+def advice(report: Report) -> str:
+    """Return what the owner is told."""
+    (text,) = section(report, "next").blocks
+    assert isinstance(text, Text)
+    return " ".join(text.paragraphs)
+
+
+@pytest.mark.parametrize(("pairs", "errors"), [(50, -4.0), (200, -8.0), (0, 0.0)])
+def test_a_result_is_beyond_the_elo_by_errors_of_its_pairs(pairs: int, errors: float) -> None:
+    """One pair has a standard error of about the square root of 1/8."""
+    assert Against(WEAK, pairs, 0.3, 0.5).beyond == pytest.approx(errors)
+
+
+def test_the_worst_opponent_is_named_with_its_numbers() -> None:
+    """None of 20 pairs where 24 % was to be expected is 3.04 errors; of 10 pairs 2.1 are luck."""
+    wide, narrow = league(target=40), league(target=10)
+    said = advice(bot_report(wide, "mine", []))
+    assert said == (
+        "It does worst against strong 1, for its Elo: 0% in 20 pairs, and 24% was to be expected."
+    )
+    assert advice(bot_report(narrow, "mine", [])).startswith("Its rating is not sure yet")
+    wide.ledger.results = {2: RESULTS[:2]}
+    assert advice(bot_report(wide, "mine", [])) == ""
+
+
+def test_the_tables_have_the_numbers_of_the_games() -> None:
+    """Each opponent once, the strongest first; shares are of all games, a draw counts for both."""
+    report = bot_report(league(), "mine", [])
+    (strong, weak) = rows(report, "opponents")
+    assert strong[:4] == ("strong", 1, 20, 0.0)
+    assert strong[4:] == pytest.approx((0.24025, -24.025), abs=1e-3)
+    assert weak[:4] == ("weak", 1, 40, 0.875)
+    assert weak[4:] == pytest.approx((0.64006, 23.494), abs=1e-3)
+    profile = {row[0]: row[1:] for row in rows(report, "profile")}
+    assert profile == {
+        "city": (6, 0, 6 / 120, 0.0),
+        "points": (30, 20, 30 / 120, 20 / 120),
+        "tiebreak": (10, 3, 10 / 120, 3 / 120),
+        "draw": (10, 10, 10 / 120, 10 / 120),
+        "forfeit": (1, 40, 1 / 120, 40 / 120),
+    }
+
+
+def test_every_version_has_its_rating_and_its_faults() -> None:
+    """The newest first, and its rating after each round; a version without games has none."""
+    report = bot_report(league(), "mine", [standing()])
+    assert report.summary == ["Version 2 of Ann: rank 3, Elo 1500."]
+    assert rows(report, "versions") == [
+        (2, "2026-11-25 08:30", "active", 1500.0, 1470.0, 1530.0, 60, 0, "abcdefabcdef"),
+        (1, "2026-11-24 12:00", "replaced", None, None, None, 0, 2, "000000000000"),
+    ]
+    assert rows(report, "ratings") == [
+        (2, 2, 1500.0, 1470.0, 1530.0, 60),
+        (1, 2, 1480.0, 1470.0, 1530.0, 30),
+    ]
+    (code,) = section(report, "faults").blocks
+    title = "Version 1: 2 faults; the first: late at ply 7. In the league's folder:"
+    assert (code.title, code.text) == (title, "arena show x")  # type: ignore[union-attr]
+
+
+def standing(**changes: Any) -> Standing:
+    """Return the standing of the bot."""
+    numbers = (1500.0, 1470.0, 1530.0, 1490.0, 1260, "a", "active", "")
+    return Standing(3, "mine", 2, "Ann", *numbers)._replace(**changes)
+
+
+def test_the_standings_are_lines_for_a_terminal() -> None:
+    """A bot without games has its note in place of numbers; a suspended one says where to look."""
+    suspended = standing(rank=None, state="suspended", note="suspended: late", bot="n" * 40)
+    waiting = standing(elo=None, note="plays in the next round")
+    lines = list(format_standings([standing(), waiting, suspended]))[1:]
+    assert lines[0].split() == ["3", "mine", "2", "1500", "1470..1530", "1490", "1,260", "a"]
+    assert lines[1].split(maxsplit=3) == ["3", "mine", "2", "plays in the next round"]
+    assert lines[2].startswith("   -  nnnn")
+    assert lines[3] == "      suspended: late; see `arena league history`"
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_note_below_the_standings_says_how_sure_they_are() -> None:
+    """The spread with its interval, the round, and whether all are as precise as was wanted."""
+    first, second = describe_spread(league(target=15))
+    assert first.startswith("Results differ from Elo by about ±38 points (")
+    assert first.endswith("30..50), which intervals include.")
+    assert second == "This is after round 1,234; ratings are within 15 Elo."
+    empty = league()
+    empty.ledger = Books(spread=None)
+    assert list(describe_spread(empty)) == ["No round has been played."]
+
+
+def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:
+    """Each opponent weighs the same; below a number of common pairs nothing is said."""
+    books: Any = Books()
+    old = [
+        Result(1, 10, 0, (0, 0, 0, 0, 0), (0,) * 15, "1" * 40),
+        Result(1, 11, 0, (0, 0, 0, 0, 0), (0,) * 15, "2-" * 10),
+    ]
+    books.results = {1: old, 2: RESULTS}
+    change = find_change(books, NEW, OLD)
+    assert change is not None
+    assert (change.pairs, change.opponents) == (50, 2)
+    weak, strong = (10 * 2 + 30 * 4) / 40 / 4 - 0.25, 0.0 - 0.5
+    assert change.estimate.value == pytest.approx((weak + strong) / 2)
+    books.results[1] = old[1:]
+    least = find_change(books, NEW, OLD)
+    assert (least and least.pairs) == 10
+    books.results[1] = [old[1]._replace(scores="2-" * 9)]
+    assert find_change(books, NEW, OLD) is None

@@ -36,7 +36,7 @@ ARENA = [
     ),
     Fault(
         "a second try that is a second chance",
-        "arena/executors/judge_chunk.py",
+        "arena/executors/repeat.py",
         "            if not _same_moves(game, end, second):",
         "            if False:",
         "tests/executors/test_repeat.py::test_a_second_try_is_no_second_chance",

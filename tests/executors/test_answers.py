@@ -18,8 +18,8 @@ from arena.executors.answers import (
     read_answer,
     write_answer,
 )
+from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import BY_RULE, Fault
-from arena.lanes.pipes import MOST_OUTPUT
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing

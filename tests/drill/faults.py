@@ -92,8 +92,8 @@ FAULTS = [
     Fault(
         "a worker believed about games that it was not asked for",
         "arena/executors/answers.py",
-        "            if (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1):",
-        "            if True:",
+        "return (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1)",
+        "return True",
         "tests/executors/test_garbled.py::test_an_answer_is_read_only_by_whom_it_was_asked_of",
     ),
     Fault(

@@ -170,7 +170,7 @@ def test_when_only_errors_are_shown_there_is_no_line(
     """--quiet: no thread is started that could print one."""
     errors = io.StringIO()
     monkeypatch.setattr(sys, "stderr", errors)
-    monkeypatch.setattr(progress_bar, "_repeated", None)
+    monkeypatch.setattr(progress_bar, "_repeat_action", None)
     with show_progress(1000, 0, standings, log, shown=False) as progressed:
         progressed.add(400)
     assert errors.getvalue() == ""

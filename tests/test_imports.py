@@ -316,7 +316,7 @@ def test_a_room_grows_only_with_a_line_in_the_changelog() -> None:
     assert line
     most = {
         room: int(number.replace(",", ""))
-        for room, number in re.findall(r"(\+?\w+) ([\d,]*\d)", line[1])
+        for room, number in re.findall(r"(\+?\w+)\s+([\d,]*\d)", line[1])
     }
     lines = house.lines_by_room()
     assert lines.keys() == most.keys()

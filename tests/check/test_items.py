@@ -17,13 +17,14 @@ from unittest.mock import Mock
 
 import pytest
 
-from arena.check import trial
+from arena.check import traces, trial
 from arena.check.inspector import Inspection
 from arena.check.item import NAMES, Item, Order, fail, to_data
 from arena.check.sparring import VARIANTS, Candidate, Climb
 from arena.check.supervisor import _complete
 from arena.check.traces import check_memory, check_time
 from arena.entries.resolve import resolve
+from arena.lanes.cleanup import children
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.tournament.timing import Timing
@@ -51,8 +52,11 @@ def inspect(folder: Path, body: str) -> dict[str, Item]:
     path = write(folder, "checked", body)
     entry = resolve(str(path), lane="process")
     candidate = Candidate(entry, Limits(), 0, folder, lambda: None)
-    items = Inspection(candidate, Order(str(path), "process", games=4), lambda _: None).items()
-    found = {item.name: item for item in items}
+    inspection = Inspection(candidate, Order(str(path), "process", games=4), lambda _: None)
+    others = set(children())  # which other tests have left here, such as those of a browser
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traces, "children", lambda: [*(set(children()) - others)])
+        found = {item.name: item for item in inspection.items()}
     assert not any(found[name].command for name in found if found[name].status == "ok")
     return found
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli import look, machine
+from arena.cli import doctor_report, machine
 from arena.cli.doctor_report import write_report
 from arena.cli.examined import Finding
 from tests.cli.test_mistakes import refusal
@@ -35,7 +35,7 @@ def _of_somebody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = home / "my tools" / "bin"
     for folder in (programs, home / "private tmp", home / "venv"):
         folder.mkdir(parents=True)
-    for name in look._VARIABLES:
+    for name in doctor_report._VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name in ("bwrap", "node", "cc"):
         (programs / name).write_text(SPEAKS)
@@ -91,14 +91,14 @@ def test_it_is_one_block_with_every_version(arena: Arena) -> None:
 
 def test_it_survives_an_arena_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """And text that would end the block; a local version may name a machine."""
-    for module in (look, machine):
+    for module in (doctor_report, machine):
         monkeypatch.setattr(module, "DISTRIBUTION", "no-package-of-this-name")
     text = write_report([Finding("user", None, "```\nover")])
     assert "arena     missing, not installed; engine " in text
     assert text.count("```") == 2
     assert "over" in text.splitlines()[-2]
     monkeypatch.setattr(metadata, "version", lambda _: "1.2+of.annabel")
-    assert look._find_version("pandas") == "1.2"
+    assert doctor_report._version_of("pandas") == "1.2"
 
 
 @pytest.mark.parametrize("other", ["greedy", "--json"])

@@ -204,7 +204,7 @@ class League:
         seconds: float | None = None,
         until_precise: bool = False,
     ) -> Iterator[RoundResult]:
-        """Play so many rounds, about so many games, or for so many seconds; yield each round.
+        """Play a number of rounds, of games (about), or for some seconds; yield each round.
 
         With `until_precise`, rounds go on until all ratings are within the target. Raises
         InputError where somebody else plays this league, and for one of fewer than two bots.

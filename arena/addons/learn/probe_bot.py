@@ -153,9 +153,9 @@ def probe(
 
     The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
     `learn` or `minutes` it is the better one of the best response and a network that has learned
-    from so many pairs of games, or for so long. If the bot has no `scores`, the opponent knows a
-    clone, which has learned so. What has been learned is kept in results/. The result has a
-    `sentence`, the `score` of the opponent in so many `pairs` with its interval, `low` and `high`,
+    from `learn` pairs of games, or for some minutes. If the bot has no `scores`, the opponent knows
+    a clone, which has learned so. What has been learned is kept in results/. The result has a
+    `sentence`, the opponent's `score` in a number of `pairs` with its interval, `low` and `high`,
     and its `file`. Raises InputError, with the message of `arena probe`.
 
     >>> import tempfile

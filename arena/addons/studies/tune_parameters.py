@@ -179,7 +179,7 @@ def tune(
 
 
 def _write_parameters(params: Parameters) -> list[str]:
-    """Return parameters as texts; raises InputError for what is none."""
+    """Return parameters as texts; raises InputError for anything else."""
     if isinstance(params, Mapping):
         return [f"{name}={_write_values(values)}" for name, values in params.items()]
     if isinstance(params, str) or not all(isinstance(one, str) for one in params):

@@ -143,7 +143,7 @@ if __name__ == "__main__":
 DASK = """
 from distributed import Client
 if __name__ == "__main__":
-    with Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+    with Client(n_workers=2, threads_per_worker=1, dashboard_address=":0") as client:
         assert client.gather(client.map(one, [1, 2])) == [play(), play()]
 """
 THREADS = """

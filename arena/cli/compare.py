@@ -25,7 +25,6 @@ from arena.errors import arena_command
 from arena.tournament import keys
 
 if TYPE_CHECKING:
-    from arena.differences.comparison import SprtResult
     from arena.runs.run import Outcome, Playing
     from arena.tournament.tournament import Tournament
 
@@ -129,20 +128,20 @@ def play_comparison(
         played = {"folder": str(how.out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})
     else:
-        print_comparison(comparison, outcome, how.out, quiet=options["quiet"])
+        print_comparison(outcome, how.out, quiet=options["quiet"])
 
 
-def print_comparison(comparison: SprtResult, outcome: Outcome, out: Path, *, quiet: bool) -> None:
+def print_comparison(outcome: Outcome, out: Path, *, quiet: bool) -> None:
     """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
-    from arena.differences.comparison import describe, describe_differences
-
-    lines = list(describe(comparison))
+    comparison = outcome.comparison
+    assert comparison is not None
+    lines = list(comparison.lines())
     if quiet:
         say(lines[0])
         return
     say(*lines)
     say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
-    say(*describe_differences(comparison))
+    say(*comparison.difference_lines())
     if paired := comparison.paired:
         for row in paired.decided.head(_SHOWN).to_dict("records"):
             command = arena_command("show", [out, row["game"]])

@@ -43,7 +43,6 @@ from arena.cli.starting import (
     print_report,
     read_tournament,
     stoppable,
-    to_document,
 )
 from arena.errors import naming
 from arena.tournament import keys
@@ -175,7 +174,7 @@ def _play(
     with stoppable(how.out):
         outcome = how.play(tournament)
     if as_json:
-        print_json(to_document(outcome, tournament, how.out, problems))
+        print_json(outcome.document(tournament.name, how.out, problems))
     else:
         print_report(outcome, tournament.rules, how.out, quiet=quiet)
 

@@ -33,13 +33,11 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
 
     When nothing else is asked for, the standings are printed where no file has them.
     """
-    from arena.tables.summary import format_standings
-
     if quiet and folder:
         return
     if not quiet:
         say(count_games(outcome))
-    say(*format_standings(outcome.standings))
+    say(*outcome.lines())
     if quiet:
         return
     say(*(f"warning: {warning}" for warning in outcome.findings.warnings()), err=True)
@@ -76,28 +74,6 @@ def count_games(outcome: Outcome) -> str:
     rate = f"{speed:,.0f} games/s" if speed >= _FAST else f"{speed:.1f} games/s"
     kept = f", {outcome.kept:,} kept from before" if outcome.kept else ""
     return f"{outcome.played:,} games in {outcome.seconds:.1f} s, {rate}{kept}"
-
-
-def to_document(
-    outcome: Outcome, tournament: Tournament, folder: Path | None, problems: Sequence[str]
-) -> dict[str, Any]:
-    """Return the result of a run as plain data, without a reading of a clock."""
-    from arena.tables.summary import plain_rows
-
-    found = outcome.progress.find_open(outcome.out)
-    return {
-        "run": tournament.name,
-        "folder": None if folder is None else str(folder),
-        "games": 2 * outcome.progress.scheduled,
-        "played": outcome.played,
-        "kept": outcome.kept,
-        "standings": plain_rows(outcome.standings),
-        "forfeits": int(outcome.standings["forfeits"].sum()),
-        "out": [*outcome.out],
-        "unresolved": None if found is None else [one._asdict() for one in found],
-        **outcome.findings.document(),
-        "warnings": [*problems, *outcome.findings.warnings()],
-    }
 
 
 def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:

@@ -15,7 +15,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import default_lane
 from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
-from arena.lanes.faults import BY_RULE
+from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.stopped import estimate_mean, season_interval
 from arena.statistics.verdicts import LEANS, Word
@@ -122,6 +122,44 @@ class SprtResult(NamedTuple):
             document["differences"] = plain_rows(self.paired.differences)
         return document
 
+    def lines(self) -> Iterator[str]:
+        """Yield what may be said, the Elo difference, the counts, and what the test says."""
+        evidence, elo, stop = self.evidence, self.elo, self.stop
+        low, high = evidence.ends
+        yield self.sentence
+        interval = f"{stop.interval} interval {write_ends(elo.low, elo.high, '.1f')}"
+        yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
+        by_value = zip(evidence.values, evidence.counts, strict=True)
+        seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
+        pairs = counted(evidence.pairs, "pair")
+        if self.paired:
+            yield f"{pairs} played by both; by how much {self.new} had more:"
+        else:
+            yield f"{pairs}, by the score of {self.new}:"
+        yield f"  {seen}"
+        hypotheses = f"{stop.elo0:g} (H0) against {stop.elo1:g} (H1)"
+        yield f"test of an Elo difference of {hypotheses}: {evidence.verdict}"
+        ratio = signed(evidence.ratio, ".2f")
+        yield f"log-likelihood ratio {ratio}, bounds {low:.2f} and {high:.2f}"
+
+    def difference_lines(self) -> Iterator[str]:
+        """Yield what differs between two versions on the same deals, nothing for two opponents."""
+        if not (paired := self.paired):
+            return
+        yield ""
+        if paired.differences.empty:
+            yield "no game is left to compare"
+            return
+        yield _HEAD
+        yield from map(_line, plain_rows(paired.differences))
+        yield ""
+        yield from describe_paired(paired)
+        decided = len(paired.decided)
+        if decided:
+            yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
+        else:
+            yield "the change decided no game"
+
 
 def make_comparison(
     tournament: Tournament, stop: Sprt, store: Store, counted: Counts, verdicts: pd.DataFrame
@@ -223,45 +261,6 @@ def comparison_writers(comparison: SprtResult) -> Mapping[str, Writer]:
         writers[DIFFERENCES] = csv_writer(paired.differences)
         writers[DECIDED] = csv_writer(paired.decided)
     return writers
-
-
-def describe(comparison: SprtResult) -> Iterator[str]:
-    """Yield what may be said, the Elo difference, the counts, and what the test says."""
-    evidence, elo, stop = comparison.evidence, comparison.elo, comparison.stop
-    low, high = evidence.ends
-    yield comparison.sentence
-    interval = f"{stop.interval} interval {write_ends(elo.low, elo.high, '.1f')}"
-    yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
-    by_value = zip(evidence.values, evidence.counts, strict=True)
-    seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
-    pairs = counted(evidence.pairs, "pair")
-    if comparison.paired:
-        yield f"{pairs} played by both; by how much {comparison.new} had more:"
-    else:
-        yield f"{pairs}, by the score of {comparison.new}:"
-    yield f"  {seen}"
-    hypotheses = f"{stop.elo0:g} (H0) against {stop.elo1:g} (H1)"
-    yield f"test of an Elo difference of {hypotheses}: {evidence.verdict}"
-    yield f"log-likelihood ratio {signed(evidence.ratio, '.2f')}, bounds {low:.2f} and {high:.2f}"
-
-
-def describe_differences(comparison: SprtResult) -> Iterator[str]:
-    """Yield what differs between two versions on the same deals, nothing for two opponents."""
-    if not (paired := comparison.paired):
-        return
-    yield ""
-    if paired.differences.empty:
-        yield "no game is left to compare"
-        return
-    yield _HEAD
-    yield from map(_line, plain_rows(paired.differences))
-    yield ""
-    yield from describe_paired(paired)
-    decided = len(paired.decided)
-    if decided:
-        yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
-    else:
-        yield "the change decided no game"
 
 
 def describe_paired(paired: PairedGames) -> Iterator[str]:

@@ -47,9 +47,6 @@ KINDS = {
 }
 """All kinds of faults."""
 
-BY_RULE = "max_faults"
-"""Stands for a kind if the game was not played because the bot had too many faults."""
-
 _MOST_MESSAGE = 200
 _MOST_SHOWN = 2000  # characters of traceback and of output
 _OURS = (f"{ROOT}/arena/", f"{ROOT}/engine/", "<frozen importlib")

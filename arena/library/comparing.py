@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Unpack
 
-from arena.differences.comparison import describe, describe_differences
 from arena.entries.catalogue import expand_ladder
 from arena.library.request import (
     Bot,
@@ -107,13 +106,13 @@ class Comparison:
         return self._found.document()
 
     def __str__(self) -> str:
-        return "\n".join([*describe(self._found), *describe_differences(self._found)])
+        return "\n".join([*self._found.lines(), *self._found.difference_lines()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return it for a notebook; labels may be anything."""
-        text = f"<pre>{escape(chr(10).join(describe(self._found)))}</pre>"
+        text = f"<pre>{escape(chr(10).join(self._found.lines()))}</pre>"
         if self.differences is None:
             return text
         return text + self.differences.to_html(index=False, escape=True, border=0, na_rep="")

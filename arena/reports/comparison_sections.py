@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from arena.differences.comparison import describe, describe_paired
+from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.differences.difference_headline import Shown
 from arena.differences.verdict import Look, name_value, read_path
@@ -66,7 +66,7 @@ def comparison_sections(
 
 
 def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
-    verdict, lead, *_ = describe(comparison)
+    verdict, lead, *_ = comparison.lines()
     elo, stop = comparison.elo, comparison.stop
     yield Text([as_sentence(verdict), f"{lead}."])
     points = [Shown("Elo difference", elo, elo.excludes_zero)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
@@ -21,7 +21,7 @@ from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
-from arena.tables.summary import HEAD, format_rows
+from arena.tables.summary import HEAD, format_rows, format_standings, plain_rows
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
@@ -55,6 +55,30 @@ class Outcome:
     seconds: float
     timings: Mapping[str, Timing]
     comparison: SprtResult | None = None
+
+    def lines(self) -> Iterator[str]:
+        """Return the standings as lines of text."""
+        return format_standings(self.standings)
+
+    def document(self, name: str, folder: Path | None, problems: Sequence[str]) -> dict[str, Any]:
+        """Return the result as plain data, without a reading of a clock.
+
+        `name` is the tournament's; `problems` has a line for each bot that does not load.
+        """
+        found = self.progress.find_open(self.out)
+        return {
+            "run": name,
+            "folder": None if folder is None else str(folder),
+            "games": 2 * self.progress.scheduled,
+            "played": self.played,
+            "kept": self.kept,
+            "standings": plain_rows(self.standings),
+            "forfeits": int(self.standings["forfeits"].sum()),
+            "out": [*self.out],
+            "unresolved": None if found is None else [one._asdict() for one in found],
+            **self.findings.document(),
+            "warnings": [*problems, *self.findings.warnings()],
+        }
 
 
 class Interrupted(KeyboardInterrupt):

@@ -17,12 +17,13 @@ from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, not_installed, shorten
 from arena.executors.contract import Executor
 from arena.executors.log import run_log
-from arena.lanes.faults import BY_RULE, Fault
+from arena.lanes.faults import Fault
 from arena.reports.html import find_lack
 from arena.reports.run_report import report_writers
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.runs.saving import follow
+from arena.statistics.counts import BY_RULE
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, RunFolder, Writer

@@ -11,6 +11,8 @@ RESULTS: Final = 3
 """Won, lost and drawn, in this order: the result for the pairing's first bot."""
 MISSING: Final = RESULTS * len(WIN_TYPES)
 """The ending of a game that is missing from its pair."""
+BY_RULE: Final = "max_faults"
+"""Stands for a kind if the game was not played because the bot had too many faults."""
 Anchors: TypeAlias = Mapping[str, tuple[float, float]]
 """The Elo of some bots by label, with half the width of its 95 % interval, 0 if exact."""
 NO_ANCHORS: Final[Anchors] = MappingProxyType({})

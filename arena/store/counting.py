@@ -17,8 +17,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from arena.lanes.faults import BY_RULE
-from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES, Faults, PairTotals, SeatTotals
+from arena.statistics.counts import (
+    BY_RULE,
+    MISSING,
+    RESULTS,
+    WIN_TYPES,
+    Faults,
+    PairTotals,
+    SeatTotals,
+)
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import read_file, replacing
 from arena.errors import InputError
-from arena.lanes.faults import BY_RULE
+from arena.statistics.counts import BY_RULE
 from arena.store.database import Database
 from arena.store.folder import TIMINGS, part_of
 from arena.store.parquet import GUARDED

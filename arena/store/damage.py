@@ -19,8 +19,7 @@ from functools import cache
 from typing import Any, Final
 from zlib import crc32
 
-from arena.lanes.faults import BY_RULE
-from arena.statistics.counts import WIN_TYPES
+from arena.statistics.counts import BY_RULE, WIN_TYPES
 from arena.store.manifest import differences
 from arena.tournament.schedule import Pairing
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from arena.entries.entry import Entry
 from arena.errors import counted, escape, shorten
-from arena.lanes.faults import BY_RULE, Fault
+from arena.lanes.faults import Fault
+from arena.statistics.counts import BY_RULE
 from arena.store.curve import find_curve
 from arena.store.judge import PLAYERS, format_game, parse_players, parse_record
 from arena.store.timeline import Thoughts, make_timeline, parse_thoughts, write_thoughts

@@ -19,8 +19,8 @@ from arena.entries.entry import Identity
 from arena.entries.file import read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
-from arena.lanes.faults import BY_RULE, KINDS
-from arena.statistics.counts import RESULTS, WIN_TYPES
+from arena.lanes.faults import KINDS
+from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
 from arena.store.csv_files import GAME_COLUMNS
 from arena.store.database import NAME
 from arena.store.finished import read_line

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import InputError
-from arena.lanes.faults import BY_RULE, Fault
-from arena.statistics.counts import Faults, ScoreCounts
+from arena.lanes.faults import Fault
+from arena.statistics.counts import BY_RULE, Faults, ScoreCounts
 from arena.store import damage
 from arena.store.csv_files import NUMBERS, read_lines
 from arena.store.damage import renew_blocks

@@ -19,8 +19,7 @@ import pandas as pd
 
 from arena.entries.entry import Identity
 from arena.errors import InputError, counted
-from arena.lanes.faults import BY_RULE
-from arena.statistics.counts import MISSING, RESULTS, Faults
+from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.store.counting import Counts, Ints, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from arena.errors import counted
-from arena.lanes.faults import BY_RULE, count_strikes
-from arena.statistics.counts import Faults
+from arena.lanes.faults import count_strikes
+from arena.statistics.counts import BY_RULE, Faults
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Pairing, PairRange, in_turns, single_round, turn_end, turn_of
 

@@ -19,7 +19,8 @@ from arena.executors.answers import (
     write_answer,
 )
 from arena.lanes.evidence import MOST_OUTPUT
-from arena.lanes.faults import BY_RULE, Fault
+from arena.lanes.faults import Fault
+from arena.statistics.counts import BY_RULE
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing

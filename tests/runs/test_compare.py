@@ -17,8 +17,6 @@ from arena.differences.comparison import (
     SprtResult,
     _estimate,
     comparison_command,
-    describe,
-    describe_differences,
     judge_compared,
 )
 from arena.differences.paired import PairedGame, PairedGames, _list_decided
@@ -193,8 +191,8 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     failed = f"{found.out[0]} had"
     if against and failing in ("both", "opponent"):
         failed = "every opponent had" if failing == "opponent" else "new and old both had"
-    assert next(describe(found)).startswith(f"{verdict}: {failed} too many faults")
-    printed = [*describe(found), *describe_differences(found)]
+    assert next(found.lines()).startswith(f"{verdict}: {failed} too many faults")
+    printed = [*found.lines(), *found.difference_lines()]
     assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
@@ -336,7 +334,7 @@ def test_no_number_is_minus_zero() -> None:
     found = SprtResult(
         *("new", "old", ("uniform",), stop, evidence, "undecided", elo, 18, (), "", twins)
     )
-    text = "\n".join([*describe(found), *describe_differences(found)])
+    text = "\n".join([*found.lines(), *found.difference_lines()])
     assert "ratio 0.00, bounds" in text
     assert "+0.0..+0.0    +0       +0..+0" in text
     assert "Elo difference +0.0, 95 % interval 0.0..0.0 (" in text

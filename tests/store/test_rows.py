@@ -7,7 +7,8 @@ import io
 from itertools import product
 from random import Random
 
-from arena.lanes.faults import BY_RULE, Fault
+from arena.lanes.faults import Fault
+from arena.statistics.counts import BY_RULE
 from arena.store.csv_files import GAME_COLUMNS, guard, write_faults, write_games
 from arena.store.store import Store
 from arena.tournament.match import GameResult

@@ -16,10 +16,10 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
-from arena.lanes.faults import BY_RULE, count_strikes
+from arena.lanes.faults import count_strikes
 from arena.runs.interim import find_first_faults
 from arena.runs.run import play_games
-from arena.statistics.counts import MISSING, RESULTS
+from arena.statistics.counts import BY_RULE, MISSING, RESULTS
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.schedule import Meeting

@@ -21,9 +21,10 @@ from arena.addons.table.own_games import find_line
 from arena.differences.profiles import tables_of
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
-from arena.lanes.faults import BY_RULE, Forfeit
+from arena.lanes.faults import Forfeit
 from arena.runs.interim import Interim
 from arena.runs.saving import measure_extent
+from arena.statistics.counts import BY_RULE
 from arena.store.csv_files import FAULT_COLUMNS, fault_rows
 from arena.store.database import NAME
 from arena.store.finished import Game, game_timeline, line_timeline

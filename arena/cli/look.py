@@ -164,7 +164,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
         arena report results/friday
     """
     import arena
-    from arena.reports.run_report import check_place
+    from arena.store.html_page import check_place
 
     _check_different(runs)
     file = out or _choose_place(runs)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.errors import InputError, not_installed
 from arena.library.request import Location, folder_path
 from arena.reports.blocks import Report
-from arena.reports.run_report import check_place
 from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
+from arena.store.html_page import check_place
 from arena.store.store import Store
 from arena.tables.summary import format_standings
 from arena.tournament.tournament import Anchored, Tournament

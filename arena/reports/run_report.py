@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.differences.difference_headline import find_compared
 from arena.differences.profiles import Files
-from arena.errors import InputError, counted
+from arena.errors import counted
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections
@@ -41,7 +40,6 @@ from arena.reports.win_section import (
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import as_sentence
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
-from arena.store.html_page import GENERATOR
 from arena.store.listed_games import GameList
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
@@ -59,7 +57,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
-_BEGINNING = 4096  # bytes that contain the mark of a report
 _OPEN = (
     "What is sure holds at any number of games. All else may turn around with the games that are "
     "missing."
@@ -232,23 +229,6 @@ def report_writers(
     if find_lack():
         del writers[REPORT_HTML]
     return writers
-
-
-def check_place(path: Path) -> None:
-    """Raise InputError if the path exists and is not a report."""
-    try:
-        if not path.exists():
-            return
-        if not path.is_file():
-            raise InputError(f"{path}: not a regular file")
-        with path.open("rb") as file:
-            beginning = file.read(_BEGINNING)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a NUL in the path
-        raise InputError(f"{path}: not the name of a file: {error}") from None
-    if beginning and GENERATOR.encode() not in beginning:
-        raise InputError(f"{path}: holds something else than a report; it is kept")
 
 
 _LISTS = (

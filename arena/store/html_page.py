@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from arena.errors import InputError
 from arena.store.board import Card, Move, card_names, group
 from arena.tournament.keys import Naming
 from engine.cards import CHARS
@@ -111,6 +112,7 @@ STYLE = "arena.store/base.css"
 """The colours, the type and the tables of every page."""
 
 GENERATOR = "District Noir Arena"
+_BEGINNING = 4096  # bytes that contain the mark of a report
 """The mark near the beginning of every page of the arena."""
 
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -244,3 +246,20 @@ def is_replay(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return _MARK in file.read(_MOST)
+
+
+def check_place(path: Path) -> None:
+    """Raise InputError if the path exists and is not a report."""
+    try:
+        if not path.exists():
+            return
+        if not path.is_file():
+            raise InputError(f"{path}: not a regular file")
+        with path.open("rb") as file:
+            beginning = file.read(_BEGINNING)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL in the path
+        raise InputError(f"{path}: not the name of a file: {error}") from None
+    if beginning and GENERATOR.encode() not in beginning:
+        raise InputError(f"{path}: holds something else than a report; it is kept")

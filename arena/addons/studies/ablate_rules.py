@@ -177,7 +177,7 @@ def ablate(
     results decide which pairs it plays: its variants would not have the same deals.
     """
     from arena.reports.html import write_reports
-    from arena.reports.run_report import check_place
+    from arena.store.html_page import check_place
 
     _check_pairs(tournament)
     check_folder(path)

@@ -17,7 +17,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Bools
 from arena.differences.comparison import (
     SprtResult,
     comparison_writers,
@@ -34,7 +33,7 @@ from arena.statistics.common import (
     subtract,
 )
 from arena.statistics.distributions import Floats
-from arena.statistics.intervals import Estimates, Ints, Moments, are_significant
+from arena.statistics.intervals import Bools, Estimates, Ints, Moments, are_significant
 from arena.store import csv_files as rows
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings

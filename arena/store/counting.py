@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,7 @@ from arena.statistics.counts import (
     PairTotals,
     SeatTotals,
 )
-
-Ints: TypeAlias = npt.NDArray[np.int64]
+from arena.statistics.intervals import Ints
 
 _FETCHED = 10_000  # rows
 _WHICH: Final = {

@@ -21,7 +21,8 @@ from arena.entries.entry import Identity
 from arena.errors import InputError, counted
 from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
-from arena.store.counting import Counts, Ints, add_up
+from arena.statistics.intervals import Ints
+from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import find_headline
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES

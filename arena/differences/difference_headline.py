@@ -131,6 +131,7 @@ def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
 
 
 def explain_surely(tested: str) -> str:
+    """Return the note on "surely" below a sentence; `tested` says what it was chosen from."""
     return (
         f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
         'of the tables, and more is asked for than for "significant" there.'

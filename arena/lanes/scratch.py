@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.entries.layout import remove_tree
-from arena.errors import ArenaError, require_posix
+from arena.errors import ArenaError, InputError, require_posix
 from arena.lanes.bubblewrap import IS_ROOT
 from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, signals_held
 
@@ -36,6 +36,26 @@ def lock_file(path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+@contextmanager
+def lock_folder(path: Path, busy: str, other: str) -> Iterator[None]:
+    """Lock a folder; the lock ends with the block, or with the process, however that ends.
+
+    Raises InputError, which says that it is `busy`, if it is locked already, and ArenaError, which
+    says to choose the `other` place, if its file system does not support locks.
+    """
+    try:
+        descriptor = lock_file(path)
+    except BlockingIOError:
+        raise InputError(f"{path}: {busy}") from None
+    except OSError as error:
+        reason = f"its file system has no locks ({error.strerror})"
+        raise ArenaError(f"{path}: {reason}; choose {other}") from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 MARKER: Final = "made-by-district-noir-arena"

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from arena.entries.file import replacing
-from arena.errors import ArenaError, InputError, naming
-from arena.lanes.scratch import lock_file
+from arena.errors import InputError, naming
+from arena.lanes.scratch import lock_folder
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
 
@@ -129,17 +129,8 @@ class RunFolder:
 
         Raises InputError if another run is writing here, and ArenaError if locks are not supported.
         """
-        try:
-            descriptor = lock_file(self.path)
-        except BlockingIOError:
-            raise InputError(f"{self.path}: another run is writing there") from None
-        except OSError as error:
-            reason = f"its file system has no locks ({error.strerror})"
-            raise ArenaError(f"{self.path}: {reason}; choose a folder on a local disk") from None
-        try:
+        with lock_folder(self.path, "another run is writing there", "a folder on a local disk"):
             yield
-        finally:
-            os.close(descriptor)
 
     def clear(self) -> list[str]:
         """Remove an earlier run's files except its log, and return their names.

@@ -22,11 +22,11 @@ from arena.addons.league.league_tables import SUSPENDED, WITHDRAWN, Plan, Rating
 from arena.addons.league.ledger import NAME, Ledger
 from arena.addons.league.submission import SOURCES, Desk
 from arena.entries.catalogue import ELO as LADDER
-from arena.errors import ArenaError, InputError, escape
+from arena.errors import InputError, escape
 from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
-from arena.lanes.scratch import lock_file
+from arena.lanes.scratch import lock_folder
 from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.ratings import MEAN
 from arena.store.manifest import differences
@@ -156,18 +156,9 @@ class League:
 
         Raises InputError if somebody plays here.
         """
-        try:
-            descriptor = lock_file(self.folder)
-        except BlockingIOError:
-            raise InputError(f"{self.folder}: another process plays this league") from None
-        except OSError as error:
-            reason = f"its file system has no locks ({error.strerror})"
-            raise ArenaError(f"{self.folder}: {reason}; choose a local disk") from None
-        try:
+        with lock_folder(self.folder, "another process plays this league", "a local disk"):
             self.check_fixed()
             yield
-        finally:
-            os.close(descriptor)
 
     def play_round(
         self, executor: Executor, pairs: int | None = None, shown: int = NORMAL

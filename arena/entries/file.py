@@ -228,6 +228,8 @@ def _walk(
                 is_folder = item.is_dir(follow_symlinks=links)
             if not is_folder:
                 yield name, item
+            elif not links:  # then no folder is met twice
+                waiting.append((f"{name}/", item.path))
             elif (real := os.path.realpath(item)) not in seen:
                 seen.add(real)
                 waiting.append((f"{name}/", item.path))

@@ -123,7 +123,7 @@ def play_comparison(
     comparison = outcome.comparison
     assert comparison is not None
     assert how.out is not None
-    keep_result(tournament, comparison.sentence)
+    keep_result(season, tournament, comparison.sentence)
     if options["as_json"]:
         played = {"folder": str(how.out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})

@@ -160,7 +160,7 @@ def compare(
     tournament, how = take_place(season, as_comparison(tournament, stop), how)
     outcome, results = play_out(tournament, how)
     assert outcome.comparison is not None
-    keep_result(tournament, outcome.comparison.sentence)
+    keep_result(season, tournament, outcome.comparison.sentence)
     return Comparison(outcome.comparison, results)
 
 

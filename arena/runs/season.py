@@ -92,12 +92,13 @@ def _write_line(
     return msgspec.json.decode(msgspec.json.encode(line), type=_Line)
 
 
-def keep_result(tournament: Tournament, sentence: str) -> None:
-    """Write the result of a comparison into the ledger of its season, if it has one.
+def keep_result(name: str | None, tournament: Tournament, sentence: str) -> None:
+    """Write the result of a comparison into the ledger of the season in which it took its place.
 
-    Raises InputError for a damaged ledger.
+    Without a name it took none: a manifest that is played again has a season, but counts in no
+    ledger. Raises InputError for a damaged ledger.
     """
-    season = tournament.comparison.season if tournament.comparison else None
+    season = tournament.comparison.season if name and tournament.comparison else None
     if season is None:
         return
     with _open_ledger(season.name) as (folder, lines):

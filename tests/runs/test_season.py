@@ -93,7 +93,7 @@ def test_a_comparison_has_the_level_of_its_place() -> None:
 def test_the_ledger_is_a_line_of_text_for_each_comparison() -> None:
     """With labels, hashes, settings, level, folder and at last the result."""
     placed, later = begin(), begin("other=greedy(patience=3)")
-    keep_result(placed.tournament, "better: new is stronger")
+    keep_result("spring", placed.tournament, "better: new is stronger")
     first, second = map(json.loads, LEDGER.read_text().splitlines())
     assert (first["place"], first["result"]) == (1, "better: new is stronger")
     assert (second["place"], second["result"], second["level"]) == (2, "", season_level(2))
@@ -102,15 +102,23 @@ def test_the_ledger_is_a_line_of_text_for_each_comparison() -> None:
     assert second["new"]["params"] == {"patience": 3}
     assert second["settings"]["stop"] == {"kind": "sprt", "elo0": 0, "elo1": 30, "max_pairs": 64}
     assert second["folder"] == f"{FOLDER}/2-compare-other-greedy"
-    keep_result(later.tournament, "undecided")
+    keep_result("spring", later.tournament, "undecided")
     results = [json.loads(line)["result"] for line in LEDGER.read_text().splitlines()]
     assert results == ["better: new is stronger", "undecided"]
+
+
+def test_a_manifest_that_is_played_again_writes_no_ledger() -> None:
+    """It has the season of its run, and took no place."""
+    placed = begin()
+    os.rename(FOLDER, "kept")
+    keep_result(None, placed.tournament, "undecided")
+    assert not FOLDER.exists()
 
 
 def test_the_same_comparison_counts_once() -> None:
     """Same bots, settings and folder: it has the level and the deals that it had."""
     first, other = begin(), begin(seed=8)
-    keep_result(first.tournament, "undecided")
+    keep_result("spring", first.tournament, "undecided")
     assert [place(begin()), place(begin(seed=8))] == [1, 2]
     assert begin() == first
     assert begin().tournament.seed != other.tournament.seed
@@ -208,7 +216,7 @@ def test_an_older_ledger_is_refused() -> None:
     placed = begin("new4=greedy")
     damage(lambda text: text.splitlines(keepends=True)[0])
     with pytest.raises(InputError, match="comparison 3 is missing"):
-        keep_result(placed.tournament, "better")
+        keep_result("spring", placed.tournament, "better")
 
 
 def test_what_is_no_file_is_refused() -> None:

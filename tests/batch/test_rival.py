@@ -127,6 +127,7 @@ def chances(network: PolicyNetwork, states: list[State], hand: int) -> list[floa
     return found
 
 
+@pytest.mark.slow
 def test_it_beats_a_network_that_has_not_learned() -> None:
     """In nearly every game, from both seats."""
     rng = np.random.default_rng(1)

@@ -234,7 +234,7 @@ def test_it_knows_only_its_view(name: str) -> None:
 
 
 @each
-@pytest.mark.parametrize("rules", few(VARIANTS.values(), 9), ids=VARIANTS)
+@pytest.mark.parametrize("rules", few(VARIANTS.values(), 3), ids=VARIANTS)
 def test_it_plays_variants(name: str, rules: Rules) -> None:
     """It reads the numbers from the rules of its game, in either seat."""
     for seed, seats in enumerate(((name, "uniform"), ("uniform", name))):
@@ -291,6 +291,7 @@ for name in NAMES:
 """
 
 
+@pytest.mark.slow
 def test_the_order_of_hashes_changes_no_game() -> None:
     """Two processes with different PYTHONHASHSEED play the same game with every bot."""
     outputs = [

@@ -130,6 +130,7 @@ def check_whole(page: Any) -> None:
     assert find_faults(page) == []
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_as_text(shared: Open) -> None:
     """In tables, charts and the title; no script of a name has run."""
     page = shared("runs")
@@ -142,6 +143,7 @@ def test_hostile_names_are_shown_as_text(shared: Open) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_changes_of_ratings_can_be_sorted(shared: Open) -> None:
     """By the size of the change, which is a number with its sign."""
     page = shared("runs")

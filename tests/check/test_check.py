@@ -225,7 +225,7 @@ SLOW = {
     *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
     *("kills_group", "says_not_ready", "breaks_log", "depends_on_earlier_games"),
     *("says_exits", "answers_99", "bends_clock", "says_rubbish", "peeks_in_frames"),
-    *("draws", "depends_on_hashes"),
+    *("draws", "depends_on_hashes", "late", "no_bot", "raises_boom"),
 }
 """Rogues that fail an item as a quicker one does; `peeks_in_frames` and `draws` play many games."""
 

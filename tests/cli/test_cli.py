@@ -117,7 +117,7 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     assert (cup / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 
-@pytest.mark.parametrize("counts", [(1, 3), pytest.param((1, 2, 7), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)]))
 def test_bytes_depend_on_config_and_seed_only(
     arena: Arena, cup: Path, counts: tuple[int, ...]
 ) -> None:
@@ -198,6 +198,7 @@ def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -> None:
     """The log of parent and workers; a bot that does not import is reported by default."""
     (tmp_path / "broken.py").write_text("1 / 0")
@@ -218,6 +219,7 @@ def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
     """faults.csv has bot, kind and place; the summary counts, and names a bot that is out."""
     write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")
@@ -370,6 +372,7 @@ def test_bad_input_is_one_line_and_status_2(
     assert [path.name for path in cup.parent.parent.iterdir()] == ["cup.yaml"]
 
 
+@pytest.mark.slow
 def test_bad_input_leaves_an_earlier_run_as_it_was(arena: Arena, cup: Path) -> None:
     """The results of the last good run stay unchanged."""
     arena("run", "cup.yaml", "--pairs", "2")

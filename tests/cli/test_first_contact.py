@@ -37,6 +37,7 @@ def document(text: str) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cup")
 def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Arena) -> None:
     """The second start, and the third, show the table of the first."""
@@ -111,6 +112,7 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, co
     assert arena(name, *words[name], "--strict").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "beside", "advice"),
     [

@@ -29,6 +29,7 @@ def is_shown_as_text(text: str) -> bool:
     return all(line.isprintable() for line in text.split("\n"))
 
 
+@pytest.mark.slow
 def test_names_and_messages_are_text_wherever_they_are_shown(arena: Arena, tmp_path: Path) -> None:
     """On the terminal, with the log of the workers, in run.log and in faults.csv."""
     for name in NAMES:

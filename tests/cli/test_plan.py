@@ -10,6 +10,7 @@ import arena as library
 from tests.conftest import Arena
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_the_library(arena: Arena) -> None:
     """It fits the terminal; bots can be named, or be a number."""
     done = arena("plan", "greedy", "uniform", "denier", "--gap", "60")
@@ -31,6 +32,7 @@ def test_the_document_says_what_a_gauntlet_takes(arena: Arena) -> None:
     assert document["chances"] == []
 
 
+@pytest.mark.slow
 def test_a_league_takes_more_than_a_gauntlet() -> None:
     """It looks again and again, so its bounds are wider; its pairings are the same."""
     gauntlet, league = library.plan(3, against=4, gap=60).ways

@@ -45,6 +45,7 @@ def test_one_run_is_rated_as_it_was(arena: Arena, runs: Path) -> None:
             assert written == (runs / "one" / f"{name}.csv").read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_run_that_chooses_its_pairs_is_rated_as_it_rates_itself(tmp_path: Path) -> None:
     """Its pairings weigh the same, and its bounds hold at every look."""
     bots = ["uniform", "greedy", "denier"]
@@ -57,6 +58,7 @@ def test_a_run_that_chooses_its_pairs_is_rated_as_it_rates_itself(tmp_path: Path
     assert not plain.verdicts.equals(results.verdicts)
 
 
+@pytest.mark.slow
 def test_several_runs_and_a_list_are_rated_together(arena: Arena, runs: Path) -> None:
     """The games of the seed that both runs have count once; the report has the lists."""
     done = arena("rate", "one", "two", "mine.csv", "--anchor", "uniform=1000", "-o", "out")

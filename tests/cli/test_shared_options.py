@@ -58,7 +58,7 @@ def test_rules_and_limits_change_those_of_the_config(
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("command", ["run", "play"])
+@pytest.mark.parametrize("command", few(["play", "run"]))
 def test_changed_rules_are_said_below_the_standings(arena: Arena, command: str) -> None:
     """Where the published ones are played nothing is said of them."""
     said = "Played under changed rules: set_bonus=3 (published: 5)."

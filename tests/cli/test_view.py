@@ -75,6 +75,7 @@ def test_a_seats_page_has_its_own_name_and_no_message(folder: Path) -> None:
     assert 'id="names">"german"<' in text
 
 
+@pytest.mark.slow
 def test_a_label_may_be_anything(tmp_path: Path) -> None:
     """The file's name is plain, and the label is text."""
     bots = ["greedy", {"bot": "uniform", "label": EVIL}]

@@ -151,6 +151,7 @@ def test_another_seed_shares_no_deal(base: RunGames) -> None:
     assert len(changes.head_to_head) == 3
 
 
+@pytest.mark.slow
 def test_other_rules_are_said_and_everything_is_tested(base: RunGames) -> None:
     """With the same deals where the rules allow it."""
     what = tournament(*BASE)
@@ -189,6 +190,7 @@ def test_a_bot_that_is_alone_the_same_has_no_change_of_its_own(base: RunGames) -
     assert ratings.loc["uniform", "sure"] in (True, False)
 
 
+@pytest.mark.slow
 def test_a_run_under_way_counts_its_finished_pairs(base: RunGames) -> None:
     """A pair with one game is left out."""
     other = play(tournament(*BASE))

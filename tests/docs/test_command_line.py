@@ -28,6 +28,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
     assert "ply 0: " in ran[-1][1].stdout or "seat " in ran[-1][1].stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -69,6 +70,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
     assert names - {"findings"} == keys(command) - {"findings"}
 
 
+@pytest.mark.slow
 def test_an_export_has_the_keys_of_the_table(arena: Arena) -> None:
     """With a fault where there is one, and rules where they are changed."""
     rows = re.findall(r"^\| (`.+?) \|", PAGE.split("| key | what |")[1], re.MULTILINE)

@@ -52,7 +52,7 @@ EXACT = ("docs/compare.md",)
 NEEDS = {"docs/course/README.md": [needs_jail]}
 FAILING = ("docs/troubleshooting.md",)
 """Pages whose commands fail as they say; tests/docs/test_troubleshooting.py runs them."""
-QUICK = ("README.md", "CONTRIBUTING.md", "docs/help.md")
+QUICK = ("CONTRIBUTING.md", "docs/help.md")
 SESSIONS_SLOW = ("docs/compare.md", "docs/library.md", "docs/openspiel.md")
 
 

@@ -97,7 +97,7 @@ def test_a_network_of_maskable_ppo_comes_back_as_a_bot(arena: Arena, tmp_path: P
     assert game == play_game(timing.bot, timing.bot, seed=1, rules=rules)
 
 
-@runnable("greedy.js", "careful.c")
+@runnable("greedy.js", "careful.c", "plain.py")
 def test_it_plays_every_game_and_beats_uniform(arena: Arena, tmp_path: Path, name: str) -> None:
     """Of twenty games it forfeits none, and wins more than it loses."""
     example = spec(name, tmp_path)
@@ -163,6 +163,7 @@ def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
     assert float(standing["score"]) > 0.6
 
 
+@pytest.mark.slow
 def test_the_bot_of_rollouts_is_on_its_page_and_beats_a_rule() -> None:
     """It chooses without knowing the hand that the opponent holds."""
     text = (EXAMPLES / "rollouts.py").read_text()

@@ -152,6 +152,7 @@ def bots_that_join_play_only_their_games(ran: markdown.Ran, _: Path) -> None:
     assert outputs[1].startswith("40 games in ")
 
 
+@pytest.mark.slow
 def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
     """The table names exactly what a run leaves."""
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")

@@ -143,6 +143,7 @@ def test_a_staged_page_links_to_where_its_pages_lie() -> None:
     assert staging.move_links("[a](https://example.org/x.md)", "docs/a.md").endswith("org/x.md)")
 
 
+@pytest.mark.slow
 def test_the_first_page_runs_what_it_shows(tmp_path: Any) -> None:
     """With few pairs."""
     page = (DOCS / "index.md").read_text()

@@ -14,8 +14,8 @@ from engine.scoring import Piles
 from tests.positions import DECK, RULE_SETS, packs, random_game
 from tests.referee import Table
 
-GAMES = {"published": 2000}
-FEWER = 150
+GAMES = {"published": 500}
+FEWER = 50
 
 
 def assert_same_position(state: State, table: Table) -> None:

@@ -106,6 +106,7 @@ def test_no_command_reads_a_strangers_source_itself(
     assert int(str(cost["megabytes"])) < 300
 
 
+@pytest.mark.slow
 def test_a_bot_of_a_stranger_that_plays_was_not_compiled_here(tmp_path: Path) -> None:
     """Nor is one with nothing wrong."""
     (tmp_path / "mine.py").write_bytes(MARK + b"bot = bots.greedy.bot\n")

@@ -124,7 +124,7 @@ def played(
     return results
 
 
-@each(*SLOW, "sites")
+@each(*SLOW, "sites", "pool")
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
     """Whichever executor plays it, and in any order."""
     results = played(honest, executor)
@@ -135,6 +135,7 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
     assert results == played(honest, EXECUTORS["here"])
 
 
+@pytest.mark.slow
 @each(*SLOW, "sites", "pool")
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""

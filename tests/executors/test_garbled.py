@@ -36,6 +36,7 @@ SHORT = Limits(decision=1, start=3, backstop=3)
 """For a message that is begun and never ends the parent waits as long as for an answer."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux's list of descriptors")
 @pytest.mark.parametrize(
     "how", [pytest.param(way, marks=[pytest.mark.slow] * (way not in FASTER)) for way in WAYS]

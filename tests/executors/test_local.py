@@ -213,6 +213,7 @@ def fail(*_: object) -> None:
     raise ArenaError("no space")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "hired"), [(1000.0, 1), (0.0, 3)])
 def test_the_first_worker_plays_alone_for_a_moment(
     monkeypatch: pytest.MonkeyPatch, seconds: float, hired: int

@@ -50,6 +50,7 @@ def played(user: str, folder: Path, rogue: str, workers: int = 1) -> dict[str, A
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_BUBBLEWRAP, reason="no pid namespaces")
 @pytest.mark.parametrize(
     ("user", "rogue", "workers"),

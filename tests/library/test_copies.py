@@ -171,6 +171,7 @@ def test_saved_results_are_the_folder_of_the_run(
         assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+@pytest.mark.slow
 def test_opened_results_are_saved_elsewhere(folder: Path, tmp_path: Path) -> None:
     """A copy of the folder, with the times of the run."""
     arena.open(folder).save(tmp_path / "saved")

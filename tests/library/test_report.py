@@ -19,6 +19,7 @@ def results() -> arena.Results:
     return arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Results) -> None:
     """Without scripts; with what the report says first, its first charts and the standings."""
     report = results.report()

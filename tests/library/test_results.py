@@ -201,6 +201,7 @@ def test_a_running_run_can_be_opened(tmp_path: Path, seen: list[arena.Results]) 
         assert tree(tmp_path / "killed") == before
 
 
+@pytest.mark.slow
 def test_another_process_can_open_a_running_run(tmp_path: Path) -> None:
     """While a writer holds the store, and is in the middle of adding games."""
     path = tmp_path / "run"

@@ -54,6 +54,7 @@ def files(folder: Path) -> dict[str, str]:
     return {name: (folder / name).read_text() for name in DETERMINISTIC}
 
 
+@pytest.mark.slow
 def test_keywords_a_mapping_and_a_file_are_one_tournament(tmp_path: Path, arena: Arena) -> None:
     """They give the manifest and the games that the command gives, byte by byte."""
     from arena import run
@@ -120,6 +121,7 @@ print(len(results.games), len(results.timings), left, os.listdir())
 """
 
 
+@pytest.mark.slow
 def test_without_a_folder_nothing_is_left_on_disk(tmp_path: Path) -> None:
     """Neither in the working folder nor in that for temporary files, and the results remain."""
     with tempfile.TemporaryDirectory() as folder:  # a socket's path may have 107 characters
@@ -129,6 +131,7 @@ def test_without_a_folder_nothing_is_left_on_disk(tmp_path: Path) -> None:
         assert [*Path(folder).iterdir()] == []
 
 
+@pytest.mark.slow
 def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
     """As a spec, a path, a class, a mapping, or a label with one of these."""
     path = tmp_path / "other.py"
@@ -163,6 +166,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert game == arena.play("greedy", "uniform", pair=1, seat=1)
 
 
+@pytest.mark.slow
 def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     """Its sha256 is that of its source; another one replaces it only when asked for."""
     folder = tmp_path / "run"
@@ -265,6 +269,7 @@ def play():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     ["script", pytest.param("thread", marks=pytest.mark.study)],
@@ -283,6 +288,7 @@ def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: 
     assert done.stdout.split() == [str(plies) for plies in expected.games["plies"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how", ["input", *(pytest.param(how, marks=pytest.mark.slow) for how in ("-c", "prompt"))]
 )

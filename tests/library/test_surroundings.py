@@ -195,6 +195,7 @@ assert not built, built
 """
 
 
+@pytest.mark.slow
 def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
     """msgspec does so where one is read first: two threads crashed. An import has a lock."""
     printed(tmp_path, BUILT)

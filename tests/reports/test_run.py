@@ -323,6 +323,7 @@ def test_the_glossary_has_a_sentence_for_every_figure(report: Report) -> None:
         assert str(sentence).endswith("."), sentence
 
 
+@pytest.mark.slow
 def test_the_same_games_give_the_same_bytes(store: Store) -> None:
     """However often the page is made."""
     assert page_of(CUP, store) == page_of(CUP, store)

@@ -168,7 +168,9 @@ FAILS = "    def choose(self, view, /):\n        raise ValueError"
     [
         pytest.param("new", False, "not better", marks=pytest.mark.slow),
         pytest.param("old", False, "better", marks=pytest.mark.slow),
-        ("both", False, "not better"),  # the new one begins, and is out first
+        pytest.param(
+            "both", False, "not better", marks=pytest.mark.slow
+        ),  # the new one begins, and is out first
         pytest.param("new", True, "not better", marks=pytest.mark.slow),
         pytest.param("both", True, "undecided", marks=pytest.mark.slow),
         pytest.param("opponent", True, "undecided", marks=pytest.mark.slow),
@@ -272,6 +274,7 @@ def command_of(*lanes: str | None, **changes: Any) -> str:
     return command
 
 
+@pytest.mark.slow
 def test_the_command_has_the_lane_that_was_asked_for() -> None:
     """None where each bot has its own: inproc for a name in bots/, process for all others."""
     assert command_of(None, None, None).endswith(" --seed 3")

@@ -95,6 +95,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_holds_many_games_shows_the_output_of_one(tmp_path: Path) -> None:
     """It is the same however many games the program held as it failed."""
     path = tmp_path / "holds.py"

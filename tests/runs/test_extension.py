@@ -171,6 +171,7 @@ def test_the_order_of_the_bots_may_change(
     assert rows(cup) == rows(at_once)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: Path) -> None:
     """Its manifest says so, and another run of the manifest has the same verdicts."""
     write_config(tmp_path, ["greedy", "uniform", "majority"])

@@ -65,6 +65,7 @@ def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> 
     assert "nothing_like_it" in (tmp_path / "out" / "run.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_quiet_run_tells_no_fault(arena: Arena, tmp_path: Path) -> None:
     """As nothing else."""
     (tmp_path / "mine.py").write_text(RAISES)

@@ -29,6 +29,7 @@ AB = [Pairing("a", "b")]
 IDLE = Fault("idle", "slept")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["process", pytest.param("inproc", marks=pytest.mark.slow)])
 def test_a_bot_that_naps_is_out_after_its_seconds(tmp_path: Path, lane: str) -> None:
     """Each nap is far below the backstop, and no decision is charged for it."""

@@ -55,6 +55,7 @@ def test_a_bot_that_remembers_is_named(tmp_path: Path, capsys: pytest.CaptureFix
     assert said(path, capsys, "inproc", 49) == ([], 0)
 
 
+@pytest.mark.slow
 def test_a_bot_that_repeats_its_moves_is_not_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_bot_that_repeats_its_moves_is_not_named(
     assert said(path, capsys, "inproc", 50) == ([], 0)
 
 
+@pytest.mark.slow
 def test_a_run_says_whose_games_have_new_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

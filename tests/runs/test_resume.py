@@ -121,7 +121,7 @@ def left_over(folder: Path) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize(
-    ("kills", "pairs"), [(2, 40), pytest.param(5, 200, marks=pytest.mark.slow)]
+    ("kills", "pairs"), [(2, 16), pytest.param(5, 200, marks=pytest.mark.slow)]
 )
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch, kills: int, pairs: int

@@ -26,6 +26,7 @@ def deal_of(first: str, second: str, row: str) -> str:
     return first + second + row + to_text(bytes(left))
 
 
+@pytest.mark.slow
 def test_it_is_what_a_crew_finds() -> None:
     """The same numbers for the same name, and other worlds for another one."""
     record = random_record(Random(5))

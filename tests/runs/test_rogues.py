@@ -33,6 +33,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import run_here
+from tests.tiers import few
 from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
@@ -188,16 +189,17 @@ QUICK = {
 }
 """Rogues of every kind of fault, and those that are most dangerous.
 
-They play in one tournament for each lane; each rogue by itself is slow.
+They play in one tournament for each lane; that of the lane inproc is quick, as is what answers,
+pipes and limits do to a fault in tests/lanes and tests/tournament. Each rogue by itself is slow.
 """
 BY_ITSELF = {("kills_parent", "inproc"), ("says_nothing", "process"), ("sleeps", "jail")}
-"""Quick cases in which nothing is heard of a rogue until a limit, which must be short."""
+"""Cases in which nothing is heard of a rogue until a limit, which must be short."""
 
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a case: the study has those that differ little from others."""
-    if (name, lane) in BY_ITSELF:
-        return [needs_jail][lane != "jail" :]
+    if (name, lane) == ("kills_parent", "inproc"):
+        return []
     is_like_others = (
         (name in LIKE_OTHERS and lane != "inproc")
         or (name in SAID and lane == "jail")
@@ -478,8 +480,8 @@ def test_every_rogue_has_its_expected_fault_in_a_table() -> None:
     assert set(SAID) == set(rogues.COMMANDS)
 
 
-def test_every_kind_of_fault_has_a_quick_rogue_in_every_lane() -> None:
-    """So `make test` sees each of them; the lane process has the programs, too."""
+def test_every_kind_of_fault_has_a_rogue_in_the_tournament_of_a_lane() -> None:
+    """The lane process has the programs, too."""
     for number, lane in enumerate(LANES):
         kinds = {name: of_lanes[number] for name, of_lanes in EXPECTED.items()}
         if lane != "inproc":
@@ -489,7 +491,14 @@ def test_every_kind_of_fault_has_a_quick_rogue_in_every_lane() -> None:
         assert quick >= {kinds[name] for name in EXPECTED if kinds[name]} | {""}
 
 
-@pytest.mark.parametrize("lane", [*LANES[:2], pytest.param("jail", marks=needs_jail)])
+@pytest.mark.parametrize(
+    "lane",
+    [
+        LANES[0],
+        pytest.param("process", marks=pytest.mark.slow),
+        pytest.param("jail", marks=[needs_jail, pytest.mark.slow]),
+    ],
+)
 def test_rogues_have_their_faults_in_one_tournament(empty: Path, lane: str) -> None:
     """As each of them by itself has; the command of faults.csv shows a fault again."""
     kinds = {name: EXPECTED[name][LANES.index(lane)] for name in EXPECTED}
@@ -554,7 +563,7 @@ def was_reached(listener: socket.socket) -> bool:
     return True
 
 
-@pytest.mark.parametrize("pairs", [4, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", few([4, 10], 0))
 def test_a_lane_changes_no_honest_game(empty: Path, pairs: int) -> None:
     """games.csv has the same bytes in every lane of this machine."""
     tables = set()

@@ -174,6 +174,7 @@ def test_a_bot_with_too_many_faults_is_out_in_the_rounds_that_follow(tmp_path: P
     assert verified[1].startswith("files: ")
 
 
+@pytest.mark.slow
 def test_verify_knows_how_long_each_pairing_is(cup: Tournament, tmp_path: Path) -> None:
     """A game more or less than the rounds have is a difference."""
     run(cup, LocalExecutor(2), RunFolder(tmp_path), QUIET)

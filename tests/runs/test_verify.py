@@ -424,6 +424,7 @@ def test_a_sample_has_whole_pairs_and_no_more_than_were_played(
     assert spread(10, games) == [range(pair, pair + 1) for pair in first_pairs]
 
 
+@pytest.mark.slow
 def test_every_pairing_has_a_sample(out: Path) -> None:
     """Five games of each of three pairings are three pairs each: 18 games."""
     assert list(verify(out, 5, HERE))[-1] == "bots: 18 games played again"
@@ -445,6 +446,7 @@ def test_without_a_sample_no_bot_is_loaded(tmp_path: Path) -> None:
     assert mark.exists()
 
 
+@pytest.mark.slow
 def test_a_report_that_was_written_again_is_right(out: Path) -> None:
     """It has the times of bots besides, which a run's own report has not."""
     before = (out / "report.md").read_text()

@@ -18,6 +18,7 @@ from bench.studies.apart import PRICED, WIDTH, play_runs
 from bench.studies.sequences import sequence_interval
 from bench.studies.truths import CASES
 from tests import ROOT
+from tests.tiers import few
 
 EVEN: ScoreCounts = (10, 20, 40, 20, 10)
 AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
@@ -182,7 +183,7 @@ def test_one_bot_and_lopsided_pairs_are_no_trouble(pairs: int) -> None:
     assert not told.apart[1, 0]
 
 
-@pytest.mark.parametrize("name", ["2 equal", "gauntlet, equal"])
+@pytest.mark.parametrize("name", few(["2 equal", "gauntlet, equal"]))
 def test_equal_bots_are_rarely_ever_told_apart(name: str) -> None:
     """In at most 5 % of runs; 30 short runs, in which 5 would be an accident of 1 in 60."""
     assert play_runs(name, "resolved", 30, most=60, workers=1).wrong < 0.15

@@ -57,6 +57,7 @@ def make_scale(elo: Sequence[float], changed: Sequence[float], *, same_deals: bo
     return CommonScale(base, other, SAME, shared if same_deals else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same_deals", few([True, False]))
 def test_intervals_of_changed_ratings_cover_the_truth(same_deals: bool) -> None:
     """In 93 to 98 % of 200 simulated pairs of runs, in which one of four bots got better."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from arena.statistics.ratings import ELO, Fit, PairScores
 
@@ -46,6 +47,7 @@ def test_the_error_never_falls_below_what_few_opponents_leave_open() -> None:
     assert errors[0] > errors[1] > 30
 
 
+@pytest.mark.slow
 def test_intervals_cover_where_results_spread_about_the_elo() -> None:
     """Bot 0 meets half of twenty bots, in pairings of very different sizes."""
     rng = np.random.default_rng(20261124)

@@ -63,6 +63,7 @@ def test_the_chance_at_the_pairs_of_a_plan_is_its_power(bots: int, panel: int) -
     assert wide > 0.98
 
 
+@pytest.mark.slow
 def test_fewer_pairs_are_needed_where_they_vary_less() -> None:
     """As many times fewer as the variance of a pair is less."""
     usual, half = (Planned(3, 0, 20 / ELO, effect).pairs_to_tell(0.8) for effect in (1.0, 0.5))

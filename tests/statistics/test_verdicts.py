@@ -16,6 +16,7 @@ from arena.statistics.two_bots import pair_scores, sign_chance
 from arena.statistics.verdicts import Verdicts
 from bench.studies.truths import CASES, play
 from bench.studies.verdicts import simulate
+from tests.tiers import few
 
 EVEN: ScoreCounts = (10, 20, 40, 20, 10)
 AHEAD: ScoreCounts = (10, 40, 150, 150, 150)
@@ -119,7 +120,7 @@ def test_records_of_which_nothing_was_lost_stay_sane() -> None:
         assert 200 < ELO * found.low < ELO * found.lead < found.high == math.inf
 
 
-@pytest.mark.parametrize("name", ["3 equal", "6 equal, 5 pairs"])
+@pytest.mark.parametrize("name", few(["3 equal", "6 equal, 5 pairs"]))
 def test_equal_bots_are_rarely_apart(name: str) -> None:
     """In 5 % of 100 runs; 13 would be an accident of 1 in 700."""
     found = simulate(name, CASES[name], 100)
@@ -127,6 +128,7 @@ def test_equal_bots_are_rarely_apart(name: str) -> None:
     assert found["missed"] <= 12
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_too_low_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The simulation sees it where a family of leads has the bound of one."""
     monkeypatch.setattr(Verdicts, "_bounds", (1.96, 1.96))

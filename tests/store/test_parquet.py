@@ -105,6 +105,7 @@ def test_a_failure_is_one_line(games: Path, write: Callable[[Path, Path], None])
         write(games, games.with_name("failed.parquet"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", few([0, 1 << 20]))
 def test_a_short_run_needs_no_process_apart(
     tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch

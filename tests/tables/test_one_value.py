@@ -148,7 +148,7 @@ def collect(results: Results, tournament: Tournament, folder: Path) -> Statement
     return said
 
 
-@pytest.mark.parametrize("name", few(FORMS, 3))
+@pytest.mark.parametrize("name", few(FORMS))
 def test_of_two_bots_there_is_one_value(name: str, tmp_path: Path) -> None:
     """Of each quantity and two bots, or one, in every place; and it stands in many places."""
     results = Results(FORMS[name].tournament, play(FORMS[name]))
@@ -216,6 +216,7 @@ def test_words_and_letters_that_disagree_are_found() -> None:
     assert len([*said.contradictions()]) == 2
 
 
+@pytest.mark.slow
 def test_equal_bots_share_a_rank_on_every_page(tmp_path: Path) -> None:
     """1, 1, 1 in the files, the report, the terminal and the browser, and in `arena rate`."""
     form = Form(cup(ALL[:3], 4), is_even=True)

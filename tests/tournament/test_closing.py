@@ -70,7 +70,7 @@ def test_it_is_called_after_a_fault(tmp_path: Path, lane: str, own: bool) -> Non
 
 def cases() -> list[object]:
     """Return each way to fail in each lane; the jail differs in nothing from the lane process."""
-    quick = [("closes_and_raises", "inproc"), ("closes_and_exits", "process")]
+    quick = [("closes_and_raises", "inproc")]
     lanes = {"inproc": [], "process": [], "jail": [needs_jail]}
     return [
         pytest.param(name, lane, marks=[*marks, *[pytest.mark.slow] * ((name, lane) not in quick)])

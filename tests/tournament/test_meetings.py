@@ -30,6 +30,7 @@ CUP = Tournament("cup", 7, 1, [resolve(bot) for bot in BOTS], STANDARD)
 MEETINGS = (Meeting("uniform", "greedy", 2, 3), Meeting("majority", "uniform", 0, 1))
 
 
+@pytest.mark.slow
 def test_its_games_are_those_of_a_round_robin() -> None:
     """Pair 0 of a meeting that begins with pair 2 is pair 2 of these bots, with its seats."""
     with closing(Store(None)) as store:
@@ -70,6 +71,7 @@ def test_it_is_stored_without_tables_and_read_back(tmp_path: Path) -> None:
     assert [Meeting(*meeting) for meeting in read.meetings] == [*MEETINGS]
 
 
+@pytest.mark.slow
 def test_the_replay_command_names_the_pair_of_the_deal(tmp_path: Path) -> None:
     """It plays the stored game again."""
     tournament = replace(CUP, meetings=MEETINGS)

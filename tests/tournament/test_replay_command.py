@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -127,6 +128,7 @@ def entry(label: str, target: str) -> Entry:
     return replace(resolve("greedy"), target=target, label=label, params={"mode": label})
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(words, words.map(lambda name: f"{name.replace('/', '')}.py"), st.sampled_from(["", "./"]))
 def test_a_command_names_every_bot_that_is_accepted(label: str, file: str, folder: str) -> None:

@@ -44,6 +44,7 @@ from tests.conftest import Arena
 from tests.executors.marked import assert_nothing_is_left, marked, wait_for
 from tests.kills import count_games
 from tests.rogues import rogue
+from tests.tiers import few
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(
@@ -253,7 +254,7 @@ def test_a_scheduler_that_has_gone_is_named() -> None:
         places.look()
 
 
-@pytest.mark.parametrize("words", [(), ("--json",)])
+@pytest.mark.parametrize("words", few([(), ("--json",)]))
 def test_a_cluster_without_sites_cannot_play(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
@@ -283,6 +284,7 @@ bots: [uniform, greedy, majority]
 """
 
 
+@pytest.mark.slow
 def test_a_web_server_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line, whatever answers at the address."""
     monkeypatch.setattr(dask, "_CONNECT", "2s")

@@ -90,6 +90,7 @@ def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     assert len(seen[0][1]) == 3 * 120
 
 
+@pytest.mark.slow
 def test_no_pair_of_two_versions_is_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
         assert league.find("faulty")[0].state == REPLACED
 
 
+@pytest.mark.slow
 def test_bots_that_nobody_has_beaten_meet_one_another(tmp_path: Path) -> None:
     """Their ratings have no upper end; games against the weak would tell nothing of them."""
     with a_league(tmp_path / "club", panel=["uniform", "greedy"]) as league:
@@ -222,6 +224,7 @@ def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
                 league.withdraw(name)
 
 
+@pytest.mark.slow
 def test_a_round_that_was_killed_goes_on(tmp_path: Path) -> None:
     """With the bots that it was planned with, whatever was submitted or withdrawn meanwhile."""
     with a_league(tmp_path / "whole") as league:
@@ -271,6 +274,7 @@ def _can_play(league: League) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_ratings_that_a_kill_has_prevented_are_made_up_for(tmp_path: Path) -> None:
     """Between a round and its ratings."""
     with a_league(tmp_path / "club") as league:
@@ -327,6 +331,7 @@ def test_a_source_that_was_changed_is_not_played(
             play(league)
 
 
+@pytest.mark.slow
 def test_a_league_can_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing in it knows where it is, also in the middle of a round."""
     monkeypatch.setattr(submission, "run_check", accept)
@@ -395,6 +400,7 @@ def test_a_league_needs_a_new_folder_and_a_panel_of_the_arena(tmp_path: Path) ->
         make_league(tmp_path / os.fsdecode(b"\xff"), settings())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few(["cmd:x", "year=2026", "~x", "a (b)"]))
 def test_a_league_may_have_any_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -420,6 +426,7 @@ def test_a_slow_bot_of_the_panel_has_the_cost_of_one(tmp_path: Path) -> None:
     assert slow.cost > 0.1
 
 
+@pytest.mark.slow
 def test_the_document_has_the_spread_and_every_bot(tmp_path: Path) -> None:
     """As plain data."""
     with a_league(tmp_path / "club", panel=["uniform", "greedy", "timing"]) as league:

@@ -51,6 +51,7 @@ def test_a_league_from_its_beginning(club: Arena) -> None:
     assert [line.split()[:2] for line in history[2:]] == [["round", "1"], ["round", "2"]]
 
 
+@pytest.mark.slow
 def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> None:
     """And nothing else on standard output."""
     new = json.loads(club("league", "new", "other", "--lane", "process", "--json").stdout)

@@ -55,6 +55,7 @@ def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "after round 2" in (site / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_league_that_rests_plays_only_for_newcomers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

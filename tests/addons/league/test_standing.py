@@ -18,6 +18,7 @@ SMALL = {
 }
 
 
+@pytest.mark.slow
 def test_a_program_and_the_command_see_one_league(tmp_path: Path) -> None:
     """What one of them does the other one goes on with."""
     club = arena.league(tmp_path / "club", new=SMALL)

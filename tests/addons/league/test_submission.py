@@ -219,6 +219,7 @@ def test_what_is_no_bot_of_a_bounded_size_is_refused(
     assert not (league.folder / "bots").exists() or not [*(league.folder / "bots").iterdir()]
 
 
+@pytest.mark.slow
 def test_a_bot_of_the_arena_is_timed_and_its_parameters_are_tried(league: League) -> None:
     """A slow one has the cost of a slow one; one that cannot be made is refused."""
     assert league.desk.submit("greedy(patience=11)", "fast").cost == 0.1

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
+from tests.tiers import few
 
 STRANGER = '''"""Plays its first legal action, and scores actions so."""
 
@@ -39,6 +40,7 @@ def scored(count, broken):
 """
 
 
+@pytest.mark.slow
 def test_a_probe_keeps_the_opponent_that_it_proves(arena: Arena, tmp_path: Path) -> None:
     """Played again by any number of workers, it wins the same games."""
     done = arena("probe", "greedy", "--pairs", "2", "--seed", "5", "--workers", "1", "--json")
@@ -105,7 +107,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "message"), MISTAKES)
+@pytest.mark.parametrize(("words", "message"), few(MISTAKES, 4, unpack=True))
 def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
     arena: Arena, stranger: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
     assert [path.name for path in tmp_path.iterdir()] == [stranger.name]
 
 
+@pytest.mark.slow
 def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None:
     """It would lose to anybody; the opponent is kept."""
     source = STRANGER.replace("from shown import scored", "").replace("view.legal[0]", "17")

@@ -68,6 +68,7 @@ def test_the_values_are_those_in_the_file(name: str) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_openspiel_says_the_same_of_a_policy() -> None:
     """Of the optimal one that it loses nothing, which makes the value the game's."""
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")

@@ -21,6 +21,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "victim"), CASES)
 def test_a_probe_takes_nine_tenths_of_what_can_be_taken(name: str, victim: Any) -> None:
     """Of what the best response wins, which is known exactly; and never more than that."""

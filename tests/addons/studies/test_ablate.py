@@ -213,6 +213,7 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     assert (document["strongest"], document["weakest"]) == ("majority", "uniform")
 
 
+@pytest.mark.slow
 def test_what_an_earlier_ablation_left_is_named(arena: Arena, tmp_path: Path) -> None:
     """Its runs stay in the folder, and are in neither the table nor the report of the next one."""
     words = ("ablate", "cup.yaml", "--pairs", "1")
@@ -225,6 +226,7 @@ def test_what_an_earlier_ablation_left_is_named(arena: Arena, tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -> None:
     """In the terminal and in the report: the same games, and cities that are too few."""
     (tmp_path / "cup.yaml").write_text(CUP)

@@ -51,6 +51,7 @@ def folder(once: Once, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> Non
     assert not (folder / "run" / FILE).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
     """Every bot agrees with itself, and two of them with each other alike from both sides."""
@@ -246,6 +248,7 @@ def test_what_cannot_be_is_one_line_and_status_2(
     assert not (folder / "other" / FILE).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_replay_has_the_numbers_of_its_game(arena: Arena) -> None:
     """A game of the run, as a page. The page of one seat is refused."""

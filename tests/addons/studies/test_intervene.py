@@ -229,6 +229,7 @@ def test_a_bot_that_plays_otherwise_in_the_same_game_is_refused(tmp_path: Path) 
         intervene(tournament, store, HERE, swaps=4, progress=False)
 
 
+@pytest.mark.slow
 def test_swaps_with_which_a_bot_fails_are_left_out(tmp_path: Path) -> None:
     """They are counted: a fault is not what a card is worth."""
     path = tmp_path / "fails.py"

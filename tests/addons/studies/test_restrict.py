@@ -70,6 +70,7 @@ def played(name: str) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_games_played_one_by_one(arena: Arena) -> None:
     """All versions meet the opponent on the deals of the bot as it is; the keys are the page's."""
     done = arena(*PLAY, *TWO, "--json")
@@ -93,6 +94,7 @@ def test_the_table_is_that_of_games_played_one_by_one(arena: Arena) -> None:
         assert shares == [pytest.approx((now["city"] / games, base["city"] / games), abs=1e-4)]
 
 
+@pytest.mark.slow
 def test_the_same_for_any_number_of_workers(arena: Arena) -> None:
     """As text: a line for each version, and one that says what each restriction is."""
     done = arena(*PLAY, *TWO, "-q")
@@ -122,6 +124,7 @@ def test_a_bot_alone_meets_itself(arena: Arena) -> None:
     assert lines[2].split()[:2] == ["unrestricted", "50.0"]
 
 
+@pytest.mark.slow
 def test_opponents_of_both_kinds_count_alike(arena: Arena) -> None:
     """Those beside the bot, and those of --against."""
     words = ("--pairs", "2", "--workers", "1", "--restrict", "blind", "--json")

@@ -37,6 +37,7 @@ def run(space: Space, score: object, budget: int, seed: int) -> tuple[Search, li
     return search, batches
 
 
+@pytest.mark.slow
 def test_it_finds_the_peak_of_one_parameter_within_its_budget() -> None:
     """In each of some runs; no more pairs are played than there are, and nearly all of them."""
     for seed in range(4):
@@ -55,6 +56,7 @@ def test_it_finds_the_best_choice_and_what_depends_on_it() -> None:
     assert best["patience"] == pytest.approx(0.3, abs=0.12)
 
 
+@pytest.mark.slow
 def test_equal_scores_lead_to_equal_choices() -> None:
     """And another seed to others."""
     first, again, other = (run(ONE, one_peak, 400, seed)[1] for seed in (1, 1, 2))

@@ -24,6 +24,7 @@ def value(parabola: tuple[float, float, float], points: Floats) -> Floats:
     return np.asarray(height + bend * (points[:, 0] - peak) ** 2)
 
 
+@pytest.mark.slow
 def test_intervals_cover_smooth_functions() -> None:
     """Of values, and of differences from one point: at least 93 % of 95 %, and not wide for it."""
     luck = np.random.default_rng(11)

@@ -20,6 +20,7 @@ WEAK = "greedy(patience=1.0)"
 WORDS = ("tune", WEAK, "--param", "patience=3,9", "--against", "majority", "--budget", "112")
 
 
+@pytest.mark.slow
 def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_path: Path) -> None:
     """The second time nothing is played; every line of the first 80 columns is whole."""
     done = arena(*WORDS)

@@ -68,6 +68,7 @@ def start_late(folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(words, cwd=folder, text=True, stdout=pipe, stderr=pipe)
 
 
+@pytest.mark.slow
 def test_its_streams_end_in_order_on_a_busy_machine(tmp_path: Path) -> None:
     """Each is complete, and the command prints no error."""
     server = start_late(tmp_path)
@@ -119,6 +120,7 @@ def test_it_ends_with_a_signal_and_leaves_no_process(
     assert further[1] == "for another browser: the address before has been used\n"
 
 
+@pytest.mark.slow
 def test_a_page_that_leads_to_the_table_is_opened_in_the_browser(tmp_path: Path) -> None:
     """Only the user can read it, it goes with the server, and its address is printed nowhere.
 
@@ -153,6 +155,7 @@ def test_a_page_that_leads_to_the_table_is_opened_in_the_browser(tmp_path: Path)
     assert server.returncode == 0
 
 
+@pytest.mark.slow
 def test_an_address_that_nobody_can_be_told_does_not_harm_who_has_one(tmp_path: Path) -> None:
     """What reads the output may have ended."""
     server = start_command(tmp_path, "table", "--no-browser")

@@ -44,6 +44,7 @@ def records(client: Client) -> list[dict[str, Any]]:
     return [json.loads(line) for line in client.table.records.path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGINT, signal.SIGHUP], 2))
 def test_a_table_that_ends_loses_no_action(tmp_path: Path, number: signal.Signals) -> None:
     """The real command, with kill -9 or Ctrl-C; the next one goes on as if nothing had happened."""

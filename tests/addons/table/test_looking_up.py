@@ -267,6 +267,7 @@ def test_games_of_a_person_are_listed_and_replayed(tmp_path: Path) -> None:
         assert client.ask("api/record?line=5", status=404)
 
 
+@pytest.mark.slow
 def test_a_league_is_listed_without_its_rounds_and_shown(tmp_path: Path) -> None:
     """Its standings and news; a round is a run that can be found; no path of this machine."""
     with a_league(tmp_path / "club", panel=["uniform", "greedy", "timing"]) as league:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from subprocess import Popen
@@ -58,6 +59,7 @@ def end_stranger(stranger: Popen[str]) -> Any:
     return json.loads(out.splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_nobody_finds_the_address_while_it_is_opened(place: Path, user: str) -> None:
     """Every command line and every readable file is looked at; the owner's browser is let in."""
@@ -110,6 +112,7 @@ def test_an_address_and_the_cookie_are_of_no_use_to_another_user(
     assert client.send("GET", path, {})[0].status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
 def test_another_user_holds_no_place_at_the_table(
     client: Client, place: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +130,7 @@ def test_another_user_holds_no_place_at_the_table(
     end_stranger(stranger)
 
 
+@pytest.mark.slow
 def test_where_nobody_knows_whose_connections_are_they_hold_nothing_either(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,15 +163,13 @@ def test_a_request_that_does_not_come_whole_is_given_up(
     monkeypatch.setattr(server, "WHOLE", 0.2)
     with socket.create_connection(("127.0.0.1", client.port)) as one:
         one.sendall(sent)
-        while not is_closed(one):
-            pass
+        until(partial(is_closed, one))
     connection = HTTPConnection("127.0.0.1", client.port, timeout=PATIENCE)
     connection.request("GET", f"{client.root}/api/home", headers=client.headers)
     assert connection.getresponse().read()
     assert connection.sock is not None
     connection.sock.sendall(sent)
-    while not is_closed(connection.sock):
-        pass
+    until(partial(is_closed, connection.sock))
     game = f"api/games/{client.ask('api/games', {'bot': 'greedy', 'begins': 'me'})['id']}"
     stream = client.news(f"{game}/events")
     frame = next(news for news in stream if news["phase"] == "yours")["frames"][-1]
@@ -198,7 +200,7 @@ def test_an_accept_that_fails_is_one_line(
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root can start a program of another user")
-@pytest.mark.parametrize("ending", few(["reset", "close"]))
+@pytest.mark.parametrize("ending", few(["reset", "close"], 0))
 def test_who_closes_his_end_at_once_is_a_stranger_too(
     client: Client, place: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:

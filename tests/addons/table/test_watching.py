@@ -28,6 +28,7 @@ def test_the_game_is_that_of_the_library(client: Client) -> None:
     assert len(seen) > 2
 
 
+@pytest.mark.slow
 def test_with_the_seed_of_a_run_it_is_the_game_of_pair_0(client: Client, results: Path) -> None:
     """In which the first bot has seat 0."""
     number = client.ask("api/watched", {"bots": ["greedy", "uniform"], "seed": 7})["id"]

@@ -83,16 +83,17 @@ def draw(population: list[Mutant], root: Path, count: int, seed: int) -> list[Mu
             break
         text = (root / mutants[0].module).read_text(encoding="utf-8")
         order = Random(address).sample(mutants, len(mutants))
-        drawn += islice((one for one in order if _compiles(changed(one, text))), 1)
+        drawn += islice((one for one in order if _compiles(one, text)), 1)
     return drawn
 
 
-def _compiles(source: str) -> bool:
+def _compiles(mutant: Mutant, text: str) -> bool:
+    """Return whether there is such a mutant: cosmic-ray cannot replace the name in `except a.B`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         try:
-            compile(source, "mutant", "exec", dont_inherit=True)
-        except SyntaxError:
+            compile(changed(mutant, text), "mutant", "exec", dont_inherit=True)
+        except (SyntaxError, AttributeError):
             return False
     return True
 

@@ -29,7 +29,7 @@ _FAST = 10  # games a second, which are shown without a decimal
 
 
 def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: bool) -> None:
-    """Print how many games were played, the standings, changed rules, the forfeits and the folder.
+    """Print how many games were played, what was found, the standings, remarks and the folder.
 
     When nothing else is asked for, the standings are printed where no file has them.
     """
@@ -37,6 +37,7 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
         return
     if not quiet:
         say(count_games(outcome))
+        say(*filter(None, [outcome.sentence]))
     say(*outcome.lines())
     if quiet:
         return

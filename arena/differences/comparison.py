@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from arena.differences.paired import PairedGames, make_paired_games
 from arena.differences.verdict import count_observations, make_claim, make_sentence, name_value
-from arena.entries.entry import Entry
-from arena.entries.resolve import default_lane
-from arena.entries.spec import default_label, parse
 from arena.errors import arena_command, counted, cut, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
@@ -26,7 +23,7 @@ from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
-from arena.tournament.replay_command import common_options
+from arena.tournament.replay_command import common_options, name_bots
 from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
@@ -227,30 +224,14 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     """
     if stop.season or tournament.max_faults != MAX_FAULTS:
         return ""
-    if any(entry.is_code or entry.needs for entry in tournament.entries):
+    if (found := name_bots(tournament.entries)) is None:
         return ""
-    if (lane := _lane_option(tournament.entries)) is None:
-        return ""
-    named = [(entry.target, entry.params) for entry in tournament.entries]
-    specs = [entry.spec for entry in tournament.entries]
-    for number, label in enumerate(tournament.labels):
-        if label != default_label(*named[number]):
-            specs[number] = f"{label}={specs[number]}"
-    if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
-        return ""
+    specs, lane = found
     words = [word for spec in specs[2:] for word in ("--against", spec)]
     for option in _OPTIONS:
         words += [f"--{option}", f"{getattr(stop, option):.12g}"]
     words += ["--max-pairs", str(stop.max_pairs), *common_options(tournament)]
     return arena_command("compare", specs[:2], words + lane)
-
-
-def _lane_option(entries: Sequence[Entry]) -> list[str] | None:
-    """Return the words that give all bots their lanes, None where no words do."""
-    lanes = [entry.lane for entry in entries]
-    if lanes == [default_lane(entry.target) for entry in entries]:
-        return []
-    return ["--lane", lanes[0]] if len({*lanes}) == 1 else None
 
 
 def comparison_writers(comparison: SprtResult) -> Mapping[str, Writer]:

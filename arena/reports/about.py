@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
@@ -74,7 +74,7 @@ def with_glossary(report: Report) -> Report:
     caption = "What every figure says"
     glossary = Table("glossary", caption, _GLOSSARY_COLUMNS, [*rows.values()])
     section = Section("glossary", "Glossary", [Text([text]), glossary])
-    return Report(report.title, report.summary, [*report.sections, section])
+    return replace(report, sections=[*report.sections, section])
 
 
 @dataclass(frozen=True)

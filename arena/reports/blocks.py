@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from arena.errors import escape
+from arena.reports.ladder import Opening
 from arena.statistics.wording import join_ends, write_chance
 from arena.store.html_page import GENERATOR
 from arena.tables.table_columns import Column, Kind
@@ -122,12 +123,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report, of one run or of several; `home` is the page that links to it, if any."""
+    """A whole report, of one run or of several; `home` is the page that links to it, if any.
+
+    With an `opening` the page begins with it, and the first section with the summary.
+    """
 
     title: str
     summary: Sequence[str]
     sections: Sequence[Section]
     home: str = ""
+    opening: Opening | None = None
 
     @property
     def blocks(self) -> Iterator[Block]:

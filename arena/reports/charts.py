@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 Spec: TypeAlias = dict[str, Any]
 
 WIN_COLOURS: Mapping[str, str] = {
-    "City": "#b37400",
-    "points": "#004d80",
-    "tie-break": "#3793cc",
-    "forfeit": "#7b8590",
+    "City": "#b86e00",
+    "points": "#0b4f86",
+    "tie-break": "#3a93cb",
+    "forfeit": "#6f7882",
 }
 """The colour of each win type.
 
@@ -35,6 +35,8 @@ STEP = 24
 
 MOST_BOTS = 40
 """The most bots in a chart, the first of the standings: more rows would be illegible."""
+
+_SELDOM = {"draws", "forfeit_wins", "forfeits"}
 
 ALL = "all bots "
 """The name of all bots together in tables and choices; no label ends with a space."""
@@ -112,9 +114,14 @@ def frame_table(
 ) -> Table:
     """Return a table of a frame's rows, named as its file; `columns` are the columns shown.
 
-    Rows beyond the page's limit are only in the file.
+    Rows beyond the page's limit are only in the file, as are columns of draws and forfeits where
+    there were none.
     """
-    shown = columns or table.shown
+    shown = [
+        column
+        for column in columns or table.shown
+        if column.name not in _SELDOM or frame[column.name].any()
+    ]
     rows = plain_rows(frame.iloc[:MOST_ROWS], [column.name for column in shown])
     name, note = table.file.removesuffix(".csv"), note_of(len(frame), table.file)
     return Table(name, caption, shown, rows, note=note, folded=folded)

@@ -126,7 +126,12 @@ _PACKAGE = "vl-convert-python"
 _SCRIPTS = tuple(
     f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report", "profiles")
 )
-_STYLES = (*STYLES, "arena.reports/report.css", "arena.reports/profiles.css")
+_STYLES = (
+    *STYLES,
+    "arena.reports/report.css",
+    "arena.reports/ladder.css",
+    "arena.reports/profiles.css",
+)
 
 
 def to_html(report: Report) -> str:

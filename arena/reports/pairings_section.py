@@ -161,7 +161,7 @@ def pairings_section(
     with the bot first that is ranked higher.
     """
     blocks = [*_scores(table, labels, findings), *_verdicts(verdicts, labels)]
-    return Section("pairings", "Head to head", blocks)
+    return Section("pairings", "Against whom", blocks)
 
 
 def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> Iterator[Block]:

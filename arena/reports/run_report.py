@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from arena.differences.difference_headline import find_compared
 from arena.differences.profiles import Files
-from arena.errors import counted
+from arena.errors import arena_command, counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.comparison_sections import comparison_sections
@@ -26,8 +26,9 @@ from arena.reports.games import (
     replay_id,
 )
 from arena.reports.html import find_lack, to_html
+from arena.reports.ladder import Forfeiting, Opening, make_ladder
 from arena.reports.pairings_section import pairings_section
-from arena.reports.profiles_section import profiles_section
+from arena.reports.profiles_section import profile_links, profiles_section
 from arena.reports.seat_section import rate_prefixes, seats_section, takes_section
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import (
@@ -44,11 +45,11 @@ from arena.store.listed_games import GameList
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tables.findings import describe_seat
-from arena.tables.headline import describe_run
+from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
 from arena.tables.rated_lists import RatedLists, find_labels
 from arena.tables.table_columns import Column
-from arena.tournament.replay_command import replay_commands
+from arena.tournament.replay_command import name_bots, replay_commands
 from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
@@ -56,6 +57,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+_REASON = 60  # characters of why a bot forfeits
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
 _OPEN = (
     "What is sure holds at any number of games. All else may turn around with the games that are "
@@ -80,7 +82,11 @@ def make_report(
     """
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
     title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
-    return with_glossary(Report(title, [*_summary(tournament, files, state)], [*made.all()]))
+    sections, summary = [*made.all()], [*_summary(tournament, files, state)]
+    opening = None
+    if files.counts.total and not files.tables.comparison:
+        opening = made.opening(summary, state)
+    return with_glossary(Report(title, summary, sections, opening=opening))
 
 
 def _name_run(tournament: Tournament) -> str:
@@ -101,8 +107,8 @@ def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
     if games and files.tables.comparison:
         yield " ".join(find_compared(files.tables.comparison, finished=not state).sentences())
     elif games:
-        found = describe_run(tournament, files.tables, files.counts, finished=not state)
-        yield " ".join(found)
+        found = headline_of(tournament, files.tables, files.counts, finished=not state)
+        yield " ".join(found.sentences())
         if state:
             yield _OPEN
     if changed := describe_changes(tournament.rules):
@@ -125,6 +131,25 @@ def _format(tournament: Tournament) -> str:
     return f"{kind}, until there is a result" if tournament.stop else kind
 
 
+def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
+    """Return what to do next in words, and its command; both are empty if no words name the bots.
+
+    Two first bots that are not apart are compared; else the first one is challenged.
+    """
+    top = found.top
+    if top is None:
+        return "", ""
+    is_apart = top.verdict.word == "apart"
+    labels = [top.bot] if is_apart else [top.bot, top.second]
+    named = name_bots([tournament.by_label[label] for label in labels])
+    if named is None or tournament.rules.changes():
+        return "", ""
+    specs, lane = named
+    if is_apart:
+        return "Challenge the first", arena_command("play", ["./my_bot.py", *specs], lane)
+    return "Settle first place", arena_command("compare", specs, lane)
+
+
 class _Sections:
     """Makes the sections of one run's report."""
 
@@ -144,6 +169,7 @@ class _Sections:
         self.labels: list[str] = files.tables.standings["bot"].tolist()
         self.faults = choose_faults(self._read_faults())
         self.margins = [Margin(*row) for row in store.count_margins()]
+        self.ids: Collection[str] = ()  # of the games that have a replay on the page
 
     def all(self) -> Iterator[Section]:
         """Yield the sections in order, without the glossary."""
@@ -151,21 +177,23 @@ class _Sections:
         picks = [*self._picks()]
         telling = find_telling(picks, wins.turns_of, self.tournament, self.labels)
         games, ids = games_section(self.tournament, self.store, [*picks, *telling.picks])
+        self.ids = ids
         if comparison := self.files.tables.comparison:
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
-        yield pairings_section(tables.head_to_head, tables.verdicts, self.labels, tables.findings)
         of_bots = telling.games(ids)
         pairings = self.tournament.pairings
-        yield profiles_section(pairings, self.files, self.judged, of_bots)
         blocks = [
             *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
             *source_blocks(wins.wins_by_source, self.labels),
             *margin_blocks(self.margins, pairings, self.labels),
         ]
         yield wins_section(blocks)
+        yield pairings_section(tables.head_to_head, tables.verdicts, self.labels, tables.findings)
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
+        yield games
+        yield profiles_section(pairings, self.files, self.judged, of_bots)
         names = [replay_id(self._place(shown)) for shown in self.faults]
         yield faults_section(
             self.files.counts.faults,
@@ -175,9 +203,44 @@ class _Sections:
             self.timings,
             [name if name in ids else None for name in names],
         )
-        yield games
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+
+    def opening(self, summary: Sequence[str], state: str) -> Opening:
+        """Return the first screen; `state` says how much of an unfinished run has been played.
+
+        The sentences of the `summary` that it does not contain are shown with the standings.
+        """
+        tournament, tables, counts = self.tournament, self.files.tables, self.files.counts
+        found = headline_of(tournament, tables, counts, finished=not state)
+        bots = counted(len(tables.standings), "bot")
+        extent = state or counted(counts.total, "game")
+        return Opening(
+            f"{tournament.name} · {bots} · {extent}",
+            found.sentence(),
+            [*filter(None, (text.removeprefix(found.sentence()).strip() for text in summary))],
+            make_ladder(tables.standings, tables.verdicts, profile_links(self.labels)),
+            [*self._forfeiting()],
+            *suggest_next(tournament, found),
+        )
+
+    def _forfeiting(self) -> Iterator[Forfeiting]:
+        """Yield the bots that forfeited games, who forfeited most first, with their first fault."""
+        of = dict(zip(self.labels, self.files.tables.standings["forfeits"].tolist(), strict=True))
+        games = dict(zip(self.labels, self.files.tables.standings["games"].tolist(), strict=True))
+        first = {shown.guilty: shown for shown in reversed(self.faults)}
+        command = replay_commands(self.tournament)
+        for label in sorted(filter(of.get, self.labels), key=lambda label: -of[label]):
+            said = f"forfeits {of[label]:,} of {counted(games[label], 'game')}"
+            shown = first.get(label)
+            if shown is None:
+                yield Forfeiting(label, said, "faults", "")
+                continue
+            reason = shown.message.splitlines()[0] if shown.message else ""
+            said += f": {': '.join(filter(None, [shown.kind, cut(reason, _REASON)]))}"
+            name = replay_id(self._place(shown))
+            link = name if name in self.ids else "faults"
+            yield Forfeiting(label, said, link, command(shown.fixture))
 
     def _progress(self) -> dict[int, dict[str, Estimate]]:
         counts = self.files.counts

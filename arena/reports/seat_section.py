@@ -302,7 +302,7 @@ _TAKE_TIPS: list[Spec] = [
     *tips(("cards", "Cards"), ("gain", "Points gained"), ("lead", "Lead gained"), form=".2f"),
 ]
 _ROUNDS = {"domain": [f"round {n}" for n in "1234"]}
-_ROUND_COLOURS = {"range": ["#3793cc", "#b37400", "#004d80", "#b0558a"]}
+_ROUND_COLOURS = {"range": ["#3a93cb", "#b86e00", "#0b4f86", "#b0558a"]}
 _TAKE_FIELDS = {
     "bot": "bot",
     "card": "card",

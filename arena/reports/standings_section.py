@@ -52,7 +52,7 @@ def standings_section(
 ) -> Section:
     """Return the standings as a chart of intervals and a table, and the chart of leads."""
     blocks = [*_blocks(standings, _of_neighbours(verdicts), findings, timings)]
-    return Section("standings", "Standings", blocks)
+    return Section("standings", "How surely", blocks)
 
 
 def _blocks(

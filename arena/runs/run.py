@@ -43,7 +43,7 @@ class Outcome:
 
     `progress` has the pairs of each pairing, and their scores if the run had several rounds; `out`
     has the faults of bots that had too many, as text by label; `timings` are by label. `comparison`
-    is set if the run is a comparison.
+    is set if the run is a comparison, and `sentence` is its finding, the first one of its report.
     """
 
     standings: pd.DataFrame
@@ -55,6 +55,7 @@ class Outcome:
     seconds: float
     timings: Mapping[str, Timing]
     comparison: SprtResult | None = None
+    sentence: str = ""
 
     def lines(self) -> Iterator[str]:
         """Return the standings as lines of text."""
@@ -366,13 +367,18 @@ class _Run:
 
     def outcome(self, files: Files, seconds: float) -> Outcome:
         """Return the result of the run, with these files and seconds."""
+        from arena.tables.headline import headline_of
+
+        found = files.tables.comparison
+        headline = headline_of(self.tournament, files.tables, files.counts, finished=True)
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         return Outcome(
             files.tables.standings,
             files.tables.findings,
             *own,
             self.timings,
-            files.tables.comparison,
+            found,
+            found.sentence if found else headline.sentence() if files.counts.total else "",
         )
 
 

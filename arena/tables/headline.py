@@ -73,7 +73,8 @@ class Headline:
     neighbours whether they were told apart. `misfits` is the number of the `tested` pairings whose
     score differs from the expected one. `groups` are the first bots of the connected components of
     the graph of games; with several components `top` is None. `goal` are lines on whether the run
-    has reached its goal, and `left_out` the bots that were not judged.
+    has reached its goal, and `left_out` the bots that were not judged. The first `ahead` bots are
+    the fewest of which each is apart from all bots below them; 0 if there are none.
     """
 
     order: Sequence[str]
@@ -85,14 +86,38 @@ class Headline:
     share: Share | None = None
     goal: Sequence[str] = ()
     left_out: Sequence[str] = ()
+    ahead: int = 0
 
-    def sentences(self) -> Iterator[str]:
-        """Yield the sentences, the most important one first."""
+    def sentence(self) -> str:
+        """Return the finding as one sentence of 25 words at most.
+
+        What it says of groups of bots is so for every two of them: these verdicts hold all at once.
+        """
         if self.share:
             bot, opponents, share = self.share
             points = f"of the points against {counted(opponents, 'opponent')}"
-            yield f"{bot} scores {write_estimate(share, '.1%')} {points}."
-        yield from self._say_top()
+            return f"{bot} scores {write_estimate(share, '.1%')} {points}."
+        if self.groups:
+            return (
+                f"{len(self.groups)} groups of bots never met, those of {name_some(self.groups)}: "
+                "nobody is the strongest of all."
+            )
+        if not self.top:
+            who = f"Only {self.order[0]}" if self.order else "No bot"
+            return f"{who} can be judged, so nobody is called the stronger one."
+        return say_order(self.order, self.top.verdict.word, self.ahead)
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the sentences, the most important one first."""
+        yield self.sentence()
+        yield from self.details()
+
+    def details(self) -> Iterator[str]:
+        """Yield the sentences behind the first one: by how much, how surely, and what is left."""
+        if self.top:
+            if self.share:
+                yield say_order(self.order, self.top.verdict.word, self.ahead)
+            yield from _say_top(self.top, len(self.order), is_costed=not self.goal)
         if self.top and len(self.order) > 2:
             yield f"Apart: {self._count_apart()}."
         if self.goal:
@@ -103,20 +128,6 @@ class Headline:
             its = "its" if len(self.left_out) == 1 else "their"
             yield f"Left out, because of faults in {its} games: {name_some(self.left_out)}."
 
-    def _say_top(self) -> Iterator[str]:
-        if self.groups:
-            yield (
-                f"{len(self.groups)} groups of bots never met, those of {name_some(self.groups)}: "
-                "nobody is the strongest of all."
-            )
-        elif not self.top:
-            who = f"Only {self.order[0]}" if self.order else "No bot"
-            yield f"{who} can be judged, so nobody is called the stronger one."
-        elif self.top.apart:
-            yield _say_strongest(self.top, len(self.order))
-        else:
-            yield from _say_leader(self.top, len(self.order), is_costed=not self.goal)
-
     def _count_apart(self) -> str:
         apart, neighbours = sum(self.apart), len(self.apart)
         if apart == neighbours:
@@ -124,26 +135,52 @@ class Headline:
         return f"{apart or 'none'} of {neighbours:,} neighbours"
 
 
-def _say_strongest(top: Top, bots: int) -> str:
-    if bots == 2:
-        return f"{top.bot} is stronger than {top.second}: {_write_verdict(top.verdict)}."
-    lead = _write_verdict(top.verdict, f" over {top.second}")
-    return f"{top.bot} is the strongest: {lead}."
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def _say_leader(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
-    """Yield the sentences on a first bot that is not significantly the strongest."""
-    lead, leans = _write_verdict(top.verdict), top.verdict.word == "leans"
-    if bots == 2 and leans:
-        yield f"{top.bot} is probably stronger than {top.second}: {lead}."
-    elif bots == 2:
-        yield f"{top.bot} and {top.second} are not told apart: the first one leads by {lead}."
-    else:
+def say_order(order: Sequence[str], word: str, ahead: int) -> str:
+    """Return what is sure of the order of some bots, of which `word` is the first verdict.
+
+    >>> say_order(["ann", "bob"], "apart", 1)
+    'ann is stronger than bob.'
+    >>> say_order(["ann", "bob", "cid", "dan"], "leans", 2)
+    'ann is first, but only leans ahead of bob; the top two are told apart from the other two.'
+    """
+    first, second, *others = order
+    if not others:
+        return {
+            "apart": f"{first} is stronger than {second}.",
+            "leans": f"{first} is probably stronger than {second}, but not surely.",
+            "open": f"{first} and {second} are not told apart.",
+        }[word]
+    if ahead == 1:
+        all_others = "both" if len(order) == 3 else f"all {_number(len(order) - 1)}"
+        return f"{first} is the strongest, told apart from {all_others} others."
+    said = {
+        "apart": f"{first} is ahead of {second}, but not told apart from all others",
+        "leans": f"{first} is first, but only leans ahead of {second}",
+        "open": f"{first} is first, but not told apart from {second}",
+    }[word]
+    if not ahead:
+        return f"{said}."
+    rest = order[ahead:]
+    below = rest[0] if len(rest) == 1 else f"the other {_number(len(rest))}"
+    return f"{said}; the top {_number(ahead)} are told apart from {below}."
+
+
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+
+
+def _say_top(top: Top, bots: int, *, is_costed: bool) -> Iterator[str]:
+    """Yield the sentences on the lead of the first bot, and what would settle it."""
+    if bots > 2 and not top.apart:
         chance = write_chance(top.chance)
         rivals = f": {name_some(top.rivals)} may be, too" if top.rivals else ""
-        yield f"{top.bot} is first, and the strongest with a probability of {chance}{rivals}."
-        yield f"Its lead over {top.second} is {lead}."
-    if is_costed and top.times:
+        yield f"{top.bot} is the strongest with a probability of {chance}{rivals}."
+    lead, likely = write_lead(Estimate(*top.verdict[:3])), write_chance(top.verdict.likely)
+    yield f"{top.bot} leads {top.second} by {lead}, probability {likely}."
+    if is_costed and top.times and not top.apart:
         yield _say_times(top.times)
 
 
@@ -160,11 +197,6 @@ def _say_times(times: tuple[float, float]) -> str:
     if times[0] > _MOST_TIMES:
         named = f"more than {_MOST_TIMES}"
     return f"With 90 % probability {named} times as many games tell these two apart."
-
-
-def _write_verdict(verdict: Verdict, over: str = "") -> str:
-    lead = write_lead(Estimate(*verdict[:3]))
-    return f"{lead}{over}, probability {write_chance(verdict.likely)}"
 
 
 def _join_goal(lines: Sequence[str]) -> str:
@@ -190,16 +222,26 @@ def find_headline(
     order = field.in_order()
     words = [field.verdict(*two) for two in pairwise(order)]
     groups = field.groups
+    top = _find_top(field, order) if len(order) > 1 == len(groups) else None
     return Headline(
         order,
-        _find_top(field, order) if len(order) > 1 == len(groups) else None,
+        top,
         [verdict is not None and verdict.word == "apart" for verdict in words],
         *misfits,
         [min(group, key=order.index) for group in groups] if len(groups) > 1 else [],
         _find_share(field, challenger) if challenger in field.numbers else None,
         goal,
         left_out,
+        _count_ahead(field, order) if top else 0,
     )
+
+
+def _count_ahead(field: Field, order: Sequence[str]) -> int:
+    """Return the least number of first bots that are apart from every bot below; 0 for none."""
+    numbers = [field.numbers[label] for label in order]
+    apart = field.verdicts.apart[np.ix_(numbers, numbers)]
+    splits = range(1, len(order))
+    return next((count for count in splits if apart[:count, count:].all()), 0)
 
 
 def _find_top(field: Field, order: Sequence[str]) -> Top:
@@ -227,24 +269,21 @@ def _find_share(field: Field, label: str | None) -> Share | None:
     return Share(label or "", len(own), share)
 
 
-def describe_run(
+def headline_of(
     tournament: Tournament, tables: Tables, counts: Counts, *, finished: bool
-) -> Iterator[str]:
-    """Yield the headline of a run other than a comparison, a sentence each.
-
-    `counts` are its games, and `finished` says whether these are all.
-    """
+) -> Headline:
+    """Return the findings on the bots of a run other than a comparison."""
     found, field = tables.findings, tables.judged
     unrated = find_unrated(tournament.pairings, counts.finished)
     out = sorted(find_out(tournament.pairings, counts.faults, tournament.max_faults))
     challengers = tournament.labels[: -tournament.panel] if tournament.panel else []
-    yield from find_headline(
+    return find_headline(
         field,
         (len(found.misfits), found.tested),
         challengers[0] if len(challengers) == 1 and not tournament.stop else None,
         _describe_goal(tournament, counts, out, unrated) if finished else (),
         [label for label in tables.standings["bot"] if label not in field.numbers],
-    ).sentences()
+    )
 
 
 def _describe_goal(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from arena.entries.entry import Entry
-from arena.entries.spec import OBJECT, default_label
+from arena.entries.resolve import default_lane
+from arena.entries.spec import OBJECT, default_label, parse
 from arena.errors import arena_command
 from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
@@ -45,6 +46,28 @@ def replay_commands(tournament: Tournament) -> Command:
         return arena_command("game", [entries[label].spec for label in labels], words)
 
     return command
+
+
+def name_bots(entries: Sequence[Entry]) -> tuple[list[str], list[str]] | None:
+    """Return the specs of some bots and the options of their lane, None where no words name them.
+
+    A bot of the calling program has no words, nor has one with other files that it needs.
+    """
+    if any(entry.is_code or entry.needs or entry.restriction for entry in entries):
+        return None
+    named = [(entry.target, entry.params) for entry in entries]
+    specs = [
+        entry.spec
+        if entry.label == default_label(entry.target, entry.params)
+        else f"{entry.label}={entry.spec}"
+        for entry in entries
+    ]
+    if [parse(spec)[1:] for spec in specs] != named:  # a config can give other labels
+        return None
+    lanes = [entry.lane for entry in entries]
+    if lanes == [default_lane(entry.target) for entry in entries]:
+        return specs, []
+    return (specs, ["--lane", lanes[0]]) if len({*lanes}) == 1 else None
 
 
 def common_options(tournament: Tournament) -> list[str]:

@@ -87,7 +87,7 @@ def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
-        *("standings", "pairings", "profiles", "wins", "takes", "seats", "faults", "games", "run"),
+        *("standings", "wins", "pairings", "takes", "seats", "games", "profiles", "faults", "run"),
         "glossary",
     ]
 
@@ -403,9 +403,9 @@ FORMS = {
     "comparison of two": cup(["a", "b"], 2, stop=Sprt(0, 30, 0.05, 0.05, 20)),
     "comparison": cup(["a", "b", "c"], 2, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20)),
 }
-FIRST = "a is first, and the strongest with a probability of "
+FIRST = "a is "
 HEADLINES = {
-    "one pair": "a and b are not told apart: the first one leads by ",
+    "one pair": "a and b are not told apart. a leads b by ",
     "forfeits only": "No bot can be judged, so nobody is called the stronger one. Left out, ",
     "no rated bot": "No bot can be judged, so nobody is called the stronger one. Left out, ",
     "gauntlet": FIRST,
@@ -468,7 +468,7 @@ def test_a_single_game_has_a_report_too() -> None:
     games = [next(whole.games_of(0))]
     one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
     made, _ = report_of(two, one)
-    assert made.summary[0].startswith("b and a are not told apart: ")
+    assert made.summary[0].startswith("b and a are not told apart. ")
     assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
 

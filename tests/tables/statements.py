@@ -74,7 +74,7 @@ _RATED = re.compile(rf"(\S+) has ({_NUMBER}) \(({_NUMBER})\.\.({_NUMBER})\)")
 _WORDS = {
     "is stronger than": "apart",
     "is weaker than": "apart",
-    "is the strongest:": "apart",
+    "is the strongest, told apart": "apart",
     "is probably stronger than": "leans",
     "not told apart": "open",
 }
@@ -381,7 +381,7 @@ class Statements:
         named = self._name(sentence, has_numbers=has_numbers)
         if "eat 0" in sentence or (len(named) != 2 and not has_numbers):  # what a seat is worth
             return
-        if "is first, and the strongest" in sentence:
+        if "is the strongest with a probability" in sentence:
             self.add("first", named[:1], f"{chances[0][1]} %", source)
             return
         assert len(named) == 2, f"whose lead is it? {sentence!r} ({source})"

@@ -52,14 +52,17 @@ def times(five: Sequence[int], factor: float) -> tuple[int, int, int, int, int]:
 
 def test_of_two_bots_the_stronger_one_is_named_with_its_lead() -> None:
     """As it is apart, probable or open; the probability is never said to be 1."""
-    (said,) = headline_of({("a", "b"): UP}).sentences()
-    assert said.startswith("a is stronger than b: +186 Elo (")
-    assert said.endswith("..246), probability above 99.9 %.")
-    said, more = headline_of({("a", "b"): (2, 0, 20, 0, 9)}).sentences()
-    assert said.startswith("a is probably stronger than b: +77 Elo (")
+    said, lead = headline_of({("a", "b"): UP}).sentences()
+    assert said == "a is stronger than b."
+    assert lead.startswith("a leads b by +186 Elo (")
+    assert lead.endswith("..246), probability above 99.9 %.")
+    said, lead, more = headline_of({("a", "b"): (2, 0, 20, 0, 9)}).sentences()
+    assert said == "a is probably stronger than b, but not surely."
+    assert lead.startswith("a leads b by +77 Elo (")
     assert more.endswith(" times as many games tell these two apart.")
-    said, _ = headline_of({("a", "b"): EVEN}).sentences()
-    assert said.startswith("b and a are not told apart: the first one leads by +4 Elo (-")
+    said, lead, _ = headline_of({("a", "b"): EVEN}).sentences()
+    assert said == "b and a are not told apart."
+    assert lead.startswith("b leads a by +4 Elo (-")
 
 
 def test_the_strongest_of_three_leads_all_others() -> None:
@@ -68,10 +71,11 @@ def test_the_strongest_of_three_leads_all_others() -> None:
     found = headline_of(met)
     assert found.top
     assert (found.order[0], found.top.apart, [*found.apart]) == ("a", True, [True, False])
-    first, second = found.sentences()
+    first, second, third = found.sentences()
     lead = write_lead(Estimate(*found.top.verdict[:3]))
-    assert first == f"a is the strongest: {lead} over c, probability above 99.9 %."
-    assert second == "Apart: 1 of 2 neighbours."
+    assert first == "a is the strongest, told apart from both others."
+    assert second == f"a leads c by {lead}, probability above 99.9 %."
+    assert third == "Apart: 1 of 2 neighbours."
 
 
 def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
@@ -83,10 +87,9 @@ def test_a_first_bot_with_rivals_is_not_called_the_strongest() -> None:
     said = [*found.sentences()]
     chance = f"{100 * round(found.top.chance, 3):.1f} %"
     assert 0.5 < found.top.chance < 0.6
-    assert (
-        said[0] == f"b is first, and the strongest with a probability of {chance}: a may be, too."
-    )
-    assert said[1].startswith("Its lead over a is +")
+    assert said[0] == "b is first, but not told apart from a; the top two are told apart from c."
+    assert said[1] == f"b is the strongest with a probability of {chance}: a may be, too."
+    assert said[2].startswith("b leads a by +")
     assert said[-1] == "Apart: 1 of 2 neighbours."
 
 
@@ -103,13 +106,13 @@ def test_a_bot_that_is_hardly_ever_the_strongest_is_no_rival() -> None:
 def test_an_unbeaten_bot_has_a_lead_without_an_upper_end() -> None:
     """And is apart after six pairs."""
     for pairs, said in (
-        (4, "a is probably stronger than b: at least"),
-        (6, "a is stronger than b"),
+        (4, "a is probably stronger than b, but not surely. a leads b by at least"),
+        (6, "a is stronger than b. a leads b by at least"),
     ):
         found = headline_of({("a", "b"): (0, 0, 0, 0, pairs)})
         assert found.top
         assert found.top.verdict.high == math.inf
-        assert next(found.sentences()).startswith(said)
+        assert " ".join(found.sentences()).startswith(said)
 
 
 def test_groups_that_never_met_have_no_strongest_bot() -> None:
@@ -144,14 +147,16 @@ def test_the_only_challenger_of_a_gauntlet_has_its_score() -> None:
 
 
 LEAD = Verdict(77.0, 61.4, 92.6, 0.99994, "apart")
-HEADLINE = Headline(["a", "b", "c"], Top("a", "b", LEAD, 0.9999, [], True, None), [True] * 2, 4, 6)
+TOP = Top("a", "b", LEAD, 0.9999, [], True, None)
+HEADLINE = Headline(["a", "b", "c"], TOP, [True] * 2, 4, 6, ahead=1)
 
 
 def test_a_headline_reads_as_a_person_would_say_it() -> None:
     """All of its parts."""
-    strongest = "a is the strongest: +77 Elo (61..93) over b, probability above 99.9 %."
+    lead = "a leads b by +77 Elo (61..93), probability above 99.9 %."
+    strongest = "a is the strongest, told apart from both others."
     assert " ".join(HEADLINE.sentences()) == (
-        f"{strongest} Apart: all neighbours. Not as Elo says: 4 of 6 pairings."
+        f"{strongest} {lead} Apart: all neighbours. Not as Elo says: 4 of 6 pairings."
     )
     goal = ["not resolved after 9 pairs, with 5 at most in a pairing:", "  x", "  y"]
     share = Share("c", 2, Estimate(0.5, 0.4, 0.6))
@@ -159,6 +164,7 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
     assert [*more.sentences()] == [
         "c scores 50.0 % (40.0..60.0) of the points against 2 opponents.",
         strongest,
+        lead,
         "Apart: all neighbours.",
         "Not resolved after 9 pairs, with 5 at most in a pairing: x; y.",
         "Left out, because of faults in its games: d.",
@@ -184,7 +190,7 @@ def test_the_cost_of_an_answer_is_said_as_a_range() -> None:
     assert top
     for times, words in (((1.0, 2.34), "1 to 2.3"), ((3.0, math.inf), "3 to more than 100")):
         said = [*replace(HEADLINE, top=top._replace(apart=False, times=times)).sentences()]
-        assert said[2] == f"With 90 % probability {words} times as many games tell these two apart."
+        assert said[3] == f"With 90 % probability {words} times as many games tell these two apart."
     goal = replace(HEADLINE, top=top._replace(apart=False, times=(1.0, 2.0)), goal=["open: x"])
     assert not any("as many games" in text for text in goal.sentences())
 

@@ -49,8 +49,8 @@
 
   // The colours of the specifications in the dark: each has a contrast of 3 at least there, too.
   const IN_THE_DARK = {
-    "#0072b2": "#4aa3dc", "#d55e00": "#ff8a3d", "#6f7882": "#9aa4b0", "#b37400": "#e69f00",
-    "#004d80": "#2f88bd", "#3793cc": "#8fd0f5", "#7b8590": "#8c959f", "#b0558a": "#d98cb9",
+    "#0072b2": "#4aa3dc", "#d55e00": "#ff8a3d", "#6f7882": "#9aa4b0", "#b86e00": "#eba32d",
+    "#0b4f86": "#3f92d2", "#3a93cb": "#9ad6f5", "#b0558a": "#d98cb9",
   };
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const figures = [...document.querySelectorAll("figure.chart")];

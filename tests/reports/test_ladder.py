@@ -1,0 +1,172 @@
+"""The first screen of a report: a sentence, a row for each bot, and what to do next."""
+
+from __future__ import annotations
+
+import math
+import re
+from html import unescape
+
+import pytest
+
+from arena.lanes.faults import Fault
+from arena.reports.blocks import Report
+from arena.reports.html import to_html
+from arena.reports.ladder import ENDINGS, Ladder
+from arena.reports.run_report import make_report, suggest_next
+from arena.tables.headline import headline_of, say_order
+from arena.tables.summary import plain_rows
+from engine import Rules
+from tests.reports.runs import cup, make_store, report_of
+from tests.tiers import few
+
+TWELVE = cup([f"bot_{letter}" for letter in "abcdefghijkl"], 4)
+
+
+def ladder_of(report: Report) -> Ladder:
+    """Return the rows of the first screen."""
+    assert report.opening
+    return report.opening.ladder
+
+
+def first_screen(report: Report) -> str:
+    """Return the text of the first screen and of the contents, without what a sign hides."""
+    page = to_html(report)
+    body = page[page.index('<div class="hero">') : page.index("<main")]
+    shown = re.sub(r"<(title|details|style).*?</\1>", " ", body, flags=re.S)
+    return unescape(re.sub(r"<[^>]*>", " ", shown))
+
+
+def test_a_row_says_what_the_standings_say() -> None:
+    """Rank, Elo and score; the parts of the bar are the games, wins first, and fill it."""
+    report, files = report_of(TWELVE, make_store(TWELVE))
+    rungs = ladder_of(report).rungs
+    rows = plain_rows(files.tables.standings)
+    assert [rung.bot for rung in rungs] == [row["bot"] for row in rows]
+    for rung, row in zip(rungs, rows, strict=True):
+        assert (rung.rank, rung.elo, rung.score) == (row["rank"], f"{row['elo']:.0f}", row["score"])
+        games = {part.shape: round(part.width * row["games"] / 100, 1) for part in rung.parts}
+        wins = {f"{kind}-won": row[column] for kind, (_, column, _) in ENDINGS.items()}
+        losses = {f"{kind}-lost": row[column] for kind, (_, _, column) in ENDINGS.items()}
+        asked = {**wins, "draw": row["draws"], **losses}
+        assert games == {shape: count for shape, count in asked.items() if count}
+        ends = [0.0, *(part.start + part.width for part in rung.parts)]
+        starts = [*(part.start for part in rung.parts), 100.0]
+        assert starts == pytest.approx(ends, abs=0.01)
+        assert rung.low <= rung.dot <= rung.high
+
+
+def test_losses_come_in_the_opposite_order_of_wins() -> None:
+    """So what the wins of a bot end with stands beside the losses of that kind."""
+    report, _ = report_of(TWELVE, make_store(TWELVE))
+    for rung in ladder_of(report).rungs:
+        won = [part.shape.removesuffix("-won") for part in rung.parts if "-won" in part.shape]
+        lost = [part.shape.removesuffix("-lost") for part in rung.parts if "-lost" in part.shape]
+        assert won == [kind for kind in ENDINGS if kind in won]
+        assert lost == [kind for kind in reversed(ENDINGS) if kind in lost]
+
+
+def test_a_better_rating_is_further_to_the_right() -> None:
+    """By as much as it is better: two grid lines are a step of Elo apart."""
+    report, files = report_of(TWELVE, make_store(TWELVE))
+    ladder = ladder_of(report)
+    (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"]
+    wide = (ladder.lines[1] - ladder.lines[0]) / ladder.step
+    assert first.dot - last.dot == pytest.approx(wide * (elos.iloc[0] - elos.iloc[-1]), abs=0.1)
+
+
+def test_the_first_screen_of_twelve_bots_is_short() -> None:
+    """It has at most 120 words and 40 numbers, in all three things and the contents."""
+    text = first_screen(report_of(TWELVE, make_store(TWELVE))[0])
+    numbers = re.findall(r"\d[\d,.]*", re.sub(r"bot_\w", "bot", text))
+    assert 30 < len(re.findall(r"[A-Za-z_]+", text)) <= 120
+    assert 36 <= len(numbers) <= 40
+
+
+@pytest.mark.parametrize("word", ["apart", "leans", "open"])
+@pytest.mark.parametrize("bots", [2, 3, 4, 30])
+def test_the_sentence_has_25_words_at_most(bots: int, word: str) -> None:
+    """Whatever is known of the first ones."""
+    order = [f"bot_{number}" for number in range(bots)]
+    for ahead in range(bots):
+        if (ahead == 1) <= (word == "apart"):
+            said = say_order(order, word, ahead)
+            assert len(said.split()) <= 25
+            assert said.startswith("bot_0 ")
+
+
+def test_the_top_is_the_least_one_that_is_apart_from_all_below() -> None:
+    """Every two bots of which the sentence says so have that verdict."""
+    four = cup(["a", "b", "c", "d"], 60)
+    report, files = report_of(four, make_store(four))
+    found = headline_of(four, files.tables, files.counts, finished=True)
+    apart = {
+        (row["bot"], row["opponent"])
+        for row in plain_rows(files.tables.verdicts)
+        if row["verdict"] == "apart"
+    }
+    splits = [
+        count
+        for count in range(1, 4)
+        if all((a, b) in apart for a in found.order[:count] for b in found.order[count:])
+    ]
+    assert found.ahead == min(splits, default=0)
+    assert report.opening
+    assert report.opening.sentence == found.sentence() == report.summary[0][: len(found.sentence())]
+
+
+def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None:
+    """And its bar is hatched by as much; nothing is said where nobody forfeits."""
+    three = cup(["a", "b", "c"], 20, max_faults=3)
+    late = Fault("timeout", "no answer in 2 s")
+    places = {(number, pair, 0): late for number in (0, 1) for pair in range(20)}
+    report, files = report_of(three, make_store(three, faults=places))
+    assert report.opening
+    (one,) = report.opening.forfeiting
+    forfeits = files.tables.standings.set_index("bot").loc["a", "forfeits"]
+    assert one.bot == "a"
+    assert one.said == f"forfeits {forfeits} of 80 games: timeout: no answer in 2 s"
+    assert one.link in {replay.id for replay in report.replays()}
+    rung = next(rung for rung in report.opening.ladder.rungs if rung.bot == "a")
+    (hatched,) = (part for part in rung.parts if part.shape == "forfeit-lost")
+    assert hatched.width == pytest.approx(100 * forfeits / 80, abs=0.01)
+    page = to_html(report)
+    assert page.index("forfeits 40 of 80") < page.index('class="rungs"')
+    assert "forfeit" not in first_screen(report_of(TWELVE, make_store(TWELVE))[0])
+
+
+def test_an_end_that_is_not_known_is_at_the_edge() -> None:
+    """A bot that won every game has no upper end: its line leaves the chart."""
+    two = cup(["a", "b"], 6)
+    report, files = report_of(two, make_store(two))
+    standings = files.tables.standings
+    assert ladder_of(report).rungs[0].high < 100
+    standings.loc[0, "elo_high"] = math.nan
+    made = make_report(two, make_store(two), files)
+    assert ladder_of(made).rungs[0].high == 100
+
+
+@pytest.mark.parametrize(
+    ("bots", "pairs", "said"),
+    few(
+        [
+            (["greedy", "majority"], 2, "arena compare "),
+            (["a", "b"], 2, ""),
+        ],
+        2,
+        unpack=True,
+    ),
+)
+def test_what_to_do_next_is_a_command_that_names_the_bots(
+    bots: list[str], pairs: int, said: str
+) -> None:
+    """Nothing where no words name them, or the rules are others."""
+    run = cup(bots, pairs)
+    _, files = report_of(run, make_store(run))
+    found = headline_of(run, files.tables, files.counts, finished=True)
+    assert found.top
+    task, command = suggest_next(run, found)
+    if said:
+        assert task == "Settle first place"
+        assert command == f"{said}{found.top.bot} {found.top.second}"
+    changed = cup(bots, pairs, rules=Rules(set_bonus=0))
+    assert suggest_next(changed, found) == ("", "")

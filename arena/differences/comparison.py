@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from arena.differences.claims import count_observations, make_claim, make_sentence, name_value
 from arena.differences.paired import PairedGames, make_paired_games
-from arena.differences.verdict import count_observations, make_claim, make_sentence, name_value
 from arena.errors import arena_command, counted, cut, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate

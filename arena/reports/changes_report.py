@@ -12,13 +12,13 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from arena.differences.changes import Changes
+from arena.differences.claims import Shown, find_moved, read_differences
 from arena.differences.difference_columns import (
     RATING_CHANGES,
     SCORE_CHANGES,
     TOTAL_CHANGES,
     WIN_CHANGES,
 )
-from arena.differences.difference_headline import Shown, find_moved, read_differences
 from arena.errors import counted, name_some
 from arena.reports.about import RunFacts, runs_section, with_glossary
 from arena.reports.blocks import (

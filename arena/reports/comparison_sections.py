@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from arena.differences.claims import Look, Shown, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
-from arena.differences.difference_headline import Shown
-from arena.differences.verdict import Look, name_value, read_path
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
 from arena.reports.changes_report import difference_chart, difference_table, point_chart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from arena.differences.verdict import Claim, make_claim
+from arena.differences.claims import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, looks, share_of
 from arena.statistics.stopped import estimate_mean

@@ -19,7 +19,7 @@ from arena.addons.studies.ablation import (
     estimate,
     find_effects,
 )
-from arena.differences.difference_headline import Clearest
+from arena.differences.claims import Clearest
 from arena.statistics.intervals import Estimate, Ints
 from bench.studies.ablation import COLUMNS
 from engine import STANDARD

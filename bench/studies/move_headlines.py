@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from arena.differences.changes import Changes
+from arena.differences.claims import find_moved
 from arena.differences.difference_columns import RATING_CHANGES
-from arena.differences.difference_headline import find_moved
 from arena.statistics.common import CommonScale
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from arena.differences.verdict import Claim, make_claim
+from arena.differences.claims import Claim, make_claim
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import (
     PAIR_SCORES,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.differences.verdict import Claim, make_claim, make_sentence
+from arena.differences.claims import Claim, make_claim, make_sentence
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.verdicts import Word
 from arena.tournament.sprt_rounds import Verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -17,7 +18,6 @@ from arena.tables.headline import headline_of, say_order
 from arena.tables.summary import plain_rows
 from engine import Rules
 from tests.reports.runs import cup, make_store, report_of
-from tests.tiers import few
 
 TWELVE = cup([f"bot_{letter}" for letter in "abcdefghijkl"], 4)
 
@@ -145,28 +145,17 @@ def test_an_end_that_is_not_known_is_at_the_edge() -> None:
     assert ladder_of(made).rungs[0].high == 100
 
 
-@pytest.mark.parametrize(
-    ("bots", "pairs", "said"),
-    few(
-        [
-            (["greedy", "majority"], 2, "arena compare "),
-            (["a", "b"], 2, ""),
-        ],
-        2,
-        unpack=True,
-    ),
-)
-def test_what_to_do_next_is_a_command_that_names_the_bots(
-    bots: list[str], pairs: int, said: str
-) -> None:
-    """Nothing where no words name them, or the rules are others."""
-    run = cup(bots, pairs)
+def test_what_to_do_next_is_a_command_that_names_the_bots() -> None:
+    """Two that are not apart are compared, else the first one is challenged."""
+    run = cup(["a", "b"], 2)
     _, files = report_of(run, make_store(run))
     found = headline_of(run, files.tables, files.counts, finished=True)
-    assert found.top
-    task, command = suggest_next(run, found)
-    if said:
-        assert task == "Settle first place"
-        assert command == f"{said}{found.top.bot} {found.top.second}"
-    changed = cup(bots, pairs, rules=Rules(set_bonus=0))
-    assert suggest_next(changed, found) == ("", "")
+    top = found.top
+    assert top
+    two = f"{top.bot}=uniform {top.second}=uniform"
+    assert suggest_next(run, found) == ("Settle first place", f"arena compare {two}")
+    apart = replace(found, top=top._replace(verdict=top.verdict._replace(word="apart")))
+    first = f"arena play ./my_bot.py {top.bot}=uniform"
+    assert suggest_next(run, apart) == ("Challenge the first", first)
+    assert suggest_next(cup(["a", "b"], 2, rules=Rules(set_bonus=0)), found) == ("", "")
+    assert suggest_next(run, replace(found, top=None)) == ("", "")

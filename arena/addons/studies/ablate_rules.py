@@ -27,8 +27,8 @@ from arena.addons.studies.ablation import (
     shown,
     write,
 )
+from arena.differences.claims import Shown
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
-from arena.differences.difference_headline import Shown
 from arena.errors import InputError
 from arena.executors.contract import open_executor
 from arena.reports.about import with_glossary

@@ -15,13 +15,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from arena.differences.difference_columns import ABLATION
-from arena.differences.difference_headline import (
+from arena.differences.claims import (
     Clearest,
     Shown,
     explain_surely,
     pick_clearest,
 )
+from arena.differences.difference_columns import ABLATION
 from arena.errors import InputError, name_some
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.difference import compare_ratios, estimate_ratio

@@ -13,15 +13,15 @@ import pytest
 
 from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult, find_effects
 from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
-from arena.differences.comparison import SprtResult
-from arena.differences.difference_columns import RATING_CHANGES
-from arena.differences.difference_headline import (
+from arena.differences.claims import (
     Shown,
     count_further,
     find_compared,
     find_moved,
     pick_clearest,
 )
+from arena.differences.comparison import SprtResult
+from arena.differences.difference_columns import RATING_CHANGES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
 from arena.tournament.sprt_rounds import Evidence, Verdict

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from arena.differences.claims import count_observations, make_claim, make_sentence, name_value
+from arena.differences.claims import (
+    Claim,
+    count_observations,
+    make_claim,
+    make_sentence,
+    name_value,
+)
 from arena.differences.paired import PairedGames, make_paired_games
 from arena.errors import arena_command, counted, cut, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
+from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.stopped import estimate_mean, season_interval
 from arena.statistics.verdicts import LEANS, Word
-from arena.statistics.wording import signed, write_ends
+from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
@@ -28,6 +35,7 @@ from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
+from arena.tournament.until_rounds import describe_cost
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,6 +222,54 @@ def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
         return Estimate((least + most) / 2, least, most)
     counts, values, mean0, mean1, ends, looks = evidence[:6]
     return estimate_mean(counts, values, mean0, mean1, looks, ends, level)
+
+
+class Compared(NamedTuple):
+    """What a comparison of two bots has found, in a sentence, and what would tell more.
+
+    `claim` is what may be said of the lead, None where faults decide, or nothing yet. About so
+    many `further_pairs` would tell which of the two is stronger, if the difference stays what it
+    seems; None if that cannot be said.
+    """
+
+    sentence: str
+    claim: Claim | None
+    further_pairs: int | None
+
+    def sentences(self, where: str = "") -> Iterator[str]:
+        """Yield the sentences, the most important one first; it begins with `where`."""
+        yield as_sentence(f"{where}{self.sentence}")
+        if self.claim and self.claim not in ("better", "weaker"):
+            supposed = ", if the difference stays what it seems" if self.further_pairs else ""
+            cost = describe_cost(self.further_pairs)
+            yield f"What would tell which of the two is stronger: {cost}{supposed}."
+
+
+def find_compared(result: SprtResult, *, finished: bool = True) -> Compared:
+    """Return what may be said of a comparison; before its end nothing is said to be decided."""
+    elo, pairs, new = result.elo, result.evidence.pairs, result.new
+    faulty = {*result.out} & {result.new, result.old}
+    if faulty or (result.against and {*result.against} <= {*result.out}):
+        return Compared(result.sentence, None, None)
+    if not finished:
+        sentence = f"undecided so far: {new} is at {write_lead(elo)}, and the test has not ended"
+        return Compared(sentence, None, None)
+    claim = make_claim(result.verdict, elo, result.stop, pairs)
+    return Compared(result.sentence, claim, count_further(elo, pairs))
+
+
+def count_further(elo: Estimate, pairs: int) -> int | None:
+    """Return about how many further pairs would leave 0 out of the interval of a difference.
+
+    None where the difference is 0, as it is shown, or nothing was played.
+
+    >>> count_further(Estimate(10.0, -10.0, 30.0), 500), count_further(Estimate(0.3, -9, 9), 500)
+    (1500, None)
+    """
+    if not pairs or not round(elo.value):
+        return None
+    growth = ((elo.high - elo.low) / 2 / elo.value) ** 2
+    return max(1, MIN_ROUND - pairs, math.ceil(pairs * (growth - 1)))
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from arena.differences.claims import find_compared
+from arena.differences.comparison import find_compared
 from arena.differences.profiles import Files
 from arena.errors import arena_command, counted, cut
 from arena.reports.about import run_section, with_glossary

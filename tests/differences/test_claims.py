@@ -15,12 +15,10 @@ from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult, fin
 from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
 from arena.differences.claims import (
     Shown,
-    count_further,
-    find_compared,
     find_moved,
     pick_clearest,
 )
-from arena.differences.comparison import SprtResult
+from arena.differences.comparison import SprtResult, count_further, find_compared
 from arena.differences.difference_columns import RATING_CHANGES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds

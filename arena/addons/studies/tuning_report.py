@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from arena.addons.studies.tuned import FAILED, KEPT, Map, Tuned, describe, describe_search
-from arena.differences.claims import find_compared
+from arena.differences.comparison import find_compared
 from arena.differences.difference_columns import CANDIDATES, CONTOURS, DIFFERENCES, LANDSCAPE
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Table, Text

@@ -42,8 +42,9 @@ def make_pictures(folder: Path) -> None:
 
 def _picture_report(page: Any, folder: Path) -> None:
     page.goto((RUN / "report.html").as_uri())
+    page.locator(".hero").screenshot(path=folder / "standings.png")
+    page.locator("#chart-heat-map").scroll_into_view_if_needed()  # only then it is drawn
     page.wait_for_selector("#chart-heat-map canvas")
-    page.locator("#standings").screenshot(path=folder / "standings.png")
     page.locator("#chart-heat-map canvas").first.screenshot(path=folder / "heat-map.png")
 
 

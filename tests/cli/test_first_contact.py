@@ -7,10 +7,12 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from arena.__main__ import main
 from arena.cli.starting import describe_interruption
 from arena.lanes.cleanup import exit_on_termination, interrupt_on_termination, interrupted_by
 from arena.runs.run import Interrupted
@@ -239,6 +241,20 @@ def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert describe_interruption(interrupted, Path("out")) == (
         "1,234 of 5,678 games are kept in out/; go on with: arena run 'a b.yaml' --seed 1"
     )
+
+
+def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The status is that of a command that was interrupted later."""
+
+    class Halted(ModuleType):
+        @property
+        def main(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "arena.cli", Halted("arena.cli"))
+    with pytest.raises((SystemExit, KeyboardInterrupt)) as caught:
+        main()
+    assert repr(caught.value) == "SystemExit(130)"
 
 
 @pytest.mark.parametrize("me", ["human", "Ann"])

@@ -223,6 +223,15 @@ def test_a_command_is_interrupted_by_other_signals_too(number: signal.Signals) -
         assert interrupted_by() == signal.SIGINT
 
 
+def test_of_several_signals_the_first_is_told() -> None:
+    """The status of the command says what has ended it."""
+    with interrupt_on_termination(), exit_on_termination():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+    assert interrupted_by() == signal.SIGTERM
+
+
 def test_under_nohup_a_signal_stays_ignored() -> None:
     """So a run goes on when its terminal goes away."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

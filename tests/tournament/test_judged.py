@@ -40,3 +40,9 @@ def test_one_number_beyond_its_bounds_is_enough(wrong: dict[str, Any]) -> None:
     """Whatever else is right, also in the other decisions."""
     game = JudgedGame(0, 0, [LAST, GOOD._replace(**wrong)])
     assert not is_possible(game, PLIES, ACTIONS)
+
+
+def test_the_best_action_is_a_legal_one() -> None:
+    """Also where nothing can win; of equal ones it is the first."""
+    assert GOOD._replace(chances=[ILLEGAL, 0, 0]).best == 1
+    assert GOOD._replace(chances=[ILLEGAL, 1, 2]).best == 2

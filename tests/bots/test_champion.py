@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from arena.tables.run_games import read_batches
 from bench.values import ROUNDS, Row, features, to_columns, to_weights
 from bots.apprentice import own_network
 from bots.champion import (
@@ -27,6 +28,7 @@ from engine.scoring import Piles, outcome
 from engine.state import random_deal
 from engine.view import view
 from tests.positions import pack
+from tests.tables.games import play, rows_of, tournament
 
 
 def between_rounds(number: int, seed: int = 0) -> list[tuple[Piles, bytes]]:
@@ -186,6 +188,21 @@ def test_under_other_rules_a_position_is_valued_as_by_ismcts() -> None:
         assert bot.value(world) == Ismcts.value(bot, world)
     published = after_round(2, 0)
     assert champion().value(published) != Ismcts.value(champion(), published)
+
+
+def test_the_chances_of_many_games_are_those_of_their_views() -> None:
+    """While one seat has taken, too, the first or the second one; in games of random actions."""
+    cup = tournament(bots=2, pairs=2)
+    games = [*play(cup)]
+    (batch,) = read_batches(cup, rows_of(games))
+    found, bot, takers = Champion.chances(batch.replay), champion(), set()
+    for number, game in enumerate(games):
+        for ply, state in enumerate(game.states[:-1]):
+            seen = view(state, 0)
+            if settled_piles(seen) is None:
+                assert found[ply, number] == pytest.approx(bot.chance(seen), abs=1e-9)
+                takers.add(seen.taken)
+    assert {(False, False), (True, False), (False, True)} <= takers
 
 
 def first_views(rules: Rules = STANDARD) -> list[View]:

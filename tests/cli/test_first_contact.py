@@ -7,10 +7,12 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from arena.__main__ import main
 from arena.cli.starting import describe_interruption
 from arena.lanes.cleanup import exit_on_termination, interrupt_on_termination, interrupted_by
 from arena.runs.run import Interrupted
@@ -221,6 +223,15 @@ def test_a_command_is_interrupted_by_other_signals_too(number: signal.Signals) -
         assert interrupted_by() == signal.SIGINT
 
 
+def test_of_several_signals_the_first_is_told() -> None:
+    """The status of the command says what has ended it."""
+    with interrupt_on_termination(), exit_on_termination():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+    assert interrupted_by() == signal.SIGTERM
+
+
 def test_under_nohup_a_signal_stays_ignored() -> None:
     """So a run goes on when its terminal goes away."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -239,6 +250,20 @@ def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert describe_interruption(interrupted, Path("out")) == (
         "1,234 of 5,678 games are kept in out/; go on with: arena run 'a b.yaml' --seed 1"
     )
+
+
+def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The status is that of a command that was interrupted later."""
+
+    class Halted(ModuleType):
+        @property
+        def main(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "arena.cli", Halted("arena.cli"))
+    with pytest.raises((SystemExit, KeyboardInterrupt)) as caught:
+        main()
+    assert repr(caught.value) == "SystemExit(130)"
 
 
 @pytest.mark.parametrize("me", ["human", "Ann"])

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import arena as library
+from arena.library.planning import Plan, Way
 from tests.conftest import Arena
 
 
@@ -19,6 +20,16 @@ def test_the_table_is_that_of_the_library(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
     assert done.stdout == f"{library.plan(3, gap=60)}\n"
     assert [line.split("  ")[0] for line in lines[1:4]] == ["round robin", "until", "compare"]
+
+
+def test_a_line_of_the_table_has_what_is_known() -> None:
+    """Without an earlier run no time, and no chance where a width was asked for."""
+    ways = [Way("round robin", 57, 57, 1140, 150.0, 0.8), Way("until", None, 92, 184, None, None)]
+    head, first, second, sentence = str(Plan("So many.", ways, {})).splitlines()
+    assert head.split() == ["pairs", "each", "pairs", "games", "one", "core", "chance"]
+    assert " ".join(first.split()) == "round robin 57 57 1,140 2 min 30 s 80 %"
+    assert " ".join(second.split()) == "until 92 184"
+    assert sentence == "So many."
 
 
 def test_the_document_says_what_a_gauntlet_takes(arena: Arena) -> None:

@@ -18,10 +18,16 @@ from arena.differences.claims import (
     find_moved,
     pick_clearest,
 )
-from arena.differences.comparison import SprtResult, count_further, find_compared
+from arena.differences.comparison import (
+    SprtResult,
+    count_further,
+    find_compared,
+    judge_compared,
+)
 from arena.differences.difference_columns import RATING_CHANGES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
+from arena.tables.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, Verdict
 from arena.tournament.stop import Sprt
 from bench.studies import effect_headlines, move_headlines
@@ -71,6 +77,22 @@ def test_faults_decide_without_further_pairs() -> None:
     """There are none."""
     (said,) = compared("not better", Estimate(10.0, -10.0, 30.0), out="new")
     assert said.startswith("Not better: new had too many faults")
+
+
+def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
+    """Where that is the old one, the lead and its ends are turned; other verdicts stay."""
+    evidence = Evidence((25, 0, 50, 0, 25), PAIR_SCORES, 1.0, 1.09, bounds(0.05, 0.05), [100])
+    elo, others = Estimate(-9.0, -20.0, 2.0), ("uniform", "old", 7.0, 1.0, 13.0, 0.99, "apart")
+    found = SprtResult(
+        *("new", "old", ("uniform",), STOP, evidence, "undecided", elo, 200, (), "", None), 0.05
+    )
+    before = pd.DataFrame(
+        [("new", "old", 1.0, -1.0, 2.0, 0.6, "open"), others], columns=VERDICTS.names
+    )
+    turned = ("old", "new", 9.0, -2.0, 20.0, 0.95, "leans")
+    after = judge_compared(before, found)
+    assert [*after.itertuples(index=False, name=None)] == [turned, others]
+    assert judge_compared(before[1:], found).equals(before[1:])
 
 
 def test_too_few_pairs_are_not_enough_at_any_lead() -> None:

@@ -104,6 +104,13 @@ def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
     assert found.files()["linked"] == b"one"
 
 
+def test_a_folder_of_some_megabytes_is_copied_whole(bot: Path) -> None:
+    """As a bot with a table or a network has; nothing is to be noted."""
+    (bot / "table").write_bytes(bytes(3 << 20))
+    entry = resolve("cmd:sh bot/run.sh")
+    assert ({*entry.files()}, entry.note) == ({"run.sh", "lib/word", "table"}, "")
+
+
 @pytest.mark.parametrize("place", ["working", "home", "temporary", "many", "large"])
 def test_of_a_folder_that_is_no_bots_only_a_part_is_copied(
     bot: Path, monkeypatch: pytest.MonkeyPatch, place: str

@@ -14,6 +14,7 @@ import pytest
 
 from arena.entries.entry import check_labels
 from arena.entries.resolve import installed, resolve
+from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
@@ -132,6 +133,25 @@ def test_bad_parameters_are_named(mine: Path, words: str, reason: str, lane: str
     """Unknown ones, values of the wrong type, and what is not a parameter."""
     with pytest.raises(InputError, match=reason):
         list(find_problems([resolve(f"{mine}{words}", lane=lane)], STANDARD, Limits()))
+
+
+def test_a_bot_without_a_setup_is_told_what_to_write() -> None:
+    """A function, a class without a constructor, and one whose constructor takes nothing."""
+
+    def make() -> None:
+        """Take no setup."""
+
+    class Empty:
+        pass
+
+    class Bare:
+        def __init__(self) -> None:
+            self.depth = 3
+
+    assert find_parameter_error(make, {}) == "make takes no setup; write `def make(setup)`"
+    write = "write `__init__(self, setup)`"
+    assert find_parameter_error(Empty, {}) == f"class Empty has no __init__; {write}"
+    assert find_parameter_error(Bare, {}) == f"the __init__ of class Bare takes no setup; {write}"
 
 
 def test_bad_parameters_of_our_own_bots_are_named() -> None:

@@ -68,6 +68,13 @@ def test_the_table_has_the_shares_of_both_versions_by_part() -> None:
     assert math.isnan(rows["won_by", "city"]["elo"])
 
 
+def test_the_elo_of_a_part_has_one_deal_more_which_is_even() -> None:
+    """Against a the old version scored 1 of 4, with that deal 2 of 6; the new one 4 of 6."""
+    table = make_differences(FOUR, NONE).set_index("name")
+    assert table.loc["a", "elo"] == pytest.approx(elo_of(4 / 6) - elo_of(2 / 6), abs=0.1)
+    assert table.loc["b", "elo"] == 0.0
+
+
 def test_the_row_of_the_total_is_what_the_test_gave() -> None:
     """Its interval is one for a test that stopped; the difference is that of the two shares."""
     row = make_differences(FOUR, Estimate(0.2, 0.1, 0.3)).iloc[0]

@@ -55,6 +55,18 @@ def test_a_lead_is_that_of_the_ratings() -> None:
     assert [told.apart[two] for two in ((0, 1), (0, 2), (1, 2))] == [True, True, False]
 
 
+def test_of_two_bots_each_rating_has_half_of_the_lead() -> None:
+    """With its ends: the upper one of the first bot is the lower one of the other, turned."""
+    told = judge(2, {(0, 1): AHEAD})
+    found = told.of(0, 1)
+    assert found is not None
+    values, lows, highs = told.ratings(told.fit.scale())
+    assert 0 < found.low < found.lead < found.high
+    assert [*values] == pytest.approx([found.lead / 2, -found.lead / 2])
+    assert [*lows] == pytest.approx([found.low / 2, -found.high / 2])
+    assert [*highs] == pytest.approx([found.high / 2, -found.low / 2])
+
+
 def test_the_chance_of_signs_is_that_of_all_flips() -> None:
     """By counting: each of the pairs that was not even goes either way."""
     counts: ScoreCounts = (2, 3, 4, 1, 4)

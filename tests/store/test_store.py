@@ -10,6 +10,8 @@ import pytest
 
 from arena.errors import ArenaError, InputError
 from arena.lanes.faults import Fault
+from arena.statistics.counts import MISSING
+from arena.store.counting import Counts
 from arena.store.database import FORMAT, is_foreign
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
@@ -282,3 +284,9 @@ def test_records_are_those_of_the_first_pairs_of_each_pairing() -> None:
     assert found == [(0, 0, 0), (0, 0, 1), (1, 3, 0)] + [(1, n, s) for n in (4, 5) for s in (0, 1)]
     assert len([*store.records([9, 9, 9, 9])]) == 23
     store.close()
+
+
+def test_counts_know_how_many_games_they_have() -> None:
+    """Two of a pair, one where the other one is not there yet."""
+    assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
+    assert Counts.of(games=[[3, 4]], pairs=[0]).total == 0

@@ -95,6 +95,12 @@ def test_a_pair_has_two_games_in_two_seats(rows: list[tuple[object, ...]], why: 
         rate_lists([listed(*rows, more=("pair", "seat"))])
 
 
+def test_games_without_a_pair_are_never_the_same_one() -> None:
+    """Also if they say who began: each counts."""
+    rated = rate_lists([listed(*[("a", "b", "a", 0)] * 3, ("a", "b", "b", 1), more=("seat",))])
+    assert (rated.counts.total, rated.units) == (4, (0, 4))
+
+
 def test_bots_are_known_by_identity_and_else_by_label() -> None:
     """One with two labels is one bot; a label of two bots has the hash after it."""
     game = ("a", "b", "a")

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.errors import InputError
 from arena.tournament.rounds import Counts, make_rounds
 from arena.tournament.schedule import PairRange
-from arena.tournament.sprt_rounds import SprtRounds, weigh
+from arena.tournament.sprt_rounds import SprtRounds, as_comparison, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -77,6 +78,13 @@ def test_all_opponents_have_as_many_deals() -> None:
     assert rounds.next(5, seen, []) == [PairRange(n, 199, 200) for n in range(4)]
     evidence = weigh(paired(), STOP, seen)
     assert (evidence.pairs, evidence.looks[:2], evidence.looks[-1]) == (398, [32, 64], 398)
+
+
+def test_a_comparison_has_a_pair_for_each_opponent_at_least() -> None:
+    """As many as there are opponents are enough, and one fewer is refused."""
+    assert as_comparison(paired(), Sprt(0.0, 30.0, 0.05, 0.05, 2)).pairs == 2
+    with pytest.raises(InputError, match="max_pairs: 1 is too few for 2 opponents"):
+        as_comparison(paired(), Sprt(0.0, 30.0, 0.05, 0.05, 1))
 
 
 def test_an_opponent_that_is_out_counts_no_more() -> None:

@@ -15,7 +15,7 @@ from arena.addons.cluster import calls, wire
 from arena.addons.cluster import fleet as fleets
 from arena.addons.cluster import roster as rosters
 from arena.addons.cluster.fleet import Fleet
-from arena.addons.cluster.roster import Place
+from arena.addons.cluster.roster import Place, Roster, Site
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.log import RunLog, logger
@@ -141,6 +141,24 @@ def test_a_site_that_fails_is_opened_again_and_at_last_left_out(
     assert ended == again
     assert f"site bad has ended: {reason[bad_answer.__name__]}" in ended
     assert f"site bad is left out after 3 failures: {reason[bad_answer.__name__]}" in out
+
+
+def test_only_failures_in_a_row_leave_a_host_out() -> None:
+    """A batch that was played begins the count anew, of the host and of all hosts."""
+    roster = Roster(PATIENCE)
+    roster.join("a", Place(ScriptedHost()))
+    ends = []
+    for fails in (True, True, False, True, True):
+        (host,) = roster.to_open()
+        site = host.site = Site(host)
+        if fails:
+            roster.fail(site, "it has gone")
+        else:
+            roster.succeed(site)
+            host.site = None
+        ends.append(roster.ends)
+    assert ends == [1, 2, 0, 1, 2]
+    assert [*roster.to_open()] == [host]
 
 
 def test_a_site_that_is_lost_in_the_middle_costs_nothing() -> None:

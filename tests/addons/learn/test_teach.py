@@ -12,14 +12,17 @@ from arena.addons.learn import teach_learner
 from arena.addons.learn.opponents import meet_victim
 from arena.addons.learn.ppo import Frozen, play
 from arena.addons.learn.probe_bot import Choice, Probed
-from arena.addons.learn.teach_learner import Amount, Learner, teach
-from arena.batch.learner import from_bytes
+from arena.addons.learn.teach_learner import Amount, Learner, learn_clone, play_to_learn, teach
+from arena.batch import learner
+from arena.batch.learner import Choices, from_bytes
 from arena.entries.resolve import BOTS, resolve
 from arena.errors import InputError
 from arena.runs.run import Interrupted
 from bots.timing import bot as timing
 from engine import STANDARD, Setup
 from engine.seeds import stream
+from tests.rogues import first
+from tests.runs.test_verify import HERE
 
 WEIGHTS = (BOTS / "apprentice.npz").read_bytes()
 
@@ -32,6 +35,19 @@ def test_a_bot_plays_in_its_process_as_it_does_here() -> None:
         there = play(from_bytes(WEIGHTS), 32, np.random.default_rng(1), victim)
     assert (here.actions == there.actions).all()
     assert (here.played.returns == there.played.returns).all()
+
+
+def test_a_clone_learns_from_the_bot_and_not_from_its_teacher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In both seats: the choices of a bot that plays its first legal action are such actions."""
+    seen: list[Choices] = []
+    monkeypatch.setattr(learner, "imitate", lambda _, choices, __: seen.append(choices))
+    play_to_learn(first("bot", "inproc"), tmp_path / "games", HERE, 1, 0.0, shown=False)
+    learn_clone(tmp_path / "games", 1)
+    (choices,) = seen
+    assert {*choices.games.tolist()} == {0, 1}
+    assert (choices.actions == choices.masks.argmax(axis=1)).all()
 
 
 @pytest.mark.slow

@@ -101,6 +101,21 @@ def test_scores_are_those_of_the_games(out: Path) -> None:
                 assert scores[(*divmod(number, panel), pair)] == sum(both) / 2
 
 
+def test_the_best_setting_has_its_own_label_if_that_is_new_and_fits() -> None:
+    """Of at most 60 characters; else the label is that of the present bot, as the tuned one."""
+    fits, long = "x" * 46, "x" * 47
+    modes = tuning(str(FOLDER / "tuned.py"), (f"mode=plain,{fits},{long}",))
+    for what, setting, label in (
+        (tuning(), {"patience": 12}, "greedy(patience=12)"),
+        (tuning(), {"patience": 3}, f"tuned {WEAK}"),
+        (modes, {"mode": fits}, f"tuned(mode='{fits}')"),
+        (modes, {"mode": long}, "tuned tuned"),
+    ):
+        proof = what.comparison(what.space.point(setting))
+        assert proof.labels[:2] == [label, what.bot.label]
+        assert proof.entries[0].params == setting
+
+
 @pytest.mark.slow
 def test_the_best_is_better_and_no_more_was_played_than_allowed(out: Path) -> None:
     """greedy with more patience; the numbers of the search are not those of the proof."""

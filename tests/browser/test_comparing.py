@@ -175,7 +175,7 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
     )
     assert address.endswith("/set_bonus%3D0/report.html")
     other = draw_all(open_page(Path(unquote(address.removeprefix("file://")))))
-    assert other.locator("h1").inner_text().startswith("cup: ")
+    assert other.locator(".kicker").inner_text().startswith("cup · ")
 
 
 @pytest.mark.slow

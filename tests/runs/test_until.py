@@ -90,7 +90,7 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     words = ["denier", "twin=denier"]
     (tmp_path / "even.yaml").write_text(json.dumps({"bots": words, "pairs": 5}))
     done = arena("run", "even.yaml", "--until", "resolved", "--max-pairs", "9")
-    lines = [line for line in done.stdout.splitlines() if "told apart" in line or "at most" in line]
+    lines = [line for line in done.stdout.splitlines() if "apart: " in line or "at most" in line]
     assert lines[0] == "not resolved after 9 pairs, with 9 at most in a pairing:"
     assert lines[1].lstrip().startswith(("denier and twin are not told apart: ", "twin and denier"))
     document = json.loads(

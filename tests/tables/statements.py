@@ -349,7 +349,7 @@ class Statements:
             count = len(self.judged) - 1 if every else int(some.replace("none", "0"))
             self.add("neighbours apart", (), count, source)
             self.add("neighbours", (), of or count, source)
-        for line in text.splitlines():
+        for line in _unwrap(text.splitlines()):
             for sentence in re.split(r"(?<=[.;]) +", line):
                 self.read_sentence(sentence, source)
 
@@ -404,14 +404,24 @@ class Statements:
         """Return the bots that a sentence names, in its order."""
         places = [(_find(bot, sentence), bot) for bot in self.order]
         named = [bot for _, bot in sorted((found.start(), bot) for found, bot in places if found)]
-        if sentence.startswith("Its lead"):
-            named.insert(0, self.judged[0])
         if self.compared and has_numbers and len(named) < 2:  # the new bot is at so much
             return [*self.compared]
         return named
 
     compared: Sequence[str] = ()
     """The two bots of a comparison, the new one first."""
+
+
+def _unwrap(lines: Iterable[str]) -> list[str]:
+    """Return lines in which a long one that ends within a sentence is one with the next."""
+    found = [""]
+    for line in lines:
+        is_long = len(found[-1]) > 60 and not found[-1].endswith((".", ":"))
+        if is_long and re.match(r"[a-z(\d]", line) and not found[-1].startswith(" "):
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
 
 
 def _find(bot: str, sentence: str) -> re.Match[str] | None:

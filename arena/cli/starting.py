@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,7 +38,7 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
         return
     if not quiet:
         say(count_games(outcome))
-        say(*filter(None, [outcome.sentence]))
+        say(*textwrap.wrap(outcome.sentence, 80, subsequent_indent="  "))
     say(*outcome.lines())
     if quiet:
         return

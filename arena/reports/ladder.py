@@ -70,7 +70,6 @@ class Forfeiting(NamedTuple):
     bot: str
     said: str
     link: str
-    command: str
 
 
 @dataclass(frozen=True)

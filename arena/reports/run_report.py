@@ -12,6 +12,7 @@ from arena.differences.profiles import Files
 from arena.errors import arena_command, counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
+from arena.reports.charts import plain_rows
 from arena.reports.comparison_sections import comparison_sections
 from arena.reports.games import (
     Pick,
@@ -82,10 +83,16 @@ def make_report(
     """
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
     title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
-    sections, summary = [*made.all()], [*_summary(tournament, files, state)]
-    opening = None
-    if files.counts.total and not files.tables.comparison:
-        opening = made.opening(summary, state)
+    sections, opening, headline = [*made.all()], None, list[str]()
+    if files.counts.total and files.tables.comparison:
+        compared = find_compared(files.tables.comparison, finished=not state)
+        headline = [*compared.sentences()]
+    elif files.counts.total:
+        found = headline_of(tournament, files.tables, files.counts, finished=not state)
+        headline = [*found.sentences()]
+        more = _summary(tournament, files, state, [*found.details()])
+        opening = made.opening(found, [*more], state)
+    summary = [*_summary(tournament, files, state, headline)]
     return with_glossary(Report(title, summary, sections, opening=opening))
 
 
@@ -99,18 +106,17 @@ def _name_run(tournament: Tournament) -> str:
     return f"{tournament.name}: {who}, seed {tournament.seed}"
 
 
-def _summary(tournament: Tournament, files: Files, state: str) -> Iterator[str]:
-    """Yield the sentences of the summary, the headline first."""
+def _summary(
+    tournament: Tournament, files: Files, state: str, headline: Sequence[str]
+) -> Iterator[str]:
+    """Yield the paragraphs of the summary, first that of the headline's sentences."""
     games = files.counts.total
     if state:
         yield f"{state.capitalize()}."
-    if games and files.tables.comparison:
-        yield " ".join(find_compared(files.tables.comparison, finished=not state).sentences())
-    elif games:
-        found = headline_of(tournament, files.tables, files.counts, finished=not state)
-        yield " ".join(found.sentences())
-        if state:
-            yield _OPEN
+    if headline:
+        yield " ".join(headline)
+    if games and state and not files.tables.comparison:
+        yield _OPEN
     if changed := describe_changes(tournament.rules):
         yield changed
     count = counted(games, "game")
@@ -206,19 +212,18 @@ class _Sections:
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
 
-    def opening(self, summary: Sequence[str], state: str) -> Opening:
-        """Return the first screen; `state` says how much of an unfinished run has been played.
+    def opening(self, found: Headline, more: Sequence[str], state: str) -> Opening:
+        """Return the first screen; `more` is shown with the standings.
 
-        The sentences of the `summary` that it does not contain are shown with the standings.
+        `state` says how much of an unfinished run has been played.
         """
-        tournament, tables, counts = self.tournament, self.files.tables, self.files.counts
-        found = headline_of(tournament, tables, counts, finished=not state)
+        tournament, tables = self.tournament, self.files.tables
         bots = counted(len(tables.standings), "bot")
-        extent = state or counted(counts.total, "game")
+        extent = state or counted(self.files.counts.total, "game")
         return Opening(
             f"{tournament.name} · {bots} · {extent}",
             found.sentence(),
-            [*filter(None, (text.removeprefix(found.sentence()).strip() for text in summary))],
+            more,
             make_ladder(tables.standings, tables.verdicts, profile_links(self.labels)),
             [*self._forfeiting()],
             *suggest_next(tournament, found),
@@ -226,21 +231,22 @@ class _Sections:
 
     def _forfeiting(self) -> Iterator[Forfeiting]:
         """Yield the bots that forfeited games, who forfeited most first, with their first fault."""
-        of = dict(zip(self.labels, self.files.tables.standings["forfeits"].tolist(), strict=True))
-        games = dict(zip(self.labels, self.files.tables.standings["games"].tolist(), strict=True))
         first = {shown.guilty: shown for shown in reversed(self.faults)}
-        command = replay_commands(self.tournament)
-        for label in sorted(filter(of.get, self.labels), key=lambda label: -of[label]):
-            said = f"forfeits {of[label]:,} of {counted(games[label], 'game')}"
+        columns = ["bot", "games", "forfeits"]
+        rows = plain_rows(self.files.tables.standings, columns)
+        for label, games, forfeits in sorted(rows, key=lambda row: -row[2]):
+            if not forfeits:
+                return
+            said = f"forfeits {forfeits:,} of {counted(games, 'game')}"
             shown = first.get(label)
             if shown is None:
-                yield Forfeiting(label, said, "faults", "")
+                yield Forfeiting(label, said, "faults")
                 continue
             reason = shown.message.splitlines()[0] if shown.message else ""
             said += f": {': '.join(filter(None, [shown.kind, cut(reason, _REASON)]))}"
             name = replay_id(self._place(shown))
             link = name if name in self.ids else "faults"
-            yield Forfeiting(label, said, link, command(shown.fixture))
+            yield Forfeiting(label, said, link)
 
     def _progress(self) -> dict[int, dict[str, Estimate]]:
         counts = self.files.counts

@@ -370,7 +370,10 @@ class _Run:
         from arena.tables.headline import headline_of
 
         found = files.tables.comparison
-        headline = headline_of(self.tournament, files.tables, files.counts, finished=True)
+        sentence = found.sentence if found else ""
+        if not found and files.counts.total:
+            headline = headline_of(self.tournament, files.tables, files.counts, finished=True)
+            sentence = headline.sentence()
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         return Outcome(
             files.tables.standings,
@@ -378,7 +381,7 @@ class _Run:
             *own,
             self.timings,
             found,
-            found.sentence if found else headline.sentence() if files.counts.total else "",
+            sentence,
         )
 
 

@@ -73,8 +73,8 @@ class Headline:
     neighbours whether they were told apart. `misfits` is the number of the `tested` pairings whose
     score differs from the expected one. `groups` are the first bots of the connected components of
     the graph of games; with several components `top` is None. `goal` are lines on whether the run
-    has reached its goal, and `left_out` the bots that were not judged. The first `ahead` bots are
-    the fewest of which each is apart from all bots below them; 0 if there are none.
+    has reached its goal, and `left_out` the bots that were not judged. Each of the first `ahead`
+    bots is apart from every bot below them: the smallest such number, 0 for none.
     """
 
     order: Sequence[str]

@@ -55,7 +55,8 @@ class SprtResult(NamedTuple):
     the Elo difference with its interval; `games` is the number of all games that were played,
     not forfeited by rule, and `out` are the bots that had too many faults. `command` plays it
     again. `paired` is there for two versions that met the bots `against`. The new one is the
-    stronger one with the probability `likely`, nan where one of both cannot be judged.
+    stronger one with the probability `likely`, nan where one of both cannot be judged; `lead` is
+    that of its score, from -1 to 1.
     """
 
     new: str
@@ -70,6 +71,7 @@ class SprtResult(NamedTuple):
     command: str
     paired: PairedGames | None
     likely: float = math.nan
+    lead: Estimate = Estimate()
 
     @property
     def word(self) -> Word:
@@ -198,7 +200,12 @@ def make_comparison(
         comparison_command(tournament, stop),
         paired,
         float(likely.get((new, old), 1 - likely.get((old, new), math.nan))),
+        mean.scaled(0.5) if tournament.paired else _less(mean, 1),
     )
+
+
+def _less(mean: Estimate, value: float) -> Estimate:
+    return Estimate(mean.value - value, mean.low - value, mean.high - value, mean.error)
 
 
 def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:

@@ -40,6 +40,20 @@ DECIDED: Final = list_columns("""
     new_type | New, by | text | How the new version's game ended.
     old_type | Old, by | text | How the old version's game ended.
     """)
+LEAD_PARTS: Final = list_columns("""
+    lead_parts.csv
+    split | By | text | The score is divided by ending; the margin by round, by source, and in \
+        each round by source.
+    part | Part | text | How games ended, the round, or the source of points; all is their sum.
+    new | New | number | The score beyond one half that the new bot has from games that ended so; \
+        or its points a game, and of two versions its margin.
+    old | Old | number | The same of the old bot.
+    lead | Lead | number | New less old.
+    lead_low lead_high | Lead | number | The 95 % interval by deals; that of the whole score is \
+        adjusted for stopping.
+    sure | Sure | text | Whether the lead is significant when all parts are looked at together; \
+        empty if that was not asked.
+    """)
 ABLATION: Final = list_columns(f"""
     ablation.csv
     variant | Variant | text | The rules.

@@ -25,6 +25,7 @@ MANIFEST = "manifest.json"
 COMPARISON = "comparison.json"
 DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
+LEAD_PARTS = "lead_parts.csv"
 GAMES = "games.csv"
 GAMES_PARQUET = "games.parquet"
 """The rows of games.csv as Parquet, if pyarrow is installed."""
@@ -53,7 +54,7 @@ JUDGED_FILES = tuple(f"{JUDGED}{ending}" for ending in ("", "-journal"))
 _IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
-    *(COMPARISON, DIFFERENCES, DECIDED, TIMINGS, ANALYSIS, AGREED, *REPORTS),
+    *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, AGREED, *REPORTS),
     *JUDGED_FILES,
 )
 _GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable

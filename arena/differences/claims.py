@@ -158,11 +158,12 @@ def _say_claim(
     told = f"{ahead} is probably stronger" if word == "leans" else "the two are not told apart"
     at = f"{told}: {new} is at {write_estimate(elo, '+.0f', ' Elo points')}"
     few = "too few pairs, and " if pairs < MIN_ROUND else ""
+    stated = _state_claims(two, stop)
     sentences: dict[Claim, str] = {
-        "better": f"{new} is stronger than {old}, {by}",
-        "weaker": f"{new} is weaker than {old}, {by}",
-        "no worse": f"{new} does not trail {old} by {-stop.elo0:g}, and {at}",
-        "not better": f"{new} does not lead {old} by {stop.elo1:g}, and {at}",
+        "better": f"{stated['better']}, {by}",
+        "weaker": f"{stated['weaker']}, {by}",
+        "no worse": f"{stated['no worse']}, and {at}",
+        "not better": f"{stated['not better']}, and {at}",
         "probably better": at,
         "probably weaker": at,
         "probably no worse": f"an Elo difference of {stop.elo0:g} is unlikely, and {at}",
@@ -170,6 +171,39 @@ def _say_claim(
         "undecided": f"{few}{at}",
     }
     return sentences[claim]
+
+
+def _state_claims(two: tuple[str, str], stop: Sprt) -> dict[Claim, str]:
+    """Return what surely holds of two bots, by the claims that say so."""
+    new, old = two
+    return {
+        "better": f"{new} is stronger than {old}",
+        "weaker": f"{new} is weaker than {old}",
+        "no worse": f"{new} does not trail {old} by {-stop.elo0:g}",
+        "not better": f"{new} does not lead {old} by {stop.elo1:g}",
+    }
+
+
+def state_claim(
+    claim: Claim, two: tuple[str, str], stop: Sprt, word: Word, *, is_ahead: bool
+) -> str:
+    """Return a claim without its numbers; `is_ahead` says whether the new bot is.
+
+    >>> stop = Sprt(0.0, 10.0, 0.05, 0.05, 1000)
+    >>> state_claim("undecided", ("new", "old"), stop, "leans", is_ahead=False)
+    'old is probably stronger than new'
+    >>> state_claim("not better", ("new", "old"), stop, "open", is_ahead=True)
+    'new does not lead old by 10 Elo, and the two are not told apart'
+    """
+    stated = _state_claims(two, stop).get(claim, "")
+    if claim in ("better", "weaker"):
+        return stated
+    first, second = two if is_ahead else two[::-1]
+    both = "the two" if stated else f"{first} and {second}"
+    told = f"{both} are not told apart"
+    if word == "leans":
+        told = f"{first} is probably stronger than {second}"
+    return f"{stated} Elo, and {told}" if stated else told
 
 
 def name_value(value: float) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -15,7 +16,9 @@ from arena.differences.claims import (
     make_claim,
     make_sentence,
     name_value,
+    state_claim,
 )
+from arena.differences.lead_parts import LeadParts
 from arena.differences.paired import PairedGames, make_paired_games
 from arena.errors import arena_command, counted, cut, pad
 from arena.statistics.counts import BY_RULE
@@ -26,7 +29,7 @@ from arena.statistics.verdicts import LEANS, Word
 from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
-from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
+from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, LEAD_PARTS, Writer
 from arena.store.store import Store
 from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
@@ -98,6 +101,23 @@ class SprtResult(NamedTuple):
         said = make_sentence((self.new, self.old), self.against, self.out, found, self.word)
         return said + self.stop.place
 
+    @property
+    def statement(self) -> str:
+        """What may be said of the two without an interval, and what they scored, as a sentence."""
+        evidence = self.evidence
+        if {*self.out} & {self.new, self.old} or not evidence.pairs:
+            return as_sentence(self.sentence)
+        claim = make_claim(self.verdict, self.elo, self.stop, evidence.pairs)
+        two, is_ahead = (self.new, self.old), self.elo.value >= 0
+        said = state_claim(claim, two, self.stop, self.word, is_ahead=is_ahead)
+        if not self.paired:
+            total = sum(map(operator.mul, evidence.counts, evidence.values))
+            it = "it" if claim in ("better", "weaker") else self.new
+            return f"{said}: {it} scored {50 * total / evidence.pairs:.1f} %."
+        new, old = (100 * share for share in self.paired.differences[["new", "old"]].iloc[0])
+        scored = f"{self.new} scored {new:.1f} % and {self.old} {old:.1f} %"
+        return f"{said}: {scored} against {counted(len(self.against), 'opponent')}."
+
     def document(self) -> dict[str, Any]:
         """Return it as plain data, rounded where it is estimated."""
         evidence, stop = self.evidence, self.stop
@@ -130,10 +150,10 @@ class SprtResult(NamedTuple):
         return document
 
     def lines(self) -> Iterator[str]:
-        """Yield what may be said, the Elo difference, the counts, and what the test says."""
+        """Yield the statement, the Elo difference, the counts, and what the test says."""
         evidence, elo, stop = self.evidence, self.elo, self.stop
         low, high = evidence.ends
-        yield self.sentence
+        yield self.statement
         interval = f"{stop.interval} interval {write_ends(elo.low, elo.high, '.1f')}"
         yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
         by_value = zip(evidence.values, evidence.counts, strict=True)
@@ -234,7 +254,8 @@ def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
 class Compared(NamedTuple):
     """What a comparison of two bots has found, in a sentence, and what would tell more.
 
-    `claim` is what may be said of the lead, None where faults decide, or nothing yet. About so
+    The `statement` is the sentence without its interval, with the scores. `claim` is what may be
+    said of the lead, None where faults decide, or nothing yet. About so
     many `further_pairs` would tell which of the two is stronger, if the difference stays what it
     seems; None if that cannot be said.
     """
@@ -242,6 +263,7 @@ class Compared(NamedTuple):
     sentence: str
     claim: Claim | None
     further_pairs: int | None
+    statement: str
 
     def sentences(self, where: str = "") -> Iterator[str]:
         """Yield the sentences, the most important one first; it begins with `where`."""
@@ -257,12 +279,12 @@ def find_compared(result: SprtResult, *, finished: bool = True) -> Compared:
     elo, pairs, new = result.elo, result.evidence.pairs, result.new
     faulty = {*result.out} & {result.new, result.old}
     if faulty or (result.against and {*result.against} <= {*result.out}):
-        return Compared(result.sentence, None, None)
+        return Compared(result.sentence, None, None, result.statement)
     if not finished:
         sentence = f"undecided so far: {new} is at {write_lead(elo)}, and the test has not ended"
-        return Compared(sentence, None, None)
+        return Compared(sentence, None, None, as_sentence(sentence))
     claim = make_claim(result.verdict, elo, result.stop, pairs)
-    return Compared(result.sentence, claim, count_further(elo, pairs))
+    return Compared(result.sentence, claim, count_further(elo, pairs), result.statement)
 
 
 def count_further(elo: Estimate, pairs: int) -> int | None:
@@ -297,10 +319,15 @@ def comparison_command(tournament: Tournament, stop: Sprt) -> str:
     return arena_command("compare", specs[:2], words + lane)
 
 
-def comparison_writers(comparison: SprtResult) -> Mapping[str, Writer]:
+def comparison_writers(
+    comparison: SprtResult, lead_parts: Callable[[], LeadParts]
+) -> Mapping[str, Writer]:
     """Return the writers of a comparison's files."""
     text = json.dumps(comparison.document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    writers: dict[str, Writer] = {COMPARISON: lambda file: file.write(text)}
+    writers: dict[str, Writer] = {
+        COMPARISON: lambda file: file.write(text),
+        LEAD_PARTS: lambda file: csv_writer(lead_parts().table())(file),
+    }
     if paired := comparison.paired:
         writers[DIFFERENCES] = csv_writer(paired.differences)
         writers[DECIDED] = csv_writer(paired.decided)

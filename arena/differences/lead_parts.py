@@ -227,8 +227,10 @@ def _divide_margin(margins: Sequence[Margins]) -> Iterator[Part]:
     by_round = np.s_[:, :, _TOTAL]
     yield from _divide(ROUND, rounds, some(new, by_round), some(old, by_round))
     sources = [name for name in SOURCES if name != SOURCES[_TOTAL]]
-    of_all = [[one.sum(axis=1)[:, :_TOTAL] for one in both] for both in (new, old)]
-    yield from _divide(SOURCE, sources, *of_all)
+    new_in_all, old_in_all = (
+        [one.sum(axis=1)[:, :_TOTAL] for one in of_one] for of_one in (new, old)
+    )
+    yield from _divide(SOURCE, sources, new_in_all, old_in_all)
     for number, name in enumerate(rounds):
         cells = np.s_[:, number, :_TOTAL]
         for part in _divide(f"{ROUND} {name}", sources, some(new, cells), some(old, cells)):

@@ -23,6 +23,7 @@ from arena.differences.comparison import (
     judge_compared,
     make_comparison,
 )
+from arena.differences.lead_parts import LeadParts, make_lead_parts
 from arena.statistics.common import (
     Against,
     Compared,
@@ -72,13 +73,15 @@ class RunTables(Tables):
 class Files:
     """The tables of a run, what they were made of, and a writer for each file, by its name.
 
-    `wins` makes the tables of how games were won when it is first called.
+    `wins` makes the tables of how games were won when it is first called, and `lead_parts` the
+    parts of the lead of a comparison.
     """
 
     tables: RunTables
     counts: Counts
     wins: Callable[[], WinTables]
     writers: Mapping[str, Writer]
+    lead_parts: Callable[[], LeadParts] = LeadParts
 
 
 def make_files(
@@ -111,9 +114,15 @@ def make_files(
     }
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)
-    if made.comparison:
-        writers |= comparison_writers(made.comparison)
-    return Files(made, counts, wins, writers)
+    if not (comparison := made.comparison):
+        return Files(made, counts, wins, writers)
+
+    @cache
+    def lead_parts() -> LeadParts:
+        return make_lead_parts(tournament, store, comparison.lead, comparison.out)
+
+    writers |= comparison_writers(comparison, lead_parts)
+    return Files(made, counts, wins, writers, lead_parts)
 
 
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from arena.errors import escape
 from arena.reports.ladder import Opening
+from arena.reports.lead import Bars, MarginLine, Mirrors
 from arena.statistics.wording import join_ends, write_chance
 from arena.store.html_page import GENERATOR
 from arena.tables.table_columns import Column, Kind
@@ -89,6 +90,7 @@ class Replay:
     title: str
     reason: str
     data: dict[str, Any]
+    line: MarginLine | None = None
 
 
 @dataclass(frozen=True)
@@ -109,16 +111,20 @@ class Profiles:
     data: dict[str, Any]
 
 
-Block: TypeAlias = Text | Table | Chart | Code | Replays | Profiles
+Block: TypeAlias = Text | Table | Chart | Code | Replays | Profiles | Bars | Mirrors
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report with a heading; `name` is its fragment."""
+    """A part of a report with a heading; `name` is its fragment.
+
+    `short` stands for a heading that is a sentence, where all sections are listed.
+    """
 
     name: str
     title: str
     blocks: Sequence[Block]
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -254,8 +260,17 @@ def _lines(block: Block) -> Iterator[str]:
     elif isinstance(block, Replays):
         yield from (f"- {to_text(game.title)}: {to_text(game.reason)}" for game in block.games)
         yield ""
+    elif isinstance(block, Bars):
+        yield from _bar_lines(block)
     else:
-        assert isinstance(block, Chart)  # its numbers are in a table
+        assert isinstance(block, Chart | Mirrors)  # the numbers are in a table
+
+
+def _bar_lines(block: Bars) -> Iterator[str]:
+    for bar in block.bars:
+        note = f" ({bar.note})" if bar.note else ""
+        yield f"- {to_text(f'{bar.described}{note}')}"
+    yield ""
 
 
 def _code_lines(block: Code) -> Iterator[str]:

@@ -127,16 +127,14 @@ def point_chart(
     kind: Kind,
     *,
     zero: bool = True,
-    lines: Sequence[tuple[float, str]] = (),
 ) -> Spec:
     """Return a chart of points with their intervals, the first one on top.
 
     `title` is that of the axis. Differences have a line at `zero`; then the shape of a point says
-    whether it is significant. `lines` are values to compare with, and their names.
+    whether it is significant.
     """
     rows = [_row(point, kind) for point in points]
-    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
-    window = find_window(rows if not lines else [], zero=zero)
+    window = find_window(rows, zero=zero)
     title = f"{title} (arrow: beyond the axis)" if window.beyond else title
     x = quantity("value", title, scale={"nice": True} | window.scale)
     layers = interval_layers(x)
@@ -155,27 +153,7 @@ def point_chart(
             "tooltip": _TIPS if zero else _TIPS[:3],
         }
     layers = [zero_line(), *layers] if zero else layers
-    layers += _reference(lines, x, ends)
-    return chart(rows, height=STEP * max(2 + (len(lines) > 0), len(rows)), layer=layers)
-
-
-def _reference(lines: Sequence[tuple[float, str]], x: Spec, shown: Sequence[float]) -> list[Spec]:
-    """Return the layers of some vertical lines and their names, one below the other.
-
-    A name stands on the side of its line that has more room, by what else is `shown`.
-    """
-    layers: list[Spec] = []
-    ends = [*shown, *(value for value, _ in lines)]
-    for number, (value, name) in enumerate(lines):
-        data = {"values": [{"value": value, "name": name}]}
-        left = 2 * value > min(ends) + max(ends)
-        side = {"align": "right", "dx": -4} if left else {"align": "left", "dx": 4}
-        text = {"type": "text", "fontSize": 12} | side
-        rule = {"type": "rule", "strokeDash": [6, 4], "color": GREY, "strokeWidth": 2}
-        place = {"y": {"value": 8 + 14 * number}, "text": {"field": "name", "type": "nominal"}}
-        layers.append({"data": data, "mark": rule, "encoding": {"x": x}})
-        layers.append({"data": data, "mark": text, "encoding": {"x": x} | place})
-    return layers
+    return chart(rows, height=STEP * max(2, len(rows)), layer=layers)
 
 
 def _row(point: Shown, kind: Kind) -> dict[str, Any]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from arena.differences.claims import Look, Shown, name_value, read_path
+from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
-from arena.reports.changes_report import difference_chart, difference_table, point_chart
+from arena.reports.changes_report import difference_table
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
-from arena.tables.table_columns import WIN_TYPES, TableColumns, list_columns
+from arena.tables.table_columns import TableColumns, list_columns
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from arena.store.store import Store
     from arena.tournament.tournament import Tournament
 
-_PARTS = {
-    "total": "in all",
-    "opponent": "against",
-    "seat": "in seat",
-    "won_by": "won by",
-    "lost_by": "lost by",
-}
-_BY = ("won_by", "lost_by")
 _PATH = list_columns("""
     -
     pairs | Pairs | count | Pairs that had been played when the test was looked at.
@@ -65,17 +57,8 @@ def comparison_sections(
 
 
 def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
-    verdict, lead, *_ = comparison.lines()
-    elo, stop = comparison.elo, comparison.stop
-    yield Text([as_sentence(verdict), f"{lead}."])
-    points = [Shown("Elo difference", elo, elo.excludes_zero)]
-    lines = [(stop.elo0, f"H0: {stop.elo0:+g}"), (stop.elo1, f"H1: {stop.elo1:+g}")]
-    spec = point_chart(points, "Elo points", "change", zero=False, lines=lines)
-    description = (
-        f"{lead}: {comparison.new} less {comparison.old}. The test has weighed an Elo difference "
-        f"of {stop.elo0:g} (H0) against {stop.elo1:g} (H1), which are lines here."
-    )
-    yield Chart("lead", "The Elo difference", description, spec)
+    statement, lead, *_ = comparison.lines()
+    yield Text([statement, f"{lead}."])
     yield from _path(comparison, path)
     yield _counts(comparison)
     if comparison.command:
@@ -164,21 +147,11 @@ def _differences(comparison: SprtResult, paired: PairedGames) -> Iterator[Block]
     same = "Both versions met the same opponents on the same deals with the same luck."
     yield Text([same, *map(as_sentence, describe_paired(paired))])
     shown = plain_rows(frame, ["difference", "low", "high", "error"])
-    estimates = [Estimate(*row).scaled(100) for row in shown]
-    significant = find_significant(estimates)
-    names = [
-        f"{_PARTS[part]} {WIN_TYPES.get(name, name) if part in _BY else name}".rstrip()
-        for part, name in plain_rows(frame, ["part", "name"])
-    ]
-    points = [*map(Shown, names, estimates, significant)]
+    significant = find_significant([Estimate(*row).scaled(100) for row in shown])
     named = "differences", "Differences in total and by part"
     columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, SIGNIFICANCE])
-    table = difference_table(named, columns, frame.assign(sure=significant), 100)
-    axes = "differences", "Where the versions differ", "New less old, percentage points"
-    what = f"The share of {comparison.new} less that of {comparison.old} by deal"
-    yield from difference_chart(points, table, axes, what)
     yield Text([_HINTS])
-    yield table
+    yield difference_table(named, columns, frame.assign(sure=significant), 100)
 
 
 def _list_decided(

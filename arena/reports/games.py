@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from arena.errors import counted
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
+from arena.reports.lead import draw_margin
 from arena.reports.profile_data import Games
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
@@ -163,7 +164,8 @@ def _make(
         evidence="\n".join(game.evidence()),
         title=fixture.name,
     )
-    return Replay(replay_id(place), title, reason, data)
+    line = draw_margin(data["frames"], place.seat)
+    return Replay(replay_id(place), title, reason, data, line)
 
 
 class ShownFault(NamedTuple):

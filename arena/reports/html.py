@@ -130,6 +130,7 @@ _STYLES = (
     *STYLES,
     "arena.reports/report.css",
     "arena.reports/ladder.css",
+    "arena.reports/lead.css",
     "arena.reports/profiles.css",
 )
 

@@ -5,13 +5,13 @@ A row has the rating with its interval, drawn, and one bar of how its games ende
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arena.errors import counted
+from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends
 from arena.tables.summary import plain_rows
 
@@ -29,10 +29,6 @@ ENDINGS: Final = {
 
 MOST_RUNGS = 50
 """The most bots of a first screen; the table of standings has all of them."""
-
-_STEPS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-_MOST_LINES = 6
-_MARGIN = 0.04  # of the width, left and right of all intervals
 
 
 class Part(NamedTuple):
@@ -93,15 +89,20 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Opening:
-    """A first screen; `task` says in words what `command` does next, and `more` is said later."""
+    """A first screen; `task` says in words what `command` does next.
+
+    `more` is said later, in the section of the name `beside`, by default the first one. It has the ladder of all bots, or the lead of one over another.
+    """
 
     extent: str
     sentence: str
     more: Sequence[str]
-    ladder: Ladder
+    ladder: Ladder | None
     forfeiting: Sequence[Forfeiting] = ()
     task: str = ""
     command: str = ""
+    lead: Lead | None = None
+    beside: str = ""
 
 
 def make_ladder(
@@ -112,7 +113,7 @@ def make_ladder(
     `links` are the targets of their names, as many as there are.
     """
     rows = plain_rows(standings.head(MOST_RUNGS))
-    scale = _Scale([end for row in rows for end in _ends(row)])
+    scale = Scale([end for row in rows for end in _ends(row)])
     nexts = {(row["bot"], row["opponent"]): row["verdict"] for row in plain_rows(verdicts)}
     below = [*(row["bot"] for row in rows[1:]), None]
     rungs = [
@@ -124,33 +125,20 @@ def make_ladder(
         for kind, (_, won, lost) in ENDINGS.items()
         if any((row[won] or 0) + (row[lost] or 0) for row in rows)
     ]
-    return Ladder(rungs, scale.lines(), scale.step, seen, len(standings) - len(rows))
+    return Ladder(
+        rungs,
+        [*map(scale.place, scale.round_values())],
+        scale.step,
+        seen,
+        len(standings) - len(rows),
+    )
 
 
 def _ends(row: Mapping[str, Any]) -> Iterator[float]:
     return (row[name] for name in ("elo", "elo_low", "elo_high") if row[name] is not None)
 
 
-class _Scale:
-    """The horizontal axis of the ratings, in percent."""
-
-    def __init__(self, elos: Sequence[float]) -> None:
-        low, high = min(elos, default=0), max(elos, default=0)
-        margin = max(high - low, 1) * _MARGIN
-        self.low, self.high = low - margin, high + margin
-        width = self.high - self.low
-        self.step = next((one for one in _STEPS if width / one <= _MOST_LINES), _STEPS[-1])
-
-    def place(self, elo: float) -> float:
-        return round(100 * (elo - self.low) / (self.high - self.low), 2)
-
-    def lines(self) -> list[float]:
-        first = math.ceil(self.low / self.step)
-        last = math.floor(self.high / self.step)
-        return [self.place(number * self.step) for number in range(first, last + 1)]
-
-
-def _rung(row: Mapping[str, Any], scale: _Scale, link: str, verdict: str | None) -> Rung:
+def _rung(row: Mapping[str, Any], scale: Scale, link: str, verdict: str | None) -> Rung:
     elo, low, high = row["elo"], row["elo_low"], row["elo_high"]
     return Rung(
         row["rank"],

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from arena.differences.comparison import find_compared
+import msgspec
+
+from arena.differences.comparison import (
+    Compared,
+    SprtResult,
+    comparison_command,
+    find_compared,
+)
 from arena.differences.profiles import Files
 from arena.errors import arena_command, counted, cut
 from arena.reports.about import run_section, with_glossary
@@ -28,6 +36,8 @@ from arena.reports.games import (
 )
 from arena.reports.html import find_lack, to_html
 from arena.reports.ladder import Forfeiting, Opening, make_ladder
+from arena.reports.lead import draw_lead
+from arena.reports.lead_sections import lead_sections, pick_shown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.profiles_section import profile_links, profiles_section
 from arena.reports.seat_section import rate_prefixes, seats_section, takes_section
@@ -59,6 +69,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _REASON = 60  # characters of why a bot forfeits
+_ROUND_PAIRS = 100  # in a command that plays more
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
 _OPEN = (
     "What is sure holds at any number of games. All else may turn around with the games that are "
@@ -87,6 +98,8 @@ def make_report(
     if files.counts.total and files.tables.comparison:
         compared = find_compared(files.tables.comparison, finished=not state)
         headline = [*compared.sentences()]
+        more = _summary(tournament, files, state, headline)
+        opening = made.compare_opening(compared, [*more], state)
     elif files.counts.total:
         found = headline_of(tournament, files.tables, files.counts, finished=not state)
         headline = [*found.sentences()]
@@ -156,6 +169,28 @@ def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
     return "Settle first place", arena_command("compare", specs, lane)
 
 
+def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
+    """Return what to do after a comparison in words, and its command, both empty if nothing.
+
+    The stronger one is challenged; if none surely is, more pairs are played.
+    """
+    if found.claim is None or tournament.rules.changes():
+        return "", ""
+    if found.claim not in ("better", "weaker"):
+        if not found.further_pairs or not result.command:
+            return "", ""
+        pairs = (result.evidence.pairs + found.further_pairs) / max(1, len(result.against))
+        whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
+        more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
+        return "Play on", comparison_command(tournament, more)
+    stronger = result.new if found.claim == "better" else result.old
+    named = name_bots([tournament.by_label[stronger]])
+    if named is None:
+        return "", ""
+    specs, lane = named
+    return "Challenge the stronger one", arena_command("compare", ["./my_bot.py", *specs], lane)
+
+
 class _Sections:
     """Makes the sections of one run's report."""
 
@@ -184,33 +219,64 @@ class _Sections:
         telling = find_telling(picks, wins.turns_of, self.tournament, self.labels)
         games, ids = games_section(self.tournament, self.store, [*picks, *telling.picks])
         self.ids = ids
-        if comparison := self.files.tables.comparison:
+        if comparison := tables.comparison:
+            parts = self.files.lead_parts()
+            yield from lead_sections(comparison, parts, wins.takes, self.judged.decisions)
+            yield games
             yield from comparison_sections(comparison, self.tournament, self.store, ids)
-        yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
+        else:
+            yield from self._field_sections()
+            yield games
         of_bots = telling.games(ids)
-        pairings = self.tournament.pairings
+        yield profiles_section(self.tournament.pairings, self.files, self.judged, of_bots)
+        yield self._faults_section()
+        stored = self.store.manifest  # also an earlier version's
+        yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+
+    def _field_sections(self) -> Iterator[Section]:
+        """Yield the sections on all bots: who, how games were won, against whom, and when."""
+        tables, wins, labels = self.files.tables, self.files.wins(), self.labels
+        yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         blocks = [
-            *win_type_blocks(tables.win_types, tables.head_to_head, self.labels),
-            *source_blocks(wins.wins_by_source, self.labels),
-            *margin_blocks(self.margins, pairings, self.labels),
+            *win_type_blocks(tables.win_types, tables.head_to_head, labels),
+            *source_blocks(wins.wins_by_source, labels),
+            *margin_blocks(self.margins, self.tournament.pairings, labels),
         ]
         yield wins_section(blocks)
-        yield pairings_section(tables.head_to_head, tables.verdicts, self.labels, tables.findings)
-        yield takes_section(wins.takes, wins.cards, self.labels)
-        yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)
-        yield games
-        yield profiles_section(pairings, self.files, self.judged, of_bots)
+        yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
+        yield takes_section(wins.takes, wins.cards, labels)
+        yield seats_section(wins.seats, tables.findings.seat, self._progress(), labels)
+
+    def _faults_section(self) -> Section:
         names = [replay_id(self._place(shown)) for shown in self.faults]
-        yield faults_section(
+        return faults_section(
             self.files.counts.faults,
-            pairings,
+            self.tournament.pairings,
             self.faults,
             replay_commands(self.tournament),
             self.timings,
-            [name if name in ids else None for name in names],
+            [name if name in self.ids else None for name in names],
         )
-        stored = self.store.manifest  # also an earlier version's
-        yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
+
+    def compare_opening(self, found: Compared, more: Sequence[str], state: str) -> Opening:
+        """Return the first screen of a comparison; `more` is shown with the test."""
+        result = self.files.tables.comparison
+        assert result is not None
+        games = counted(self.files.counts.total, "game")
+        pairs = counted(result.evidence.pairs, "pair")
+        extent = f"{self.tournament.name} · {state or games} · {pairs}"
+        lead = draw_lead(result.new, result.old, result.elo, "open" if state else result.word)
+        next_one = suggest_after(self.tournament, result, found)
+        return Opening(
+            extent,
+            found.statement,
+            more,
+            None,
+            [*self._forfeiting()],
+            *next_one,
+            lead=lead,
+            beside="verdict",
+        )
 
     def opening(self, found: Headline, more: Sequence[str], state: str) -> Opening:
         """Return the first screen; `more` is shown with the standings.
@@ -270,6 +336,8 @@ class _Sections:
 
     def _picks(self) -> Iterator[Pick]:
         comparison = self.files.tables.comparison
+        if comparison:
+            yield from pick_shown(self.tournament, self.files.lead_parts())
         if comparison and comparison.paired:
             yield from pick_decided(self.tournament, comparison.paired.decided)
         turns, games = self.files.wins().turns, self.files.counts.total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arena.reports.blocks import Block, Chart, Section
 from arena.reports.charts import (
@@ -48,7 +48,7 @@ _BARS: list[Spec] = [
 ]
 """The transforms that make the parts of the bars from a row of counts."""
 
-_SOURCES = {
+SOURCE_NAMES: Final = {
     "majority_5": "majority of 5s",
     "majority_6": "majority of 6s",
     "majority_7": "majority of 7s",
@@ -172,7 +172,9 @@ def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Bloc
     sources = sources[sources["result"] != "drawn"]
     if not len(sources):
         return
-    sources = sources.assign(bot=sources["bot"].fillna(ALL), source=sources["source"].map(_SOURCES))
+    sources = sources.assign(
+        bot=sources["bot"].fillna(ALL), source=sources["source"].map(SOURCE_NAMES)
+    )
     names = [ALL, *labels[:MOST_BOTS]]
     shown = sources[sources["bot"].isin(names)].round({"points": 2})
     by = shown["win_type"].map({"city": "City"}).fillna("points")
@@ -199,7 +201,7 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
     bar["encoding"]["color"] = nominal("result", title=None, scale=scale, legend=legend)
     return chart(
         rows,
-        height=2 * 13 * len(_SOURCES),
+        height=2 * 13 * len(SOURCE_NAMES),
         params=[
             choice("chosen_bot", "Bot", names),
             choice("chosen_type", "Decided by", ["points", "City"]),
@@ -207,7 +209,7 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
         transform=[{"filter": "datum.bot == chosen_bot && datum.by == chosen_type"}],
         layer=[bar, rule],
         encoding={
-            "y": nominal("source", sort=[*_SOURCES.values()], title=None),
+            "y": nominal("source", sort=[*SOURCE_NAMES.values()], title=None),
             "yOffset": nominal("result", sort=["won", "lost"]),
             "tooltip": [
                 *tips(("source", "Source"), ("result", "Result")),

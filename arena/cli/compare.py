@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -132,14 +133,14 @@ def play_comparison(
 
 
 def print_comparison(outcome: Outcome, out: Path, *, quiet: bool) -> None:
-    """Print the verdict, the lead, the counts, what differs, and the command that repeats it."""
+    """Print the statement, the lead, the counts, what differs, and the command that repeats it."""
     comparison = outcome.comparison
     assert comparison is not None
-    lines = list(comparison.lines())
+    statement, *lines = comparison.lines()
     if quiet:
-        say(lines[0])
+        say(statement)
         return
-    say(*lines)
+    say(*wrap(statement, 80, subsequent_indent="  "), *lines)
     say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
     say(*comparison.difference_lines())
     if paired := comparison.paired:

@@ -110,12 +110,12 @@ class SprtResult(NamedTuple):
         claim = make_claim(self.verdict, self.elo, self.stop, evidence.pairs)
         two, is_ahead = (self.new, self.old), self.elo.value >= 0
         said = state_claim(claim, two, self.stop, self.word, is_ahead=is_ahead)
+        it = "it" if claim in ("better", "weaker") else self.new
         if not self.paired:
             total = sum(map(operator.mul, evidence.counts, evidence.values))
-            it = "it" if claim in ("better", "weaker") else self.new
             return f"{said}: {it} scored {50 * total / evidence.pairs:.1f} %."
         new, old = (100 * share for share in self.paired.differences[["new", "old"]].iloc[0])
-        scored = f"{self.new} scored {new:.1f} % and {self.old} {old:.1f} %"
+        scored = f"{it} scored {new:.1f} % and {self.old} {old:.1f} %"
         return f"{said}: {scored} against {counted(len(self.against), 'opponent')}."
 
     def document(self) -> dict[str, Any]:

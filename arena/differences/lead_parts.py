@@ -15,17 +15,16 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from arena.batch.replay import Ints, find_sources
 from arena.differences.difference_columns import LEAD_PARTS
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.distributions import Floats
-from arena.statistics.intervals import Bools, Estimate, find_significant
+from arena.statistics.intervals import Bools, Estimate, Ints, find_significant
 from arena.store.counting import HALVES, PairGames, match
 from arena.store.store import Store
 from arena.tables.counted import BOT_PARTS
-from arena.tables.replayed_games import SOURCES
+from arena.tables.replayed_games import SOURCES, find_round_points
 from arena.tables.run_games import Row, read_batches
 from arena.tables.table_columns import WIN_TYPES
 from arena.tables.win_tables import MOST_REPLAYED, share_out
@@ -307,13 +306,8 @@ def _read_points(tournament: Tournament, store: Store, quota: Ints) -> dict[int,
     its opponent), round and source.
     """
     found: dict[int, list[tuple[Ints, Ints]]] = {n: [] for n in np.flatnonzero(quota).tolist()}
-    step = tournament.rules.round_plies
-    ends = np.arange(0, step * tournament.rules.rounds + 1, step)
     for batch in read_batches(tournament, map(Row._make, store.records(quota.tolist()))):
-        piles = batch.replay.piles[ends].astype(np.int32)
-        points = np.moveaxis(np.diff(find_sources(piles, tournament.rules), axis=0), 3, 0)
-        points = points.swapaxes(1, 2).astype(np.int16)  # game, seat, round, source
-        points = np.where(batch.first[:, None, None, None] == 0, points, points[:, ::-1])
+        points = find_round_points(batch)
         is_whole = np.bincount(batch.pair[batch.finished], minlength=batch.pairs) == 2
         both = np.flatnonzero(is_whole[batch.pair]).reshape(-1, 2)  # in the order of the seats
         of_pair = batch.pair[both[:, 0]]

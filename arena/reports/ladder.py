@@ -5,15 +5,22 @@ A row has the rating with its interval, drawn, and one bar of how its games ende
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from arena.errors import counted
+import msgspec
+
+from arena.differences.comparison import Compared, SprtResult, comparison_command
+from arena.errors import arena_command, counted
 from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends
+from arena.tables.headline import Headline
 from arena.tables.summary import plain_rows
+from arena.tournament.replay_command import name_bots
+from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +98,8 @@ class Ladder:
 class Opening:
     """A first screen; `task` says in words what `command` does next.
 
-    `more` is said later, in the section of the name `beside`, by default the first one. It has the ladder of all bots, or the lead of one over another.
+    `more` is said later, in the section of the name `beside`, by default the first one. It has
+    the ladder of all bots, or the lead of one over another.
     """
 
     extent: str
@@ -180,3 +188,47 @@ def _describe(row: Mapping[str, Any]) -> str:
     draws = [f"{row['draws']:,} drawn"] * bool(row["draws"])
     said = [f"won {', '.join(won) or 'none'}", *draws, f"lost {', '.join(lost) or 'none'}"]
     return f"of {games} {'; '.join(said)}"
+
+
+_ROUND_PAIRS = 100  # in a command that plays more
+
+
+def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
+    """Return what to do next in words, and its command; both are empty if no words name the bots.
+
+    Two first bots that are not apart are compared; else the first one is challenged.
+    """
+    top = found.top
+    if top is None:
+        return "", ""
+    is_apart = top.verdict.word == "apart"
+    labels = [top.bot] if is_apart else [top.bot, top.second]
+    named = name_bots([tournament.by_label[label] for label in labels])
+    if named is None or tournament.rules.changes():
+        return "", ""
+    specs, lane = named
+    if is_apart:
+        return "Challenge the first", arena_command("play", ["./my_bot.py", *specs], lane)
+    return "Settle first place", arena_command("compare", specs, lane)
+
+
+def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
+    """Return what to do after a comparison in words, and its command, both empty if nothing.
+
+    The stronger one is challenged; if none surely is, more pairs are played.
+    """
+    if found.claim is None or tournament.rules.changes():
+        return "", ""
+    if found.claim not in ("better", "weaker"):
+        if not found.further_pairs or not result.command:
+            return "", ""
+        pairs = (result.evidence.pairs + found.further_pairs) / max(1, len(result.against))
+        whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
+        more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
+        return "Play on", comparison_command(tournament, more)
+    stronger = result.new if found.claim == "better" else result.old
+    named = name_bots([tournament.by_label[stronger]])
+    if named is None:
+        return "", ""
+    specs, lane = named
+    return "Challenge the stronger one", arena_command("compare", ["./my_bot.py", *specs], lane)

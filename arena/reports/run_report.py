@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from arena.differences.comparison import (
     Compared,
-    SprtResult,
-    comparison_command,
     find_compared,
 )
 from arena.differences.profiles import Files
-from arena.errors import arena_command, counted, cut
+from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.charts import plain_rows
-from arena.reports.comparison_sections import comparison_sections
+from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
 from arena.reports.games import (
     Pick,
     Place,
@@ -35,9 +30,8 @@ from arena.reports.games import (
     replay_id,
 )
 from arena.reports.html import find_lack, to_html
-from arena.reports.ladder import Forfeiting, Opening, make_ladder
+from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead import draw_lead
-from arena.reports.lead_sections import lead_sections, pick_shown
 from arena.reports.pairings_section import pairings_section
 from arena.reports.profiles_section import profile_links, profiles_section
 from arena.reports.seat_section import rate_prefixes, seats_section, takes_section
@@ -60,7 +54,7 @@ from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
 from arena.tables.rated_lists import RatedLists, find_labels
 from arena.tables.table_columns import Column
-from arena.tournament.replay_command import name_bots, replay_commands
+from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
@@ -69,7 +63,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _REASON = 60  # characters of why a bot forfeits
-_ROUND_PAIRS = 100  # in a command that plays more
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
 _OPEN = (
     "What is sure holds at any number of games. All else may turn around with the games that are "
@@ -148,47 +141,6 @@ def _format(tournament: Tournament) -> str:
         return f"a Swiss tournament of {counted(tournament.rounds, 'round')}"
     kind = "a gauntlet" if tournament.panel else "every bot against every other one"
     return f"{kind}, until there is a result" if tournament.stop else kind
-
-
-def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
-    """Return what to do next in words, and its command; both are empty if no words name the bots.
-
-    Two first bots that are not apart are compared; else the first one is challenged.
-    """
-    top = found.top
-    if top is None:
-        return "", ""
-    is_apart = top.verdict.word == "apart"
-    labels = [top.bot] if is_apart else [top.bot, top.second]
-    named = name_bots([tournament.by_label[label] for label in labels])
-    if named is None or tournament.rules.changes():
-        return "", ""
-    specs, lane = named
-    if is_apart:
-        return "Challenge the first", arena_command("play", ["./my_bot.py", *specs], lane)
-    return "Settle first place", arena_command("compare", specs, lane)
-
-
-def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
-    """Return what to do after a comparison in words, and its command, both empty if nothing.
-
-    The stronger one is challenged; if none surely is, more pairs are played.
-    """
-    if found.claim is None or tournament.rules.changes():
-        return "", ""
-    if found.claim not in ("better", "weaker"):
-        if not found.further_pairs or not result.command:
-            return "", ""
-        pairs = (result.evidence.pairs + found.further_pairs) / max(1, len(result.against))
-        whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
-        more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
-        return "Play on", comparison_command(tournament, more)
-    stronger = result.new if found.claim == "better" else result.old
-    named = name_bots([tournament.by_label[stronger]])
-    if named is None:
-        return "", ""
-    specs, lane = named
-    return "Challenge the stronger one", arena_command("compare", ["./my_bot.py", *specs], lane)
 
 
 class _Sections:

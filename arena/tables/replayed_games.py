@@ -103,6 +103,21 @@ SOURCES = (
     "majority_5", "majority_6", "majority_7", "majority_8",
     "sets", "alliances", "betrayals", "total",
 )  # fmt: skip
+
+
+def find_round_points(batch: Batch) -> Ints:
+    """Return what each round added to the points of the games of a batch, by source.
+
+    They are by game, side (the pairing's first bot, then its opponent), round and source.
+    """
+    step = batch.rules.round_plies
+    ends = np.arange(0, step * batch.rules.rounds + 1, step)
+    sources = find_sources(batch.replay.piles[ends].astype(np.int32), batch.rules)
+    by_seat = np.diff(sources, axis=0).transpose(3, 1, 0, 2)
+    is_turned = batch.first[:, None, None, None] == 1
+    return np.where(is_turned, by_seat[:, ::-1], by_seat)
+
+
 _ENDS = [*product(("won", "lost"), ("city", "points")), ("drawn", "draw")]
 _DRAWN = len(_ENDS) - 1
 

@@ -84,7 +84,10 @@ def test_the_steps_score_what_the_table_says(arena: Arena, tmp_path: Path, versi
 def test_the_search_and_the_last_test_say_what_stands_there(tmp_path: Path) -> None:
     """The setting that `arena tune` finds and its gain; the lead over `greedy` and the pairs."""
     words = " ".join(FIRST.split())
-    said = {"tune": r"hurry=[\d.]+$|by about .*\)", "compare": r"^better: .*|\d+ pairs(?=, by)"}
+    said = {
+        "tune": r"hurry=[\d.]+$|by about .*\)",
+        "compare": r"^my_bot is stronger .*|\d+ pairs(?=, by)",
+    }
     for version, (name, pattern) in zip((3, 4), said.items(), strict=True):
         (tmp_path / "my_bot.py").write_text(versions()[version])
         (command,) = (one for one in markdown.commands(FIRST) if one.startswith(f"arena {name}"))

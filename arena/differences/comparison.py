@@ -26,7 +26,7 @@ from arena.statistics.verdicts import LEANS, Word
 from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
-from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, Writer
+from arena.store.folder import COMPARISON, DECIDED, DETAILS, DIFFERENCES, Writer
 from arena.store.store import Store
 from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
@@ -161,7 +161,8 @@ class SprtResult(NamedTuple):
         yield from describe_paired(paired)
         decided = len(paired.decided)
         if decided:
-            yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
+            where = f"{DETAILS}/{DECIDED}"
+            yield f"the change decided {counted(decided, 'game')} ({where}); the first of them:"
         else:
             yield "the change decided no game"
 

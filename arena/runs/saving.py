@@ -25,6 +25,7 @@ from arena.store.folder import (
     TIMINGS,
     RunFolder,
     Writer,
+    locate,
     part_of,
 )
 from arena.store.manifest import read_tournament
@@ -292,7 +293,7 @@ def _adapt(
     if changed and folder and not folder.replaced.exists():
         copy_store(store, folder.replaced)
     if changed and folder:
-        (folder.path / AGREED).unlink(missing_ok=True)  # about the earlier bots
+        locate(folder.path, AGREED).unlink(missing_ok=True)  # about the earlier bots
     is_same = _schedule(before) == _schedule(tournament)
     if before.extended or (not is_same and store.count_games()):
         tournament = dataclasses.replace(tournament, extended=True)

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from itertools import starmap, zip_longest
@@ -90,9 +90,12 @@ class RunProgress:
             self.scheduled += span.end - span.first
         return self.ranges
 
-    def status(self) -> str:
-        """Return the state of the run after its last round, in one line."""
-        return self.rounds.status(self.counts, {*self.out, *self.unrated})
+    def snapshot(self) -> Callable[[], str]:
+        """Return what describes the run after its last round, in one line, when it is called.
+
+        A test takes 0.1 s for it, so another thread calls it, and only when it is shown.
+        """
+        return partial(self.rounds.status, dict(self.counts), {*self.out, *self.unrated})
 
     def find_open(self, out: Collection[str]) -> list[Unresolved] | None:
         """Return the questions that a run left unresolved, None for a run of fixed length.

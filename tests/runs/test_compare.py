@@ -15,7 +15,6 @@ import pytest
 
 from arena.differences.comparison import (
     SprtResult,
-    _estimate,
     comparison_command,
     judge_compared,
 )
@@ -400,7 +399,7 @@ def test_without_an_observation_the_middle_of_all_differences_is_shown() -> None
     """All opponents are out: the interval has every value, and leans to none."""
     values = (-1.0, -0.5, 0.0, 0.5, 2.0)
     evidence = Evidence((0,) * 5, values, 0.0, 0.1, Bounds(-2.9, 2.9), [])
-    assert tuple(_estimate(evidence))[:3] == (0.5, -1.0, 2.0)
+    assert tuple(evidence.estimate())[:3] == (0.5, -1.0, 2.0)
 
 
 def test_only_games_with_another_result_are_decided() -> None:

@@ -82,7 +82,7 @@ class Watch:
 
     def size(self) -> float:
         """Return the megabytes of the folder now."""
-        return sum(path.stat().st_size for path in self.folder.iterdir()) / _MB
+        return sum(path.stat().st_size for path in self.folder.rglob("*.*")) / _MB
 
     def _look(self) -> None:
         while True:

@@ -83,8 +83,7 @@ def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
     if folder is None:
         return "nothing is kept without --out"
     words = [word for word in sys.argv[1:] if word != "--fresh"]
-    kept = f"{interrupted.kept:,} of {interrupted.games:,} games are kept in {folder}/"
-    return f"{kept}; go on with: {shell_line(['arena', *words])}"
+    return f"{interrupted} in {folder}/; go on with: {shell_line(['arena', *words])}"
 
 
 def make_playing(options: Mapping[str, Any], config: Venue | None = None) -> Playing:

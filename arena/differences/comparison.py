@@ -24,17 +24,23 @@ from arena.errors import arena_command, counted, cut, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
-from arena.statistics.stopped import estimate_mean, season_interval
 from arena.statistics.verdicts import LEANS, Word
 from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
-from arena.store.folder import COMPARISON, DECIDED, DIFFERENCES, LEAD_PARTS, Writer
+from arena.store.folder import (
+    COMPARISON,
+    DECIDED,
+    DETAILS,
+    DIFFERENCES,
+    LEAD_PARTS,
+    Writer,
+)
 from arena.store.store import Store
 from arena.tables.summary import plain_rows, write_row
-from arena.tournament.keys import ERROR_RATE, MAX_FAULTS
+from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
-from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
+from arena.tournament.sprt_rounds import Evidence, Verdict, decide, level_of, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
@@ -183,7 +189,8 @@ class SprtResult(NamedTuple):
         yield from describe_paired(paired)
         decided = len(paired.decided)
         if decided:
-            yield f"the change decided {counted(decided, 'game')} (decided.csv); the first of them:"
+            where = f"{DETAILS}/{DECIDED}"
+            yield f"the change decided {counted(decided, 'game')} ({where}); the first of them:"
         else:
             yield "the change decided no game"
 
@@ -200,9 +207,8 @@ def make_comparison(
     out = tuple(label for label in tournament.labels if label in found)
     seen = count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
-    season, pairs = stop.season, evidence.pairs
-    level = season_interval(season.place, pairs) if season else ERROR_RATE
-    mean = _estimate(evidence, level)
+    level = level_of(stop, evidence.pairs)
+    mean = evidence.estimate(level)
     paired = None
     if tournament.paired:
         paired = make_paired_games(tournament, store, mean, out, level)
@@ -240,15 +246,6 @@ def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
     cells = *elo.cells, round(found.likely_ahead, 4), found.word
     verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells]]
     return verdicts
-
-
-def _estimate(evidence: Evidence, level: float = ERROR_RATE) -> Estimate:
-    """Return the mean of an observation, with its interval, which may end beyond all values."""
-    if not evidence.pairs:  # all opponents are out
-        least, most = evidence.values[0], evidence.values[-1]
-        return Estimate((least + most) / 2, least, most)
-    counts, values, mean0, mean1, ends, looks = evidence[:6]
-    return estimate_mean(counts, values, mean0, mean1, looks, ends, level)
 
 
 class Compared(NamedTuple):

@@ -38,7 +38,7 @@ from arena.statistics.intervals import Bools, Estimates, Ints, Moments, are_sign
 from arena.store import csv_files as rows
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
-from arena.store.folder import GAMES, MANIFEST, WINS, Writer
+from arena.store.folder import GAMES, INDEX, MANIFEST, WINS, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tables.counted import BROUGHT, PARTS, count_endings, group_bots, number_sides
@@ -111,6 +111,7 @@ def make_files(
         **{f"{name}.csv": csv_writer(table) for name, table in made.frames.items()},
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
+        INDEX: write_index,
     }
     manifest = manifest_text(tournament.manifest())
     writers[MANIFEST] = lambda file: file.write(manifest)

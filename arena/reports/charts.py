@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from arena.errors import name_some
 from arena.reports.blocks import Cell, Table
+from arena.store.folder import home_of
 from arena.tables.table_columns import Column, TableColumns
 
 if TYPE_CHECKING:
@@ -145,7 +147,8 @@ def note_of(rows: int, file: str) -> str:
     """Return the note below a table that has more rows than a page shows."""
     if rows <= MOST_ROWS:
         return ""
-    return f"The first {MOST_ROWS:,} of {rows:,} rows; {file} has all of them."
+    where = home_of(Path(), file).as_posix()
+    return f"The first {MOST_ROWS:,} of {rows:,} rows; {where} has all of them."
 
 
 def interval_layers(x: Spec, mark: Mapping[str, Any] | None = None) -> list[Spec]:

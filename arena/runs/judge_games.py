@@ -20,7 +20,7 @@ from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
-from arena.store.folder import JUDGED
+from arena.store.folder import JUDGED, locate
 from arena.store.judge import JudgedGames
 from arena.tournament import keys
 from arena.tournament.judged import Judged, Question, Recorded
@@ -205,9 +205,9 @@ def review_record(
         None if plies is None else tuple(ply for ply in range(len(record.actions)) if ply in plies)
     )
     game = Recorded(name, record.deal, record.actions, wanted)
-    if folder and (folder / JUDGED).is_file():
+    if folder and (place := locate(folder, JUDGED)).is_file():
         (key,) = judge.keys([game])
-        with closing(JudgedGames(folder / JUDGED)) as kept:
+        with closing(JudgedGames(place)) as kept:
             if known := kept.find([key]):
                 return known[key]
     try:

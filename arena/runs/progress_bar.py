@@ -1,7 +1,7 @@
 """Show the progress of a run on standard error, only in the parent process.
 
-On a terminal it is a bar with the standings so far below, elsewhere a line from time to time. A
-separate thread writes it, so that the thread that plays never waits for the terminal.
+On a terminal it is a bar with the state and the standings so far below, elsewhere a line from time
+to time. A separate thread writes it, so that the thread that plays never waits for the terminal.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _COLUMNS, _LINES = 80, 24  # of a terminal of unknown size
 _UP = "\x1b[A"
 
 Lines = Callable[[], Sequence[str]]
-"""A function that returns the standings so far as lines, an empty list at first."""
+"""A function that returns the state so far as lines, an empty list at first."""
 
 
 class Progress:
-    """The progress of a run, updated by the thread that plays."""
+    """The progress of a run, updated by the thread that plays.
 
-    def __init__(self, games: int, kept: int) -> None:
-        self.games, self.kept, self.status = games, kept, ""
+    `kept` games are from before. A run that ends early has `at_most` so many `games`: nobody knows
+    how long it still takes.
+    """
+
+    def __init__(self, games: int, kept: int, *, at_most: bool = False) -> None:
+        self.games, self.kept, self.at_most = games, kept, at_most
         self.played = 0
         self.started = time.monotonic()
-
-    def plan(self, games: int, kept: int, status: str = "") -> None:
-        """Set the number of games known so far, and how many were kept from before."""
-        self.games, self.kept, self.status = games, kept, status
 
     def add(self, games: int) -> None:
         """Count games that have been played."""
@@ -51,11 +51,12 @@ class Progress:
     def line(self) -> str:
         """Return the progress as a line."""
         seconds = time.monotonic() - self.started
-        line = format_line(self.games, self.kept, self.played, seconds)
-        return "; ".join(filter(None, [line, self.status]))
+        return format_line(self.games, self.kept, self.played, seconds, at_most=self.at_most)
 
     def bar(self, columns: int) -> str:
-        """Return the progress as a bar."""
+        """Return the progress as a bar, as a line if its end is unknown."""
+        if self.at_most:
+            return self.line()[:columns]
         return tqdm.format_meter(
             self.kept + self.played,
             self.games,
@@ -70,8 +71,8 @@ class Progress:
 class _InNotebook(Progress):
     """Shows the progress of a run in a notebook, as tqdm's widget."""
 
-    def __init__(self, games: int, kept: int) -> None:
-        super().__init__(games, kept)
+    def __init__(self, games: int, kept: int, *, at_most: bool = False) -> None:
+        super().__init__(games, kept, at_most=at_most)
         from tqdm.auto import tqdm as form  # takes 50 ms; it looks for widgets
 
         # tqdm's own lock would fix the program's start method; its monitor thread would stay
@@ -79,14 +80,9 @@ class _InNotebook(Progress):
         made: Any = type("Bar", (form,), own)
         self.widget = made(total=games, initial=kept, unit=" games", leave=False)
 
-    def plan(self, games: int, kept: int, status: str = "") -> None:
-        super().plan(games, kept, status)
-        self.widget.total, self.widget.initial = games, kept
-        self.widget.n = kept + self.played
-
     def add(self, games: int) -> None:
         super().add(games)
-        self.widget.update(games)
+        self.widget.update(self.kept + self.played - self.widget.n)
 
 
 def _in_notebook() -> bool:
@@ -108,43 +104,63 @@ def show_progress(
     log: logging.StreamHandler[Any] | None = None,
     *,
     shown: bool = True,
+    at_most: bool = False,
 ) -> Iterator[Progress]:
     """Yield a Progress, which the caller updates with the number of games played.
 
-    Lines of `log` are written above the bar. At the end the bar and the standings are erased.
-    Without a terminal, only progress with `standings` is shown.
+    Lines of `log` are written above the bar. At the end the bar and the standings are erased; after
+    Ctrl-C their last state stays. Without a terminal, only progress with `standings` is shown.
     """
+    progress = Progress(games, kept, at_most=at_most)
     if not shown or not sys.stderr:  # a daemon may have no stderr
-        yield Progress(games, kept)
+        yield progress
     elif _in_notebook():
-        in_notebook = _InNotebook(games, kept)
+        in_notebook = _InNotebook(games, kept, at_most=at_most)
         with in_notebook.widget:
             yield in_notebook
     elif sys.stderr.isatty():
-        screen = _Screen(Progress(games, kept), standings if is_terminal() else None)
-        with _repeat_action(screen.draw, DRAW_EVERY, screen.clear), _above(screen, log):
-            yield screen.progress
+        screen = _Screen(progress, standings if is_terminal() else None)
+        with (
+            _repeat_action(screen.draw, DRAW_EVERY, screen.clear, screen.leave),
+            _above(screen, log),
+        ):
+            yield progress
     elif standings:
-        progress = Progress(games, kept)
-        with _repeat_action(lambda: _write(f"{progress.line()}\n"), LINE_EVERY):
+
+        def write() -> None:
+            _write("; ".join([progress.line(), *standings()]) + "\n")
+
+        with _repeat_action(write, LINE_EVERY, stopped=write):
             yield progress
     else:
-        yield Progress(games, kept)
+        yield progress
 
 
-def format_line(games: int, kept: int, played: int, seconds: float) -> str:
-    """Return the progress in words: games done, games per second, and the time left.
+def count_of(done: int, games: int, *, at_most: bool = False) -> str:
+    """Return how many games are done, in words.
+
+    >>> count_of(300, 1000), count_of(300, 1000, at_most=True)
+    ('300 of 1,000 games', '300 of at most 1,000 games')
+    """
+    return f"{done:,} of {'at most ' * at_most}{games:,} games"
+
+
+def format_line(
+    games: int, kept: int, played: int, seconds: float, *, at_most: bool = False
+) -> str:
+    """Return the progress in words: games done, games per second, and the time left, if known.
 
     >>> format_line(games=1000, kept=200, played=100, seconds=50.0)
     '300 of 1,000 games, 2.0 games/s, 5 min 50 s left'
     """
     done = kept + played
-    text = f"{done:,} of {games:,} games"
+    text = count_of(done, games, at_most=at_most)
     if not played:
         return f"{text}, none finished yet in {format_duration(seconds)}"
     rate = played / seconds
     speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 0.1 else f"{rate:.3f}"
-    return f"{text}, {speed} games/s, {format_duration((games - done) / rate)} left"
+    left = "" if at_most else f", {format_duration((games - done) / rate)} left"
+    return f"{text}, {speed} games/s{left}"
 
 
 def format_duration(seconds: float) -> str:
@@ -199,6 +215,16 @@ class _Screen:
         """Erase the bar and the lines below it."""
         self._replace([])
 
+    def leave(self) -> None:
+        """Leave the last state on the screen, if there is one, and write below it from now on."""
+        self.due = 0.0
+        self.draw()
+        if not self.rows:
+            self.clear()
+            return
+        _write("\n" * len(self.lines))
+        self.lines = []
+
     def _replace(self, lines: list[str]) -> None:
         """Replace the lines shown by these."""
         text = ""
@@ -238,9 +264,15 @@ def terminal_size() -> tuple[int, int]:
 
 @contextmanager
 def _repeat_action(
-    action: Callable[[], object], seconds: float, last: Callable[[], object] = lambda: None
+    action: Callable[[], object],
+    seconds: float,
+    last: Callable[[], object] = lambda: None,
+    stopped: Callable[[], object] = lambda: None,
 ) -> Iterator[None]:
-    """Call an action every few seconds in a thread until the context ends, then call `last`."""
+    """Call an action every few seconds in a thread until the context ends, then call `last`.
+
+    After Ctrl-C `stopped` is called in its place.
+    """
     ended = threading.Event()
 
     def repeat() -> None:
@@ -252,6 +284,9 @@ def _repeat_action(
     thread.start()
     try:
         yield
+    except KeyboardInterrupt:
+        last = stopped
+        raise
     finally:
         ended.set()
         thread.join(_PATIENCE)

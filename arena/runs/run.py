@@ -16,7 +16,7 @@ from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
-from arena.runs.progress_bar import is_terminal, show_progress
+from arena.runs.progress_bar import count_of, is_terminal, show_progress
 from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
@@ -83,12 +83,11 @@ class Outcome:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised at Ctrl-C; `kept` of the run's `games` are in the store."""
+    """Raised at Ctrl-C; `kept` of the run's `games` are in the store, which may be the most."""
 
-    def __init__(self, kept: int, games: int) -> None:
-        super().__init__(f"{kept:,} of {games:,} games are kept")
-        self.kept = kept
-        self.games = games
+    def __init__(self, kept: int, games: int, *, at_most: bool = False) -> None:
+        self.extent = count_of(kept, games, at_most=at_most)
+        super().__init__(f"{self.extent} are kept")
 
 
 @dataclass(frozen=True)
@@ -200,7 +199,8 @@ def _start(
             logger.info("run %s ended early: %s", tournament.name, type(error).__name__)
             store.roll_back()
             if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(store.count_games(), 2 * under_way.progress.scheduled) from None
+                kept, stop = store.count_games(), tournament.stop
+                raise Interrupted(kept, tournament.games, at_most=bool(stop)) from None
             raise
         finally:
             under_way.growing.close()
@@ -218,7 +218,7 @@ class _Run:
         self.strikes = Strikes(self.pairings, 0, tournament.max_faults)
         self.timings: dict[str, Timing] = {}
         self.played = self.kept = 0
-        self.status = ""
+        self.status: Callable[[], str] = str
         self.announced: set[str] = set()
         self.renewed: set[str] = set()
         self.seconds = 0.0  # of play, summed over all workers
@@ -235,9 +235,10 @@ class _Run:
             self.growing.invalidate()
         if self.interim and self.kept:
             self.interim.add(self.store.count())
-        scheduled = 2 * self.progress.scheduled
         with show_progress(
-            scheduled, self.kept, self._list_lines, log.terminal, shown=self.show_progress
+            *(self.tournament.games, self.kept, self._list_lines, log.terminal),
+            shown=self.show_progress,
+            at_most=bool(self.tournament.stop),
         ) as shown:
             while goes_on:
                 with closing(executor.play(plan, self.tournament, log)) as games:
@@ -247,8 +248,7 @@ class _Run:
                             self._keep(played, plan)
                             shown.add(len(played.results))
                             if plan.is_finished and self._go_on(plan):
-                                scheduled = 2 * self.progress.scheduled
-                                shown.plan(scheduled, self.kept, self.status)
+                                shown.kept = self.kept
                 goes_on = self._go_on(plan)
         self.growing.end()
         self.store.trim(self.pairings, self.progress.lengths)
@@ -266,7 +266,7 @@ class _Run:
                 return False
             self.strikes.extend(ranges)
             if self.show_progress:
-                self.status = self.progress.status()
+                self.status = cache(self.progress.snapshot())
             for span in ranges:
                 missing = [(span.pairing, pairs) for pairs in self._find_missing(span)]
                 plan.add(missing, spread=self.progress.number > 1)
@@ -276,7 +276,7 @@ class _Run:
         """Return the status and the standings so far, nothing until pandas is imported."""
         if not self.growing.is_prepared:
             return []
-        lines = [self.status] if self.status else []
+        lines = [*filter(None, [self.status()])]
         if self.interim is None:
             return lines
         with self.lock:

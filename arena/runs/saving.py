@@ -6,7 +6,7 @@ import dataclasses
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from itertools import starmap, zip_longest
@@ -25,6 +25,7 @@ from arena.store.folder import (
     TIMINGS,
     RunFolder,
     Writer,
+    locate,
     part_of,
 )
 from arena.store.manifest import read_tournament
@@ -89,9 +90,12 @@ class RunProgress:
             self.scheduled += span.end - span.first
         return self.ranges
 
-    def status(self) -> str:
-        """Return the state of the run after its last round, in one line."""
-        return self.rounds.status(self.counts, {*self.out, *self.unrated})
+    def snapshot(self) -> Callable[[], str]:
+        """Return what describes the run after its last round, in one line, when it is called.
+
+        A test takes 0.1 s for it, so another thread calls it, and only when it is shown.
+        """
+        return partial(self.rounds.status, dict(self.counts), {*self.out, *self.unrated})
 
     def find_open(self, out: Collection[str]) -> list[Unresolved] | None:
         """Return the questions that a run left unresolved, None for a run of fixed length.
@@ -292,7 +296,7 @@ def _adapt(
     if changed and folder and not folder.replaced.exists():
         copy_store(store, folder.replaced)
     if changed and folder:
-        (folder.path / AGREED).unlink(missing_ok=True)  # about the earlier bots
+        locate(folder.path, AGREED).unlink(missing_ok=True)  # about the earlier bots
     is_same = _schedule(before) == _schedule(tournament)
     if before.extended or (not is_same and store.count_games()):
         tournament = dataclasses.replace(tournament, extended=True)

@@ -26,7 +26,16 @@ from arena.runs.saving import follow
 from arena.statistics.counts import BY_RULE
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
-from arena.store.folder import GAMES, GAMES_PARQUET, MANIFEST, REPORT_HTML, RunFolder, Writer
+from arena.store.folder import (
+    GAMES,
+    GAMES_PARQUET,
+    INDEX,
+    MANIFEST,
+    REPORT_HTML,
+    RunFolder,
+    Writer,
+    locate,
+)
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.parquet import find_difference, is_available
 from arena.store.reader import why_no_run
@@ -59,17 +68,19 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
     writers = dict(files.writers)
     manifest = store.manifest or ""
     writers[MANIFEST] = lambda file: file.write(manifest)
+    if not (path / INDEX).exists():  # a folder of an older arena
+        del writers[INDEX]
     for name, write in writers.items():
-        _compare(path / name, write)
+        _compare(path, name, write)
     reports = dict(report_writers(tournament, store, files))
     if not (path / REPORT_HTML).exists():
         reports.pop(REPORT_HTML, None)
     again = cache(lambda: _reports_again(tournament, store, files, path))
     for name, write in reports.items():
         try:
-            _compare(path / name, write)
+            _compare(path, name, write)
         except Difference as difference:
-            if not _is_same(path / name, again().get(name)):
+            if not _is_same(path, name, again().get(name)):
                 raise Difference(f"{difference} ({_REPORT})") from None
     return len(writers) + len(reports) + _check_parquet(path)
 
@@ -82,15 +93,16 @@ def find_left_out(path: Path) -> Iterator[str]:
         yield f"{REPORT_HTML}: not compared: {lack}"
     if not is_there and not lack:
         yield f"{REPORT_HTML}: not there; `arena report` writes it"
-    if (path / GAMES_PARQUET).exists() and not is_available():
+    if locate(path, GAMES_PARQUET).exists() and not is_available():
         yield f"{GAMES_PARQUET}: not compared: {not_installed('pyarrow', 'parquet')}"
 
 
 def _check_parquet(path: Path) -> int:
     """Compare games.parquet with games.csv if it exists and is readable; return 1, else 0."""
-    if not (path / GAMES_PARQUET).exists() or not is_available():
+    place = locate(path, GAMES_PARQUET)
+    if not place.exists() or not is_available():
         return 0
-    if difference := find_difference(path / GAMES, path / GAMES_PARQUET):
+    if difference := find_difference(path / GAMES, place):
         raise Difference(f"{GAMES_PARQUET}: {difference}")
     return 1
 
@@ -98,12 +110,12 @@ def _check_parquet(path: Path) -> int:
 _REPORT = "or it is of another version of the arena: `arena report` writes it again"
 
 
-def _is_same(path: Path, write: Writer | None) -> bool:
+def _is_same(folder: Path, name: str, write: Writer | None) -> bool:
     """Return whether a file equals what the writer writes; False without a writer."""
     if write is None:
         return False
     try:
-        _compare(path, write)
+        _compare(folder, name, write)
     except Difference:
         return False
     return True
@@ -119,15 +131,17 @@ def _reports_again(
     return report_writers(tournament, store, files, timings, judged)
 
 
-def _compare(path: Path, write: Writer) -> None:
-    """Compare a file with what the writer writes; raises Difference."""
+def _compare(folder: Path, name: str, write: Writer) -> None:
+    """Compare a file of a run with what the writer writes; raises Difference."""
+    place = locate(folder, name)
+    shown = place.relative_to(folder).as_posix()
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            comparison = _Comparison(path.name, file)
+        with place.open(encoding="utf-8", newline="") as file:
+            comparison = _Comparison(shown, file)
             write(cast(TextIO, comparison))
             comparison.finish()
     except (OSError, UnicodeDecodeError) as error:
-        raise Difference(f"{path.name}: cannot be read: {error}") from None
+        raise Difference(f"{shown}: cannot be read: {error}") from None
 
 
 class _Comparison(io.TextIOBase):

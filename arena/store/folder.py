@@ -9,10 +9,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import replacing
 from arena.errors import InputError, naming
@@ -47,15 +47,36 @@ REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
 """The reports for people, made from the tables."""
 _OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
 """The files that not every installation can write."""
+DETAILS = "details"
+"""The folder in a run's folder for the files that few people open; README.md lists them."""
+INDEX = f"{DETAILS}/README.md"
+_DETAILS: Final[Mapping[str, str]] = {
+    "seats.csv": "for each bot, opponent and seat: how games ended, the margin, the City share",
+    "leads.csv": "how often a bot that leads after a round wins",
+    "wins_by_source.csv": "the points of winners and losers by source",
+    "takes.csv": "when each bot takes, how many cards, and worth how much",
+    "cards.csv": "how often each kind of card is played and taken, and how that goes with winning",
+    "decisive.csv": "in which round, and by which action, the chance to win changed most",
+    "rankings.csv": "rankings that allow for cycles; rows only if there are any",
+    GAMES_PARQUET: "the rows of games.csv for programs, if pyarrow is installed",
+    COMPARISON: "of a comparison: the verdict, the counts, the test and Elo, for programs",
+    DIFFERENCES: "of a comparison against other bots: the difference in each part, with interval",
+    LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",
+    DECIDED: "of a comparison against other bots: the games in which the change decided",
+    ANALYSIS: "after `arena analyse`: each judged decision and what it cost",
+    AGREED: "after `arena analyse --agree`: how often two bots choose alike",
+    JUDGED: "after `arena analyse`: the judged games, so that none is judged twice",
+}
 REPLACED = "replaced.sqlite"
 """The old store while games of changed bots are replayed."""
 _STORE = tuple(f"{NAME}{ending}" for ending in ("", "-wal", "-shm", "-journal"))
-JUDGED_FILES = tuple(f"{JUDGED}{ending}" for ending in ("", "-journal"))
+_JOURNAL = "-journal"
+JUDGED_FILES = (JUDGED, f"{JUDGED}{_JOURNAL}")
 _IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
     *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, AGREED, *REPORTS),
-    *JUDGED_FILES,
+    *(*JUDGED_FILES, INDEX),
 )
 _GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
@@ -80,6 +101,46 @@ def check_names(path: Path, names: Iterable[str]) -> None:
             raise InputError(f"{place}: not a regular file")
 
 
+def home_of(folder: Path, name: str) -> Path:
+    """Return where a file of a run is written: at the top of its folder, or in its details."""
+    return folder / DETAILS / name if name.removesuffix(_JOURNAL) in _DETAILS else folder / name
+
+
+def locate(folder: Path, name: str) -> Path:
+    """Return where a file of a run is.
+
+    That is its home, unless it is only at the top, as older arenas have written every file.
+    """
+    home, old = home_of(folder, name), folder / name
+    return old if old.exists() and not home.exists() else home
+
+
+def make_place(folder: Path, name: str) -> Path:
+    """Return the path to write a file of a run to, after making the folder that it is in.
+
+    Raises InputError if the details cannot be written.
+    """
+    place = locate(folder, name)
+    _check_details(folder)
+    with naming(f"{place}: cannot be written", OSError):
+        place.parent.mkdir(exist_ok=True)
+    return place
+
+
+def _check_details(folder: Path) -> None:
+    details = folder / DETAILS
+    if details.is_symlink():
+        raise InputError(f"{details}: a link, which is not followed")
+    if details.exists() and not details.is_dir():
+        raise InputError(f"{details}: a file in the place of a folder")
+
+
+def write_index(file: TextIO) -> None:
+    """Write the index of the details: a line on what each file is for."""
+    file.write("# What each file is for\n\n")
+    file.writelines(f"- `{name}`: {purpose}\n" for name, purpose in _DETAILS.items())
+
+
 class RunFolder:
     """A folder for the files of one run."""
 
@@ -93,14 +154,21 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             names = {entry.name for entry in path.iterdir()}
-            check_names(path, (*_RESULTS, LOG))
+            _check_details(path)
+            places = [locate(path, name) for name in (*_RESULTS, LOG)]
+            for place in places:
+                check_names(place.parent, [place.name])
             if not names <= {LOG} and not names & {MANIFEST, NAME}:
                 raise InputError(f"{path}: holds other files and no run; choose a new folder")
-            replaced = names & {*_RESULTS} - {*_IN_PLACE}
-            for place in (path, *(path / name for name in sorted(replaced))):
+            folders = [one for one in (path, path / DETAILS) if one.exists()]
+            replaced = [one for one in places if one.exists() and one.name not in _IN_PLACE]
+            for place in (*folders, *sorted(replaced)):
                 if _is_frozen(place):
                     raise PermissionError(errno.EPERM, f"{place} is append-only or immutable")
-            with tempfile.TemporaryFile(dir=path), self.log.open("a"):
+            for place in folders:
+                with tempfile.TemporaryFile(dir=place):
+                    pass
+            with self.log.open("a"):
                 pass
         except FileExistsError:
             raise InputError(f"{path}: cannot be written: a file, and a run is a folder") from None
@@ -142,10 +210,13 @@ class RunFolder:
         with self.locked():
             if self.store.exists() and is_foreign(self.store):
                 raise InputError(f"{self.store}: a database, but not one of a run; it is kept")
-            names = [name for name in _RESULTS if (self.path / name).exists()]
-            for name in names:
-                (self.path / name).unlink()
-        return names
+            places = [locate(self.path, name) for name in _RESULTS]
+            removed = [place for place in places if place.exists()]
+            for place in removed:
+                place.unlink()
+            with suppress(OSError):  # it holds other files, too
+                (self.path / DETAILS).rmdir()
+        return [place.relative_to(self.path).as_posix() for place in removed]
 
     def check(self, manifest: dict[str, Any], stored: str | None) -> None:
         """Check that the folder is empty or holds a run that can continue as this one.
@@ -171,16 +242,21 @@ class RunFolder:
     ) -> None:
         """Replace an earlier run's files; another thread writes those of `meanwhile`.
 
-        Every file is written under a temporary name and then renamed. `stop` ends the other
+        Every file is written under a temporary name and then renamed. Those that an older arena
+        left at the top move to the details. `stop` ends the other
         thread's work early if a file cannot be written. A file whose library is not installed here
         is kept if the games and the manifest have not changed.
         """
         meanwhile = meanwhile or {}
-        paths = [self.path / name for name in (*files, *meanwhile)]
+        paths = [home_of(self.path, name) for name in (*files, *meanwhile)]
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
         try:
             with _at_once(partial(self._stage, meanwhile), stop):
                 self._stage(files)
-            left = [self.path / name for name in _OPTIONAL if self.path / name not in paths]
+            self._move_details()
+            optional = [home_of(self.path, name) for name in _OPTIONAL]
+            left = [path for path in optional if path not in paths]
             if not (self._stays(GAMES) and self._stays(MANIFEST)):
                 for path in left:
                     path.unlink(missing_ok=True)
@@ -195,9 +271,17 @@ class RunFolder:
         path = self.path / name
         return path.is_file() and filecmp.cmp(part_of(path), path, shallow=False)
 
+    def _move_details(self) -> None:
+        """Move what an older arena has left at the top, except what may be open elsewhere."""
+        for name in {*_DETAILS} - {*_IN_PLACE}:
+            place, home = locate(self.path, name), home_of(self.path, name)
+            if place != home:
+                home.parent.mkdir(exist_ok=True)
+                place.replace(home)
+
     def _stage(self, files: Mapping[str, Writer]) -> None:
         for name, write in files.items():
-            with part_of(self.path / name).open("w", encoding="utf-8", newline="") as file:
+            with part_of(home_of(self.path, name)).open("w", encoding="utf-8", newline="") as file:
                 write(file)
 
 

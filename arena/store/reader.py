@@ -16,7 +16,7 @@ from arena.errors import InputError, counted
 from arena.store import damage
 from arena.store.database import FORMAT, NAME
 from arena.store.finished import Game
-from arena.store.folder import COMPARISON, MANIFEST, REPLACED
+from arena.store.folder import COMPARISON, DETAILS, MANIFEST, REPLACED, locate
 from arena.store.manifest import MOST_BYTES, read_tournament
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture
@@ -76,6 +76,8 @@ def why_no_run(path: Path) -> str:
         return why_no_file(path) or "a file, and a run is a folder"
     if not path.is_dir():
         return "no such file or run"
+    if path.name == DETAILS and (path.parent / NAME).is_file():
+        return f"details of a run; name its folder: {path.parent}"
     runs = sorted(str(place) for place in path.iterdir() if (place / NAME).is_file())
     if not runs:
         return f"no run: there is no {NAME}"
@@ -85,8 +87,9 @@ def why_no_run(path: Path) -> str:
 
 def why_no_file(path: Path) -> str:
     """Explain that a file belongs to the folder of a run, empty for any other file."""
-    in_run = path.suffix in _ENDINGS and path.is_file() and path.with_name(NAME).is_file()
-    return f"a file of a run; name its folder: {path.parent}" if in_run else ""
+    run = path.parent.parent if path.parent.name == DETAILS else path.parent
+    in_run = path.suffix in _ENDINGS and path.is_file() and (run / NAME).is_file()
+    return f"a file of a run; name its folder: {run}" if in_run else ""
 
 
 def to_bytes(store: Store) -> bytes:
@@ -264,7 +267,7 @@ def find_state(folder: Path) -> State:
         return "under way"
     if not _is_whole(folder):
         return "not finished"
-    return "comparison" if (folder / COMPARISON).is_file() else "finished"
+    return "comparison" if locate(folder, COMPARISON).is_file() else "finished"
 
 
 def is_under_way(folder: Path) -> bool:

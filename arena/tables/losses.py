@@ -15,7 +15,7 @@ from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.statistics.intervals import Ints, Moments
 from arena.store.csv_files import parse_table
-from arena.store.folder import AGREED, ANALYSIS
+from arena.store.folder import AGREED, ANALYSIS, locate
 from arena.store.store import Store
 from arena.tables.run_games import add_rows, every, interval, make_frame
 from arena.tables.table_columns import MEAN_END, list_columns
@@ -293,8 +293,8 @@ def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> Ju
         name: str, types: Mapping[str, type], parse: Callable[[bytes], pd.DataFrame]
     ) -> pd.DataFrame:
         try:
-            if folder and (folder / name).exists():
-                return parse(_read(folder / name))
+            if folder and (place := locate(folder, name)).exists():
+                return parse(_read(place))
         except InputError as error:
             left_out.append(f"{error}")
         return _empty(types)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.errors import InputError, counted
+from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
@@ -20,17 +21,21 @@ from arena.statistics.sprt import (
     log_likelihood_ratio,
     looks,
     mean_difference,
-    moments,
     prior_share,
     round_size,
     share_of,
 )
+from arena.statistics.wording import signed, write_ends
+from arena.tournament.keys import ERROR_RATE
 from arena.tournament.rounds import Counts, Rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
 
 Verdict: TypeAlias = Literal["better", "not better", "undecided"]
+
+_AXIS = 9
+"""Characters between the bounds of a test, so that its progress has a line of 80 characters."""
 
 
 class Evidence(NamedTuple):
@@ -70,6 +75,19 @@ class Evidence(NamedTuple):
         if self.ratio >= self.ends.high:
             return "better"
         return "not better" if self.ratio <= self.ends.low else "undecided"
+
+    def estimate(self, level: float = ERROR_RATE) -> Estimate:
+        """Return the mean of an observation, with its interval, which may end beyond all values.
+
+        It allows for the looks of the test, whether it has ended or not.
+        """
+        from arena.statistics.stopped import estimate_mean
+
+        if not self.pairs:  # all opponents are out
+            least, most = self.values[0], self.values[-1]
+            return Estimate((least + most) / 2, least, most)
+        counts, values, mean0, mean1, ends, looks = self[:6]
+        return estimate_mean(counts, values, mean0, mean1, looks, ends, level)
 
     def elo(self, mean: float) -> float:
         """Convert a mean of the observations to a lead in Elo points."""
@@ -158,25 +176,36 @@ class SprtRounds(Rounds):
     def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return pairs, log-likelihood ratio, Elo so far, and the pairs likely to be needed yet."""
         evidence = self._weigh(counts, out)
-        return describe(evidence) if evidence.pairs else ""
+        return describe(evidence, level_of(self.stop, evidence.pairs)) if evidence.pairs else ""
 
 
-def describe(evidence: Evidence) -> str:
-    """Describe the progress of a test in one line.
+def level_of(stop: Sprt, pairs: int) -> float:
+    """Return the share of intervals that may miss the truth after so many pairs."""
+    from arena.statistics.stopped import season_interval
+
+    return season_interval(stop.season.place, pairs) if stop.season else ERROR_RATE
+
+
+def describe(evidence: Evidence, level: float = ERROR_RATE) -> str:
+    """Describe the progress of a test in one line, with the ratio drawn between its bounds.
 
     >>> from arena.statistics.sprt import PAIR_SCORES, bounds
     >>> ends = bounds(0.05, 0.05)
     >>> seen = (10, 0, 80, 0, 20)
     >>> describe(Evidence(seen, PAIR_SCORES, 1.0, 1.0863, ends, [110]))
-    '110 pairs, LLR 1.69 of -2.94 to 2.94, Elo +31 so far, about 80 pairs to go'
+    '110 pairs, Elo +31 (-3..66), LLR 1.69 [-2.94 ----|-o-- 2.94], ~80 to go'
     """
     low, high = evidence.ends
-    elo = evidence.elo(moments(evidence.counts, evidence.values).mean)
-    left = evidence.left
-    to_go = "unknown pairs" if left is None else f"about {counted(round(left), 'pair')}"
+    value, least, most = map(evidence.elo, evidence.estimate(level)[:3])
+    axis = ["-"] * _AXIS
+    for mark, at in (("|", 0.0), ("o", evidence.ratio)):
+        share = (min(max(at, low), high) - low) / (high - low)
+        axis[round(share * (_AXIS - 1))] = mark
+    left = "" if evidence.left is None else f", ~{float(f'{evidence.left:.2g}'):,.0f} to go"
+    elo = f"Elo {signed(value, '+.0f')} ({write_ends(least, most)})"
     return (
-        f"{counted(evidence.pairs, 'pair')}, LLR {evidence.ratio:.2f} of {low:.2f} to {high:.2f}, "
-        f"Elo {elo:+.0f} so far, {to_go} to go"
+        f"{counted(evidence.pairs, 'pair')}, {elo}, "
+        f"LLR {signed(evidence.ratio, '.2f')} [{low:.2f} {''.join(axis)} {high:.2f}]{left}"
     )
 
 

@@ -62,7 +62,8 @@ class _Study:
     def row(self, name: str, where: str, what: str, out: str, seconds: float) -> str:
         """Return the row of a run that has ended; the first of its name is the local one."""
         folder = self.folder / out
-        found = {p.name: p.read_bytes() for p in folder.iterdir() if p.name not in UNLIKE}
+        files = filter(Path.is_file, folder.rglob("*"))
+        found = {p.name: p.read_bytes() for p in files if p.name not in UNLIKE}
         local = self.local.setdefault(name, found)
         unlike = [each for each in {**local, **found} if local.get(each) != found.get(each)]
         same = f"{len(found)} the same" if not unlike else f"differ: {', '.join(unlike)}"

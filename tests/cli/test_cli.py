@@ -31,7 +31,7 @@ TABLES = (
     *WINS,
 )
 DETERMINISTIC = {
-    *("manifest.json", "report.html", "report.md", "games.parquet"),
+    *("manifest.json", "report.html", "report.md", "games.parquet", "README.md"),
     *(f"{table}.csv" for table in TABLES),
 }
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}
@@ -47,8 +47,8 @@ def cup(tmp_path: Path) -> Path:
 def digests(folder: Path) -> dict[str, str]:
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.iterdir()
-        if path.name not in OTHERS
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in OTHERS
     }
 
 
@@ -61,7 +61,7 @@ def test_a_run_leaves_its_files_and_they_add_up(arena: Arena, cup: Path) -> None
     """Every game is counted once for each bot, and win types add up to wins."""
     done = arena("run", "cup.yaml", "--workers", "2")
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in cup.iterdir()} == DETERMINISTIC | OTHERS
+    assert {path.name for path in cup.rglob("*.*")} == DETERMINISTIC | OTHERS
     games = rows(cup / "games.csv")
     assert len(games) == 3 * 40 * 2
     by_bot = {row["bot"]: row for row in rows(cup / "standings.csv")}
@@ -114,7 +114,7 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     assert (cup / "verdicts.csv").read_text().partition("\n")[0] == (
         "bot,opponent,lead,lead_low,lead_high,likely,verdict"
     )
-    assert (cup / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
+    assert (cup / "details" / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 
 @pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)]))

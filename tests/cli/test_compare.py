@@ -43,8 +43,8 @@ def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
     assert max(len(line) for line in lines if line != repeat) <= 80
     again = arena(*words, "--out", "again")
     assert again.stdout.splitlines()[:4] == lines[:4]
-    second = tmp_path / "again" / "comparison.json"
-    first = tmp_path / "results" / "compare-greedy-new" / "comparison.json"
+    second = tmp_path / "again" / "details" / "comparison.json"
+    first = tmp_path / "results" / "compare-greedy-new" / "details" / "comparison.json"
     assert first.read_bytes() == second.read_bytes()
     assert "nothing was left to play" in arena(*words, "--out", "again").stdout
 

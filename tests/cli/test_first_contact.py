@@ -250,6 +250,7 @@ def test_ctrl_c_without_a_folder_keeps_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert describe_interruption(interrupted, Path("out")) == (
         "1,234 of 5,678 games are kept in out/; go on with: arena run 'a b.yaml' --seed 1"
     )
+    assert str(Interrupted(8, 90, at_most=True)) == "8 of at most 90 games are kept"
 
 
 def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,13 +178,13 @@ def test_a_file_that_exists_is_not_changed(folder: Path, tmp_path: Path) -> None
 def test_a_run_is_only_read(folder: Path) -> None:
     """No file in its folder changes or appears, also while a run keeps its lock."""
     place = folder / "results" / "cup"
-    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    before = {path: path.read_bytes() for path in place.rglob("*.*")}
     with sqlite3.connect(place / "run.sqlite", isolation_level=None) as database:
         database.execute("BEGIN IMMEDIATE")
         assert len(show(folder)) == 22
         assert len(exported(folder)) == 96
     database.close()
-    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+    assert {path: path.read_bytes() for path in place.rglob("*.*")} == before
 
 
 @pytest.mark.parametrize("command", ["show", "export"])

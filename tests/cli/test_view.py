@@ -151,7 +151,7 @@ def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
     page = path.read_bytes()
     analysed = run_here(folder, "analyse", *words[:2], "--worlds", "4", "--json", "--workers", "1")
     assert analysed.returncode == 0, analysed.stderr
-    assert (folder / "results/cup/analysis.sqlite").is_file()
+    assert (folder / "results/cup/details/analysis.sqlite").is_file()
     assert page_of(view(folder, *words), folder)[0].read_bytes() == page
     judged = judged_in(timeline)
     seats = {ply: timeline["frames"][ply]["turn"] for ply in judged}
@@ -172,7 +172,7 @@ def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
     game = f"greedy/{LABEL}/5/0"
     analysed = run_here(folder, "analyse", "results/cup", game, "--worlds", "4", "--workers", "1")
     assert analysed.returncode == 0, analysed.stderr
-    with closing(sqlite3.connect(folder / "results/cup/analysis.sqlite")) as file:
+    with closing(sqlite3.connect(folder / "results/cup/details/analysis.sqlite")) as file:
         rows = file.execute("SELECT key, decisions FROM judged").fetchall()
         for key, packed in rows:
             decisions = msgspec.msgpack.decode(packed)

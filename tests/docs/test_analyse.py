@@ -30,8 +30,8 @@ def the_run_has_its_files(ran: markdown.Ran, folder: Path) -> None:
     """The first of the runs; one command prints a document."""
     (document,) = (json.loads(done.stdout) for command, done in ran if "--json" in command)
     assert {row["positions"] for row in document["agreement"]} == {20}
-    table = pd.read_csv(folder / "results" / "losses" / "analysis.csv")
+    table = pd.read_csv(folder / "results" / "losses" / "details" / "analysis.csv")
     assert [*table.columns] == DECISIONS.names
     assert document["decisions"] == len(table)
-    table = pd.read_csv(folder / "results" / "losses" / "agreement.csv")
+    table = pd.read_csv(folder / "results" / "losses" / "details" / "agreement.csv")
     assert [*table.columns] == AGREEMENT.names

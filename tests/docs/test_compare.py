@@ -23,7 +23,7 @@ def the_commands_print_what_stands_there(ran: markdown.Ran, folder: Path) -> Non
     assert "results in results/compare-new-greedy-against/\n" in second
     assert "ply " in shown
     *words, _ = ran[-1][0].split()
-    row = pd.read_csv(folder / words[2] / "decided.csv").iloc[0]
+    row = pd.read_csv(folder / words[2] / "details" / "decided.csv").iloc[0]
     for game in (row["game"], row["old_game"]):
         assert "ply " in markdown.run(shlex.join([*words, game]), folder).stdout
 

@@ -157,4 +157,4 @@ def test_the_files_are_those_of_a_run(arena: Arena, clone: Path) -> None:
     """The table names exactly what a run leaves."""
     arena("play", "greedy", "uniform", "--pairs", "1", "--out", "out")
     named = set(re.findall(r"^\| `(\w+\.\w+)` \|", RESULTS, re.MULTILINE))
-    assert named == {path.name for path in (clone / "out").iterdir()}
+    assert named == {path.name for path in (clone / "out").rglob("*.*")}

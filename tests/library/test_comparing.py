@@ -32,7 +32,7 @@ def compare(*bots: Any, **arguments: Any) -> arena.Comparison:
 def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     """The numbers of comparison.json, rounded there; the games of `results`."""
     comparison = compare("greedy", "uniform", seed=3, out=tmp_path)
-    document = json.loads((tmp_path / "comparison.json").read_text())
+    document = json.loads((tmp_path / "details" / "comparison.json").read_text())
     assert comparison.document() == document
     assert comparison.verdict == document["verdict"]
     assert [*comparison.counts] == document["counts"]
@@ -55,7 +55,10 @@ def test_two_versions_have_tables_by_part(tmp_path: Path) -> None:
     assert comparison.differences is not None
     assert comparison.decided is not None
     assert comparison.differences["part"].tolist()[:3] == ["total", "opponent", "seat"]
-    assert len(comparison.decided) == len((tmp_path / "decided.csv").read_text().splitlines()) - 1
+    assert (
+        len(comparison.decided)
+        == len((tmp_path / "details" / "decided.csv").read_text().splitlines()) - 1
+    )
     assert comparison.document()["command"] == ""
     assert "<table" in comparison._repr_html_()
 

@@ -158,11 +158,11 @@ def test_saved_results_are_the_folder_of_the_run(
     """The same files with the same bytes, and a store with the same content."""
     in_memory.save(tmp_path / "deep" / "saved")
     saved = tmp_path / "deep" / "saved"
-    names = sorted(path.name for path in saved.iterdir())
-    assert names == sorted(path.name for path in folder.iterdir())
+    names = sorted(path.relative_to(saved) for path in saved.rglob("*.*"))
+    assert names == sorted(path.relative_to(folder) for path in folder.rglob("*.*"))
     for name in names:
         same = (saved / name).read_bytes() == (folder / name).read_bytes()
-        assert same or name in NOT_SAME, name
+        assert same or name.name in NOT_SAME, name
     assert content(saved) == content(folder)
     assert [*pd.read_csv(saved / "timings.csv")["bot"]] == ["uniform", "greedy", "Faulty"]
     done = run_here(tmp_path, "verify", str(saved), "--sample", "0")
@@ -175,8 +175,8 @@ def test_saved_results_are_the_folder_of_the_run(
 def test_opened_results_are_saved_elsewhere(folder: Path, tmp_path: Path) -> None:
     """A copy of the folder, with the times of the run."""
     arena.open(folder).save(tmp_path / "saved")
-    for path in folder.iterdir():
-        same = (tmp_path / "saved" / path.name).read_bytes() == path.read_bytes()
+    for path in folder.rglob("*.*"):
+        same = (tmp_path / "saved" / path.relative_to(folder)).read_bytes() == path.read_bytes()
         assert same or path.name in ("run.log", "run.sqlite"), path.name
 
 
@@ -197,10 +197,10 @@ def test_a_folder_with_anything_else_is_refused(
             in_memory.save(place)
         assert [path.name for path in place.iterdir()] == [name]
     other = play(["uniform", "greedy"], pairs=1)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     with pytest.raises(arena.InputError, match="holds other games than these; choose a new"):
         other.save(folder)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
     (tmp_path / "file").write_text("")
     with pytest.raises(arena.InputError, match="file: holds something else"):
         in_memory.save(tmp_path / "file")

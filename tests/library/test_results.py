@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import arena
-from arena.store.folder import WINS
+from arena.store.folder import WINS, locate
 from arena.store.store import Store
 from tests import ROOT
 from tests.conftest import Once
@@ -50,14 +50,14 @@ def play(folder: Path) -> None:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.rglob("*.*")}
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_what_its_file_holds(folder: Path, name: str) -> None:
     """The same columns, rows and values; nothing is a missing value."""
     table = getattr(arena.open(folder), name)
-    file = pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""])
+    file = pd.read_csv(locate(folder, f"{name}.csv"), keep_default_na=False, na_values=[""])
     pd.testing.assert_frame_equal(table, file, check_dtype=False)
     assert len(table) > 0
 

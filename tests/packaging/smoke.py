@@ -75,7 +75,7 @@ def try_without_pages(bin_folder: Path, folder: Path) -> None:
     arena = bin_folder / "arena"
     out = run([arena, "run", "quickstart", "--pairs", "5"], folder)
     assert out.count(f"report.html is left out: {_LACK}") == 1
-    names = {path.name for path in (folder / "results" / "quickstart").iterdir()}
+    names = {path.name for path in (folder / "results" / "quickstart").rglob("*.*")}
     assert {"manifest.json", "report.md", *TABLES} <= names
     assert "report.html" not in names
     refused = run([arena, "report", "results/quickstart"], folder, status=2)
@@ -114,7 +114,7 @@ def try_extras(bin_folder: Path, folder: Path) -> None:
     assert f"extras {', '.join(EXTRAS)} " in found, found
     (folder / "swiss.yaml").write_text(_SWISS)
     run([arena, "run", "swiss.yaml"], folder)
-    names = {path.name for path in (folder / "results" / "swiss").iterdir()}
+    names = {path.name for path in (folder / "results" / "swiss").rglob("*.*")}
     assert {"report.html", "games.parquet"} <= names
     for program in _USES:
         run([bin_folder / "python", "-c", program], folder)

@@ -50,7 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in NOT_SAME}
+    found = filter(Path.is_file, folder.rglob("*"))
+    return {path.name: path.read_bytes() for path in found if path.name not in NOT_SAME}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ import pytest
 
 from arena.differences.comparison import (
     SprtResult,
-    _estimate,
     comparison_command,
     judge_compared,
 )
@@ -31,7 +30,7 @@ from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import estimate_mean
-from arena.store.folder import RunFolder
+from arena.store.folder import RunFolder, locate
 from arena.tables.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, as_comparison
 from arena.tournament.stop import make_sprt
@@ -60,7 +59,8 @@ def play(tournament: Tournament, folder: Path, workers: int = 4) -> SprtResult:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+    places = {name: locate(folder, name) for name in FILES}
+    return {name: place.read_bytes() for name, place in places.items() if place.exists()}
 
 
 def numbers(document: Any) -> list[float]:
@@ -103,7 +103,7 @@ def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
     score = games["winner"].map({"greedy": 1.0, "new": 0.0, "": 0.5})
     scores = score.groupby(games["pair"]).sum().value_counts()
     counts = [int(scores.get(value, 0)) for value in PAIR_SCORES]
-    document = json.loads((tmp_path / "comparison.json").read_text())
+    document = json.loads((tmp_path / "details" / "comparison.json").read_text())
     assert document["counts"] == counts
     assert document["pairs"] == sum(counts) == len(games) // 2
     ratio = log_likelihood_ratio(counts, PAIR_SCORES, 1.0, 2 * share_of(30))
@@ -196,7 +196,7 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     assert next(found.lines()).startswith(f"{verdict}: {failed} too many faults")
     printed = [*found.lines(), *found.difference_lines()]
     assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
-    document = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    document = json.loads((tmp_path / "out" / "details" / "comparison.json").read_text())
     assert all(map(math.isfinite, numbers(document)))
     verified = list(verify(tmp_path / "out", 0, LocalExecutor(1)))
     assert verified[0].endswith("replayed")
@@ -216,7 +216,7 @@ def test_an_opponent_that_is_out_is_in_no_part(tmp_path: Path) -> None:
     assert alone.paired
     assert {*found.paired.differences["part"]} >= {"total", "opponent", "seat", "won_by"}
     for table in ("differences.csv", "decided.csv"):
-        one, other = ((tmp_path / run / table).read_text() for run in ("out", "alone"))
+        one, other = ((tmp_path / run / "details" / table).read_text() for run in ("out", "alone"))
         assert one == other
     assert (found.paired.games, found.paired.same_games) == (128, alone.paired.same_games)
     assert found.paired.separate_games == alone.paired.separate_games
@@ -399,7 +399,7 @@ def test_without_an_observation_the_middle_of_all_differences_is_shown() -> None
     """All opponents are out: the interval has every value, and leans to none."""
     values = (-1.0, -0.5, 0.0, 0.5, 2.0)
     evidence = Evidence((0,) * 5, values, 0.0, 0.1, Bounds(-2.9, 2.9), [])
-    assert tuple(_estimate(evidence))[:3] == (0.5, -1.0, 2.0)
+    assert tuple(evidence.estimate())[:3] == (0.5, -1.0, 2.0)
 
 
 def test_only_games_with_another_result_are_decided() -> None:

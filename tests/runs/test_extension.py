@@ -242,12 +242,12 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     assert "without mine the others go on" in line
     assert (digests(cup), rows(cup)) == (before, kept)
     arena("run", "cup.yaml", "--out", "once")
-    (cup / "agreement.csv").write_text("what the bots of before chose\n")
+    (cup / "details" / "agreement.csv").write_text("what the bots of before chose\n")
     assert played(arena("run", "cup.yaml", "--replace")) == 12
     assert digests(cup) == digests(tmp_path / "once")
     assert rows(cup) == rows(tmp_path / "once")
     assert not (cup / "replaced.sqlite").exists()
-    assert not (cup / "agreement.csv").exists()
+    assert not (cup / "details" / "agreement.csv").exists()
 
 
 def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from random import Random
 import psutil
 import pytest
 
+from arena.store.folder import locate
 from tests.conftest import run_command
 from tests.runs.test_resume import FILES, left_over, runs_in, workers_of
 from tests.runs.test_rogues import NO_JAIL
@@ -52,7 +53,7 @@ def kill_one(run: subprocess.Popen[bytes], what: int, rng: Random) -> bool:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / f"{name}.csv").read_bytes() for name in FILES}
+    return {name: locate(folder, f"{name}.csv").read_bytes() for name in FILES}
 
 
 def assert_same(run: dict[str, bytes], unbroken: dict[str, bytes]) -> None:

@@ -69,21 +69,58 @@ def test_on_a_terminal_the_standings_are_under_the_bar_and_nothing_is_left(
     assert screen.text() == ["before"]
 
 
-def test_after_ctrl_c_nothing_is_left_either(
+def test_after_ctrl_c_the_last_state_stays(
     monkeypatch: pytest.MonkeyPatch, log: logging.StreamHandler[io.StringIO]
 ) -> None:
-    """What is said then stands where the bar was."""
+    """It is fresh, and what is said then stands below it."""
+    rows = [HEAD]
 
     def interrupted(screen: Screen) -> None:
-        with show_progress(1000, 0, standings, log, shown=True):
+        with show_progress(1000, 0, lambda: rows, log, shown=True, at_most=True) as progressed:
             until(lambda: HEAD in screen.text())
+            progressed.add(300)
+            rows.append("   1  a")
             raise KeyboardInterrupt
 
     with terminal(monkeypatch, 24, 80) as screen:
         with pytest.raises(KeyboardInterrupt):
             interrupted(screen)
         print("interrupted", file=sys.stderr)
-    assert screen.text() == ["interrupted"]
+    bar, *rest = screen.text()
+    assert bar.startswith("300 of at most 1,000 games, ")
+    assert "left" not in bar
+    assert rest == [HEAD, "   1  a", "interrupted"]
+
+
+def test_after_ctrl_c_a_bar_without_a_state_is_erased(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of `arena verify`."""
+
+    def interrupted(screen: Screen) -> None:
+        with show_progress(1000):
+            until(lambda: "0/1000" in screen.text()[0])
+            raise KeyboardInterrupt
+
+    with terminal(monkeypatch, 24, 80) as screen, pytest.raises(KeyboardInterrupt):
+        interrupted(screen)
+    assert screen.text() == [""]
+
+
+def test_after_ctrl_c_a_log_has_the_last_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the next line was not due."""
+    monkeypatch.setattr(progress_bar, "LINE_EVERY", 3600.0)
+    errors = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", errors)
+
+    def interrupted() -> None:
+        with show_progress(1000, 0, lambda: ["16 pairs"]) as progressed:
+            progressed.add(32)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    (line,) = errors.getvalue().splitlines()
+    assert line.startswith("32 of 1,000 games, ")
+    assert line.endswith("; 16 pairs")
 
 
 @pytest.mark.parametrize("lines", [3, 4])
@@ -154,13 +191,12 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     """It counts the games from before, also while the first game has not ended."""
     errors = io.StringIO()
     monkeypatch.setattr(sys, "stderr", errors)
-    with show_progress(1000, 100, standings, log, shown=True) as progressed:
-        until(lambda: "100 of 1,000 games, none finished yet in 0 s\n" in errors.getvalue())
+    with show_progress(1000, 100, lambda: ["a state"], log, shown=True) as progressed:
+        until(lambda: "100 of 1,000 games, none finished yet in 0 s; a" in errors.getvalue())
         progressed.add(400)
         until(lambda: "500 of 1,000 games, " in errors.getvalue())
-        until(lambda: errors.getvalue().endswith(" left\n"))
+        until(lambda: errors.getvalue().endswith(" left; a state\n"))
     ended = errors.getvalue()
-    assert HEAD not in ended
     assert all(line.count(" games, ") == 1 for line in ended.splitlines())
 
 

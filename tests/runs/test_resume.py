@@ -24,7 +24,7 @@ from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
-from arena.store.folder import RunFolder
+from arena.store.folder import RunFolder, locate
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -69,7 +69,7 @@ def played(finished: Path, tmp_path: Path) -> Path:
 def digests(folder: Path) -> dict[str, str]:
     """Return the hashes of the files that are the same in every run."""
     names = ["manifest.json", *(f"{name}.csv" for name in FILES)]
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    return {name: hashlib.sha256(locate(folder, name).read_bytes()).hexdigest() for name in names}
 
 
 def games_in(folder: Path) -> list[tuple[object, ...]]:

@@ -68,7 +68,7 @@ def cup() -> Tournament:
 
 
 def files(folder: Path, *unlike: str) -> dict[str, bytes]:
-    paths = [path for path in folder.glob("*.csv") if path.stem not in ("timings", *unlike)]
+    paths = [path for path in folder.rglob("*.csv") if path.stem not in ("timings", *unlike)]
     return {path.name: path.read_bytes() for path in paths}
 
 

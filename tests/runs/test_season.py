@@ -278,7 +278,7 @@ def test_the_command_names_the_season(arena: Arena) -> None:
     assert ", 99.33 % interval " in done.stdout.splitlines()[1]
     assert "repeat with" not in done.stdout
     folder = FOLDER / "2-compare-new-greedy-against"
-    document = json.loads((folder / "comparison.json").read_text())
+    document = json.loads((folder / "details" / "comparison.json").read_text())
     assert document["season"] == {"name": "spring", "place": 2, "level": season_level(2)}
     assert document["alpha"] == document["beta"] == season_level(2) / 2
     assert json.loads(LEDGER.read_text().splitlines()[1])["result"] == document["sentence"]
@@ -316,5 +316,5 @@ def test_a_program_goes_on_with_its_comparison() -> None:
     mean = estimate_mean(*evidence[:4], evidence.looks, evidence.ends, level)
     elos = [round(evidence.elo(score), 1) for score in mean[:2]]
     assert [comparison.elo, comparison.elo_low] == elos
-    assert (FOLDER / "1-compare-greedy-uniform" / "comparison.json").exists()
+    assert (FOLDER / "1-compare-greedy-uniform" / "details" / "comparison.json").exists()
     assert len(LEDGER.read_text().splitlines()) == 1

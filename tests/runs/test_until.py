@@ -31,7 +31,7 @@ LONG = {  # for kills at random moments
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return the files that are the same in every run."""
-    paths = [path for path in folder.glob("*.csv") if path.stem != "timings"]
+    paths = [path for path in folder.rglob("*.csv") if path.stem != "timings"]
     return {path.name: path.read_bytes() for path in [*paths, folder / "manifest.json"]}
 
 

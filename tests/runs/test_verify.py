@@ -121,20 +121,33 @@ def difference(folder: Path, sample: int = 20) -> str:
 
 def test_an_unchanged_run_is_right(out: Path) -> None:
     """Games, files and bots are checked, and verify changes nothing."""
-    before = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".csv"}
+    before = {path: path.read_bytes() for path in out.rglob("*.csv")}
     assert list(verify(out, 4, HERE)) == [
         "games: 48 replayed",
-        "files: 17 compared",
+        "files: 18 compared",
         "bots: 12 games played again",
     ]
-    assert {name: (out / name).read_bytes() for name in before} == before
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_run_of_an_older_arena_is_right_as_it_lies(out: Path) -> None:
+    """With every file at the top; nothing moves, and what differs is named."""
+    for path in (out / "details").iterdir():
+        path.rename(out / path.name)
+    (out / "README.md").unlink()
+    (out / "details").rmdir()
+    assert list(verify(out, 0, HERE))[1] == "files: 17 compared"
+    assert not (out / "details").exists()
+    with (out / "cards.csv").open("a") as file:
+        file.write("x\n")
+    assert difference(out).startswith("cards.csv: line ")
 
 
 def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path) -> None:
     """A line for each check and status 0, or one line of error and status 1."""
     done = arena("verify", "out", "--sample", "2", "--workers", "1")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "games: 48 replayed\nfiles: 17 compared\nbots: 6 games played again\n"
+    assert done.stdout == "games: 48 replayed\nfiles: 18 compared\nbots: 6 games played again\n"
     change(out, "UPDATE games SET points = points + 1 WHERE pair = 3")
     done = arena("verify", "out")
     assert done.returncode == 1
@@ -255,23 +268,23 @@ def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of other rows is named; without pyarrow verify says that it cannot tell."""
-    path = out / "games.parquet"
+    path = out / "details" / "games.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     assert difference(out).startswith("games.parquet: cannot be read: ")
     monkeypatch.setattr(compared, "is_available", lambda: False)
     lines = list(verify(out, 0, HERE))
     assert lines[1:3] == [
-        "files: 16 compared",
+        "files: 17 compared",
         "games.parquet: not compared: pyarrow is not installed; "
         "pip install 'district-noir-arena[parquet]'",
     ]
     path.unlink()
-    assert list(verify(out, 0, HERE))[1:] == ["files: 16 compared", *lines[3:]]
+    assert list(verify(out, 0, HERE))[1:] == ["files: 17 compared", *lines[3:]]
 
 
 @pytest.mark.parametrize(
-    "name", few(["games", "manifest", "standings", "head_to_head", "win_types", "faults"], 2)
+    "name", few(["games", "manifest", "details/cards", "standings", "head_to_head", "win_types"], 3)
 )
 def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
     """A changed line, a line too many, and a missing file."""
@@ -281,13 +294,13 @@ def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
     lines[2] = lines[2].swapcase()
     for changed, line in (("".join(lines), 3), (text + "x\n", len(lines) + 1)):
         path.write_text(changed)
-        assert difference(out).startswith(f"{path.name}: line {line} ")
+        assert difference(out).startswith(f"{path.relative_to(out)}: line {line} ")
     path.unlink()
     if name == "manifest":
         with pytest.raises(InputError, match=r"the run has not finished"):
             list(verify(out, 0, HERE))
     else:
-        assert difference(out).startswith(f"{path.name}: cannot be read: ")
+        assert difference(out).startswith(f"{path.relative_to(out)}: cannot be read: ")
 
 
 @pytest.mark.parametrize(
@@ -362,7 +375,7 @@ def test_bots_that_have_changed_are_named_and_left_out(tmp_path: Path) -> None:
     write(tmp_path, "raises", "    pass")
     assert list(verify(out, 4, HERE)) == [
         "games: 48 replayed",
-        "files: 17 compared",
+        "files: 18 compared",
         "raises: not replayed: its source has changed",
         "bots: 4 games played again",
     ]
@@ -452,13 +465,14 @@ def test_a_report_that_was_written_again_is_right(out: Path) -> None:
     before = (out / "report.md").read_text()
     open_run(out).report().save(out / "report.md")
     assert (out / "report.md").read_text() != before
-    assert list(verify(out, 0, HERE))[1] == "files: 17 compared"
+    assert list(verify(out, 0, HERE))[1] == "files: 18 compared"
 
 
 def test_a_file_for_which_nothing_is_written_is_not_the_same(tmp_path: Path) -> None:
     """One that is written differently is not, either."""
     path = tmp_path / "x.md"
     path.write_text("text")
-    assert not _is_same(path, None)
-    assert _is_same(path, lambda file: file.write("text"))
-    assert not _is_same(path, lambda file: file.write("texts"))
+    place = tmp_path, path.name
+    assert not _is_same(*place, None)
+    assert _is_same(*place, lambda file: file.write("text"))
+    assert not _is_same(*place, lambda file: file.write("texts"))

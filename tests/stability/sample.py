@@ -130,8 +130,11 @@ def made(folder: Path, printed: Mapping[str, str]) -> Iterator[str]:
             keys = {key for part in parts for key in _keys(json.loads(part))}
             yield from (f"keys of {name}: {key}" for key in sorted(keys))
     for name in ("run", "comparison", "ablation", "tuning"):
-        files = sorted(path for path in (folder / name).iterdir() if path.suffix in ENDINGS)
-        yield from (f"file of {name}: {path.name}" for path in files)
+        files = [path for path in sorted((folder / name).iterdir()) if path.suffix in ENDINGS]
+        files += sorted((folder / name).glob("details/*"))
+        yield from (
+            f"file of {name}: {path.relative_to(folder / name).as_posix()}" for path in files
+        )
         for path in files:
             if path.suffix == ".csv":
                 header = path.read_text().partition("\n")[0].split(",")

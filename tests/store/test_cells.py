@@ -66,7 +66,7 @@ def read(path: Path) -> list[list[str]]:
 
 def test_no_cell_of_any_file_is_a_formula(folder: Path) -> None:
     """Neither a label nor a message or an output."""
-    paths = sorted(folder.glob("*.csv"))
+    paths = sorted(folder.rglob("*.csv"))
     assert len(paths) == 14
     risky = 0
     for path in paths:
@@ -85,7 +85,7 @@ def test_pandas_reads_the_texts_back(folder: Path) -> None:
     wanted = pd.read_pickle(folder / "faults.pickle").replace("", None)
     pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
     assert {"=1+1"} == {*table["message"]}
-    seats = names["read"](folder / "seats.csv")
+    seats = names["read"](folder / "details" / "seats.csv")
     assert {*LABELS} <= {*seats["bot"]}
     assert seats["mean_margin"].dtype == float
     assert seats["mean_margin"].min() < 0
@@ -95,7 +95,7 @@ def test_our_own_readers_read_the_texts_back(folder: Path) -> None:
     """Of the timings and of games.parquet, which has the labels as they are."""
     timings = parse_timings((folder / "timings.csv").read_bytes())
     assert [*timings["bot"]] == LABELS
-    games = pd.read_parquet(folder / "games.parquet")
+    games = pd.read_parquet(folder / "details" / "games.parquet")
     assert {*games["bot"]} | {*games["opponent"]} == {*LABELS}
     assert {*games["winner"].dropna()} <= {*LABELS}
     wanted = read_back(pd.read_csv(folder / "games.csv", keep_default_na=False, na_values=[""]))
@@ -137,7 +137,7 @@ def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     sheet = openpyxl.Workbook().active
     sheet.append(["=1+1"])
-    for path in folder.glob("*.csv"):
+    for path in folder.rglob("*.csv"):
         for row in read(path):
             sheet.append(row)
     kinds = [cell.data_type for row in sheet.iter_rows() for cell in row if cell.value]
@@ -150,7 +150,7 @@ def test_libreoffice_takes_no_cell_for_a_formula(folder: Path, tmp_path: Path) -
     """As it takes what is not guarded."""
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     (tmp_path / "plain.csv").write_text("".join(f'"{cell[0]}1+1"\n' for cell in LABELS[:3]))
-    names = [str(path) for path in (tmp_path / "plain.csv", *sorted(folder.glob("*.csv")))]
+    names = [str(path) for path in (tmp_path / "plain.csv", *sorted(folder.rglob("*.csv")))]
     words = ["soffice", "--headless", "--convert-to", "xlsx", "--outdir", str(tmp_path), *names]
     home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     subprocess.run(words, env=home, check=True, capture_output=True, timeout=PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,8 +12,9 @@ from typing import TextIO
 import pytest
 
 from arena.errors import InputError
-from arena.store.folder import RunFolder
+from arena.store.folder import WINS, RunFolder, home_of, locate, make_place
 from arena.store.judge import JudgedGames
+from arena.store.reader import read_run
 
 
 def text(content: str) -> Callable[[TextIO], object]:
@@ -71,16 +73,18 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     for name in ("run.log", "run.sqlite", "run.sqlite-wal", "analysis.sqlite", "replaced.sqlite"):
         out, elsewhere = tmp_path / f"to-{name}", tmp_path / "elsewhere"
         RunFolder(out).write({"manifest.json": text("{}")})
-        (out / name).unlink(missing_ok=True)
-        (out / name).symlink_to(elsewhere)
+        place = home_of(out, name)
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(elsewhere)
         with pytest.raises(InputError, match=f"{name}: a link, which is not followed"):
             RunFolder(out)
         if name == "analysis.sqlite":
             with pytest.raises(InputError, match="a link, which is not followed"):
-                JudgedGames(out / name)
+                JudgedGames(place)
         assert not elsewhere.exists()
     (tmp_path / "mine").write_text("mine")
-    (out / name).unlink()
+    place.unlink()
     (out / "games.csv").symlink_to(tmp_path / "mine")
     RunFolder(out).write({"games.csv": text("new")})
     assert (tmp_path / "mine").read_text() == "mine"
@@ -122,3 +126,89 @@ def test_a_failed_write_leaves_the_earlier_run(tmp_path: Path) -> None:
         assert (tmp_path / "a.csv").read_text() == "old"
         assert {path.name for path in tmp_path.iterdir()} == {"a.csv", "b.csv", "run.log"}
     assert len(stopped) == 2  # the thread whose own file it was has ended
+
+
+def test_only_what_people_open_is_at_the_top(duel: Path) -> None:
+    """The rest is in the details, whose index says what each file is for."""
+    top = {path.name for path in duel.iterdir() if path.is_file()}
+    assert top <= {
+        *("report.html", "report.md", "standings.csv", "verdicts.csv", "head_to_head.csv"),
+        *("win_types.csv", "games.csv", "faults.csv", "timings.csv", "manifest.json"),
+        *("run.sqlite", "run.log"),
+    }
+    details = {path.name for path in (duel / "details").iterdir()}
+    assert {f"{name}.csv" for name in WINS} < details
+    listed = re.findall(r"^- `(.+?)`: \w", (duel / "details" / "README.md").read_text(), re.M)
+    assert details - {"README.md"} <= {*listed}
+
+
+def test_files_that_an_older_arena_left_at_the_top_move(tmp_path: Path) -> None:
+    """Of each there is one, whatever is written again; what the user has put there stays."""
+    out = tmp_path / "out"
+    RunFolder(out).write({"manifest.json": text("{}")})
+    for name in ("cards.csv", "agreement.csv", "analysis.sqlite", "mine.csv"):
+        (out / name).write_text("old")
+    assert locate(out, "cards.csv") == out / "cards.csv"
+    assert make_place(out, "agreement.csv") == out / "agreement.csv"
+    assert make_place(out, "decided.csv") == out / "details" / "decided.csv"
+    for content in ("new", "newer"):
+        run = {"games.csv": text("rows"), "manifest.json": text("{}")}
+        RunFolder(out).write({"cards.csv": text(content), **run})
+        assert (out / "details" / "cards.csv").read_text() == content
+        assert {path.name for path in (out / "details").iterdir()} == {"cards.csv", "agreement.csv"}
+        assert {path.name for path in out.iterdir()} == {
+            *("details", "games.csv", "manifest.json", "run.log"),
+            *("mine.csv", "analysis.sqlite"),  # it may be open elsewhere
+        }
+    (out / "cards.csv").write_text("a copy of the user's")
+    RunFolder(out).write({"cards.csv": text("newest"), **run})
+    assert (out / "cards.csv").read_text() == "a copy of the user's"
+    assert (out / "details" / "cards.csv").read_text() == "newest"
+
+
+def test_a_failed_write_moves_nothing(tmp_path: Path) -> None:
+    """The earlier run stays as its arena has left it."""
+    folder = RunFolder(tmp_path)
+    folder.write({"manifest.json": text("{}")})
+    (tmp_path / "cards.csv").write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        folder.write({"cards.csv": text("\udc80")})
+    assert (tmp_path / "cards.csv").read_text() == "old"
+    assert [*(tmp_path / "details").iterdir()] == []
+
+
+def test_details_are_removed_with_their_run_and_nothing_else(tmp_path: Path) -> None:
+    """With --fresh; a file that is not the run's keeps its folder."""
+    folder = RunFolder(tmp_path)
+    for beside in ("", "notes.txt"):
+        folder.write({"cards.csv": text("1"), "manifest.json": text("{}")})
+        if beside:
+            (tmp_path / "details" / beside).write_text("mine")
+        (tmp_path / "takes.csv").write_text("of an older arena")
+        assert sorted(folder.clear()) == ["details/cards.csv", "manifest.json", "takes.csv"]
+        assert (tmp_path / "details").exists() == bool(beside)
+    assert {path.name for path in tmp_path.rglob("*.*")} == {"run.log", "notes.txt"}
+
+
+def test_details_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
+    """A link, and a file in the place of the folder."""
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    RunFolder(out).write({"manifest.json": text("{}")})
+    elsewhere.mkdir()
+    (out / "details").symlink_to(elsewhere)
+    reason = "details: a link, which is not followed"
+    for write in (RunFolder, lambda path: make_place(path, "cards.csv")):
+        with pytest.raises(InputError, match=reason):
+            write(out)
+    (out / "details").unlink()
+    (out / "details").write_text("")
+    with pytest.raises(InputError, match="details: a file in the place of a folder"):
+        RunFolder(out)
+    assert not [*elsewhere.iterdir()]
+
+
+@pytest.mark.parametrize("place", ["details", "details/leads.csv", "games.csv"])
+def test_a_part_of_a_run_names_its_folder(duel: Path, place: str) -> None:
+    """Where a run is wanted."""
+    with pytest.raises(InputError, match=f"of a run; name its folder: {duel}$"):
+        read_run(duel / place)

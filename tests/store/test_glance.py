@@ -31,7 +31,7 @@ def cup(duel: Path, tmp_path: Path) -> Path:
 def test_a_run_has_ended_when_its_manifest_is_that_of_its_store(cup: Path) -> None:
     """One that goes on with more pairs has the old files until its end."""
     assert find_state(cup) == "finished"
-    (cup / "comparison.json").touch()
+    (cup / "details" / "comparison.json").touch()
     manifest = cup / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"pairs": 1', '"pairs": 2'))
     assert find_state(cup) == "not finished"

@@ -22,12 +22,12 @@ def test_a_run_is_copied_and_left_alone(tmp_path: Path) -> None:
     bots = [resolve(name, lane="inproc") for name in ("uniform", "greedy")]
     tournament = Tournament("read", 3, 4, bots, STANDARD)
     run(tournament, HERE, RunFolder(tmp_path), QUIET)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
     again, copy = read_run(tmp_path)
     with closing(copy):
         assert (again.labels, again.seed, again.pairs) == (tournament.labels, 3, 4)
         copy.add(played(0, 4, 1))
-        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
         with closing(Store(tmp_path / "run.sqlite")) as store:
             store.add(played(0, 7, 2))
             assert list(store.finished(0, 0, 99)) == [range(4), range(7, 9)]

@@ -9,7 +9,7 @@ from arena.differences.profiles import make_files, timings_writer
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
-from arena.store.folder import MANIFEST, TABLES, WINS
+from arena.store.folder import INDEX, MANIFEST, TABLES, WINS
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
@@ -32,13 +32,14 @@ def test_every_file_has_a_writer_of_its_own() -> None:
     store = Store(None)
     store.add(Played(Chunk(0, 0, 1), RESULTS, {}, 1.0))
     files = make_files(tournament, store)
-    assert set(files.writers) == {MANIFEST, *TABLES}
+    assert set(files.writers) == {MANIFEST, INDEX, *TABLES}
     texts = {}
     for name, write in files.writers.items():
         file = io.StringIO()
         write(file)
         texts[name] = file.getvalue().splitlines()
     assert json.loads("".join(texts.pop(MANIFEST))) == tournament.manifest()
+    assert texts.pop(INDEX)[0] == "# What each file is for"
     for name in WINS:
         assert texts.pop(f"{name}.csv")[0].split(",")[0] == "bot"
     assert {name: (lines[0].split(",")[:3], len(lines) - 1) for name, lines in texts.items()} == {

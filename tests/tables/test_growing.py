@@ -90,7 +90,7 @@ def test_a_run_reads_no_game_again(
     monkeypatch.setattr(Store, "records", None)
     folder = tmp_path_factory.mktemp("run") / "out"
     run(CUP, LocalExecutor(1), RunFolder(folder))
-    assert (folder / "decisive.csv").read_text().count("\n") > 1
+    assert (folder / "details" / "decisive.csv").read_text().count("\n") > 1
 
 
 def test_they_are_given_up_where_their_games_change() -> None:

@@ -125,7 +125,7 @@ def collect(results: Results, tournament: Tournament, folder: Path) -> Statement
     for name in ("verdicts", "standings", "head_to_head"):
         rows = getattr(results, name).astype(object)
         said.read_rows(rows.where(rows.notna(), None).to_dict("records"), f"results.{name}")
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted(folder.rglob("*.csv")):
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
         said.read_rows(rows.to_dict("records"), path.name)
     if results.finished:

@@ -108,14 +108,27 @@ def test_an_opponent_that_is_out_counts_no_more() -> None:
 
 
 def test_the_status_says_how_far_the_test_is() -> None:
-    """Pairs, ratio with bounds, Elo so far and likely pairs to go; nothing before a pair."""
+    """Pairs, Elo with interval, ratio between its bounds, pairs to go; nothing before a pair."""
     rounds = SprtRounds(duel(), STOP)
     assert rounds.status({}) == ""
     assert rounds.status({0: (10, 0, 80, 0, 20)}) == (
-        "110 pairs, LLR 1.69 of -2.94 to 2.94, Elo +31 so far, about 80 pairs to go"
+        "110 pairs, Elo +31 (-3..66), LLR 1.69 [-2.94 ----|-o-- 2.94], ~80 to go"
     )
     twins = {0: differences(minus=1, none=9, plus=6), 1: NONE, 2: (0, 0, 16, 0, 0), 3: (0,) * 5}
-    assert SprtRounds(paired(), STOP).status(twins).startswith("16 pairs, LLR ")
+    assert SprtRounds(paired(), STOP).status(twins).startswith("16 pairs, Elo +")
+
+
+@pytest.mark.parametrize(
+    ("seen", "drawn"),
+    [((0, 0, 9, 0, 200), "----|---o"), ((200, 0, 9, 0, 0), "o---|----")],
+)
+def test_a_ratio_beyond_its_bounds_is_drawn_at_them(seen: tuple[int, ...], drawn: str) -> None:
+    """However far it is; the interval is that of the comparison at its end."""
+    status = SprtRounds(duel(), STOP).status({0: seen})
+    assert f" {drawn} " in status
+    evidence = weigh(duel(), STOP, {0: seen})
+    low, high = (round(evidence.elo(end)) for end in evidence.estimate()[1:3])
+    assert f"({low}..{high})" in status
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_a_game_of_a_stored_run_gets_thoughts(arena: Arena, tmp_path: Path) -> N
     path = tmp_path / "run"
     done = arena("play", "greedy", "bot=./bot.py", "--pairs", "1", "--out", "run", "--quiet")
     assert done.returncode == 0, done.stderr
-    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    before = {file: file.read_bytes() for file in path.rglob("*.*")}
     cup, store = read_run(path)
     with contextlib.closing(store):
         ((fixture, game),) = chosen_games(cup, store, choose(cup, ["greedy/bot/0/1"]))
@@ -226,7 +226,7 @@ def test_a_game_of_a_stored_run_gets_thoughts(arena: Arena, tmp_path: Path) -> N
         (tmp_path / "bot.py").write_text(BOT + "\n")
         with pytest.raises(InputError, match="it cannot be asked: its source has changed"):
             add_thoughts_of_run(cup, fixture, game)
-    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    assert {file: file.read_bytes() for file in path.rglob("*.*")} == before
 
 
 def test_a_record_says_only_what_can_be_a_thought() -> None:

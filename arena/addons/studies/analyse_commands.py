@@ -23,6 +23,7 @@ from arena.cli.options import (
 from arena.cli.picking import is_run, note_extent, open_out, open_records
 from arena.cli.starting import find_venue, stoppable
 from arena.errors import InputError, arena_command, counted, cut, escape, naming, pad
+from arena.store.folder import ANALYSIS, locate
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
         yield from _format_agreement(analysis.agreement)
     if target.is_dir() and not bots:
         yield ""
-        yield f"decisions in {target}/analysis.csv"
+        yield f"decisions in {locate(target, ANALYSIS)}"
 
 
 def _format_game(decisions: pd.DataFrame) -> Iterator[str]:

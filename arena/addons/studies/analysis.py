@@ -24,7 +24,7 @@ from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game, name_of_line, read_line
-from arena.store.folder import AGREED, ANALYSIS, JUDGED, part_of
+from arena.store.folder import AGREED, ANALYSIS, JUDGED, make_place, part_of
 from arena.store.judge import JudgedGames, read_lines
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
@@ -133,16 +133,17 @@ def analyse_run(
     _check_numbers(asked, games=(games, 2), agree=(positions, 0))
     check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
-    analysis = _analyse(found, folder and folder / JUDGED, venue, asked, progress=progress)
+    kept = folder and make_place(folder, JUDGED)
+    analysis = _analyse(found, kept, venue, asked, progress=progress)
     if positions:
         recorded = [game.recorded for game in found]
         what = recorded, analysis.decisions, positions, asked.seed
         agreement, note = find_agreement(tournament, *what, progress=progress)
         analysis = replace(analysis, agreement=agreement, note=note)
     if folder and choice is None:
-        _write(folder / ANALYSIS, analysis.decisions)
+        _write(make_place(folder, ANALYSIS), analysis.decisions)
         if positions:
-            _write(folder / AGREED, analysis.agreement)
+            _write(make_place(folder, AGREED), analysis.agreement)
     return analysis
 
 

@@ -66,7 +66,8 @@ def tournament() -> Tournament:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return the bytes of all files that are the same in every run."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in UNLIKE}
+    found = filter(Path.is_file, folder.rglob("*"))
+    return {path.name: path.read_bytes() for path in found if path.name not in UNLIKE}
 
 
 @dataclass(frozen=True)

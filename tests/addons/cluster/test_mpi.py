@@ -98,7 +98,8 @@ def finish(run: subprocess.Popen[str]) -> tuple[str, str]:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return what every run of a cup has in common."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in DIFFERENT}
+    found = filter(Path.is_file, folder.rglob("*"))
+    return {path.name: path.read_bytes() for path in found if path.name not in DIFFERENT}
 
 
 @pytest.mark.slow
@@ -159,20 +160,20 @@ def test_ranks_judge_what_a_killed_rank_left(folder: Path) -> None:
     words = ("analyse", str(cup), *how)
     alone = run_command(folder, *words, "--workers", "1")
     assert alone.returncode == 0, alone.stderr
-    judged = (cup / "analysis.csv").read_bytes()
+    judged = (cup / "details" / "analysis.csv").read_bytes()
     for name in ("analysis.csv", kept):
-        (cup / name).unlink()
+        (cup / "details" / name).unlink()
     run = start(folder, *words, "--executor", "mpi")
-    until(lambda: run.poll() is not None or count_judged(cup / kept) > 0)
+    until(lambda: run.poll() is not None or count_judged(cup / "details" / kept) > 0)
     psutil.Process(run.pid).children()[-1].send_signal(signal.SIGKILL)
     finish(run)
     assert run.returncode != 0
     until(lambda: not processes_of(folder))
-    assert 0 < count_judged(cup / kept) < games
+    assert 0 < count_judged(cup / "details" / kept) < games
     run = start(folder, *words, "--executor", "mpi")
     out, errors = finish(run)
     assert (run.returncode, out) == (0, alone.stdout), errors
-    assert (cup / "analysis.csv").read_bytes() == judged
+    assert (cup / "details" / "analysis.csv").read_bytes() == judged
     lines = run_command(folder, "export", str(cup)).stdout.splitlines(keepends=True)
     (folder / "games.jsonl").write_text("".join(lines[:4]))
     for out_file, where in (("one.csv", "local"), ("ranks.csv", "mpi")):

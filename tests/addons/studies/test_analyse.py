@@ -25,7 +25,8 @@ from tests.conftest import Arena, Once, run_here, start_command
 from tests.kills import count_judged
 from tests.waiting import until
 
-FILE, KEPT, AGREED = "analysis.csv", "analysis.sqlite", "agreement.csv"
+FILE, KEPT = "details/analysis.csv", "details/analysis.sqlite"
+AGREED = "details/agreement.csv"
 QUICK = ("--by", "greedy", "--worlds", "4", "--worst", "0", "--workers", "1")
 BY = "def bot(setup):\n    return {}\n"
 NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(

@@ -73,7 +73,7 @@ def test_a_run_is_read_while_somebody_writes_and_left_as_it_is(
     writer.execute("UPDATE games SET plies = 1")
 
     def look() -> dict[str, tuple[int, int, int]]:
-        facts = {path.name: path.stat() for path in (run, *run.iterdir())}
+        facts = {path.name: path.stat() for path in (run, *run.rglob("*"))}
         return {name: (one.st_mtime_ns, one.st_size, one.st_ino) for name, one in facts.items()}
 
     before = look()

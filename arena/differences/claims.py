@@ -198,10 +198,10 @@ def state_claim(
     stated = _state_claims(two, stop).get(claim, "")
     if claim in ("better", "weaker"):
         return stated
-    first, second = two if is_ahead else two[::-1]
-    both = "the two" if stated else f"{first} and {second}"
+    both = "the two" if stated else " and ".join(two)
     told = f"{both} are not told apart"
     if word == "leans":
+        first, second = two if is_ahead else two[::-1]
         told = f"{first} is probably stronger than {second}"
     return f"{stated} Elo, and {told}" if stated else told
 

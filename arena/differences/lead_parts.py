@@ -260,7 +260,8 @@ def _divide(
     whole = _estimate(wholes, None)
     if lead:
         value = mean_new - mean_old
-        whole = Estimate(value, min(lead.low, value), max(lead.high, value), lead.error)
+        low, high = max(-1.0, min(lead.low, value)), min(1.0, max(lead.high, value))
+        whole = Estimate(value, low, high, lead.error)
     yield Part(split, ALL, mean_new, mean_old, whole)
 
 

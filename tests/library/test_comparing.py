@@ -42,7 +42,7 @@ def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
     ]
     assert len(comparison.results.games) == 2 * comparison.pairs == 32
     assert comparison.differences is None
-    assert str(comparison).startswith(f"{comparison.sentence}\n")
+    assert str(comparison).startswith("greedy is stronger than uniform: it scored ")
     assert comparison.verdict == "undecided"
     assert comparison.sentence.startswith("better: greedy is stronger than uniform, by about ")
     assert "<table" not in comparison._repr_html_()

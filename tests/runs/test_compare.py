@@ -193,7 +193,8 @@ def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     failed = f"{found.out[0]} had"
     if against and failing in ("both", "opponent"):
         failed = "every opponent had" if failing == "opponent" else "new and old both had"
-    assert next(found.lines()).startswith(f"{verdict}: {failed} too many faults")
+    assert found.sentence.startswith(f"{verdict}: {failed} too many faults")
+    assert next(found.lines()).lower() == f"{found.sentence}.".lower()
     printed = [*found.lines(), *found.difference_lines()]
     assert not [line for line in printed if re.search(r"-0\.?0*(?![\d./])", line)]
     document = json.loads((tmp_path / "out" / "details" / "comparison.json").read_text())
@@ -341,7 +342,7 @@ def test_no_number_is_minus_zero() -> None:
     assert "ratio 0.00, bounds" in text
     assert "+0.0..+0.0    +0       +0..+0" in text
     assert "Elo difference +0.0, 95 % interval 0.0..0.0 (" in text
-    assert "new is at +0 Elo points (0..0)" in text
+    assert "new is at +0 Elo points (0..0)" in found.sentence
     assert "an Elo difference of 0 (H0) against 10 (H1)" in text
     document = found.document()
     del document["differences"]

@@ -106,7 +106,6 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
         part._replace(part=SOURCE_NAMES.get(part.part, part.part)) for part in parts.split(SOURCE)
     ]
     title = _name_most(by_round, "round {}", "the margin")
-    source = _name_most(by_source, "the {}", "the margin")
     meaning = (
         f"The points of {comparison.new} less those of {comparison.old}, as the piles lie at the "
         "end of a game, by the round in which the margin changed, and by what it changed in. Both "
@@ -114,11 +113,12 @@ def _margin(comparison: SprtResult, parts: LeadParts, by_round: Sequence[Part]) 
         "intervals by deals; a paler bar may be nothing."
     )
     blocks: list[Block] = [
-        Text([f"{source}."]),
         _draw("By round", meaning, [(p, f"round {p.part}") for p in by_round], 1, _POINTS),
         _draw("By source", meaning, [(p, p.part) for p in by_source], 1, _POINTS),
         _list_parts(parts),
     ]
+    if most := find_most(by_source):
+        blocks.insert(0, Text([f"By source, most of it comes from {most.part}."]))
     return Section("margin", title, blocks, "Margin")
 
 

@@ -9,6 +9,7 @@ from html import unescape
 
 import pytest
 
+from arena.differences.comparison import find_compared
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.html import to_html
@@ -16,6 +17,7 @@ from arena.reports.ladder import ENDINGS, Ladder
 from arena.reports.run_report import make_report, suggest_next
 from arena.tables.headline import headline_of, say_order
 from arena.tables.summary import plain_rows
+from arena.tournament.stop import Sprt
 from engine import Rules
 from tests.reports.runs import cup, make_store, report_of
 
@@ -25,6 +27,7 @@ TWELVE = cup([f"bot_{letter}" for letter in "abcdefghijkl"], 4)
 def ladder_of(report: Report) -> Ladder:
     """Return the rows of the first screen."""
     assert report.opening
+    assert report.opening.ladder
     return report.opening.ladder
 
 
@@ -82,6 +85,44 @@ def test_the_first_screen_of_twelve_bots_is_short() -> None:
     assert 36 <= len(numbers) <= 40
 
 
+def test_the_first_screen_of_a_comparison_is_short_too() -> None:
+    """A sentence, the lead, and a command; the interval is drawn and stands in no text."""
+    two = cup(["a", "b"], 20, stop=Sprt(0, 30, 0.05, 0.05, 20))
+    report, files = report_of(two, make_store(two))
+    text = first_screen(report)
+    assert 30 < len(re.findall(r"[A-Za-z_]+", text)) <= 120
+    assert len(re.findall(r"\d[\d,.]*", text)) <= 40
+    found = files.tables.comparison
+    assert found is not None
+    assert found.statement in text
+    assert len(found.statement.split()) <= 25
+    assert f"{found.elo.value:+.0f} Elo" in text
+    assert not any(f"{end:.0f}" in text for end in found.elo[1:3])
+    assert report.opening
+    assert (lead := report.opening.lead)
+    assert lead.low < lead.dot < lead.high
+    assert (lead.zero < lead.low) == (found.elo.low > 0)
+
+
+def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() -> None:
+    """With as many pairs as would tell; a person can paste the command."""
+    sure = cup(["a", "b"], 20, stop=Sprt(0, 30, 0.05, 0.05, 20))
+    report, _ = report_of(sure, make_store(sure))
+    assert report.opening
+    task, command = report.opening.task, report.opening.command
+    assert (task, command) == ("Challenge the stronger one", "arena compare ./my_bot.py a=uniform")
+    undecided = cup(["a", "b", "c"], 20, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20))
+    report, files = report_of(undecided, make_store(undecided))
+    found = files.tables.comparison
+    assert found is not None
+    further = find_compared(found).further_pairs
+    assert report.opening
+    assert further
+    assert report.opening.task == "Play on"
+    (pairs,) = re.findall(r"--max-pairs (\d+)", report.opening.command)
+    assert found.evidence.pairs + further <= int(pairs) < found.evidence.pairs + further + 100
+
+
 @pytest.mark.parametrize("word", ["apart", "leans", "open"])
 @pytest.mark.parametrize("bots", [2, 3, 4, 30])
 def test_the_sentence_has_25_words_at_most(bots: int, word: str) -> None:
@@ -126,7 +167,7 @@ def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None
     assert one.bot == "a"
     assert one.said == f"forfeits {forfeits} of 80 games: timeout: no answer in 2 s"
     assert one.link in {replay.id for replay in report.replays()}
-    rung = next(rung for rung in report.opening.ladder.rungs if rung.bot == "a")
+    rung = next(rung for rung in ladder_of(report).rungs if rung.bot == "a")
     (hatched,) = (part for part in rung.parts if part.shape == "forfeit-lost")
     assert hatched.width == pytest.approx(100 * forfeits / 80, abs=0.01)
     page = to_html(report)

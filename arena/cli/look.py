@@ -18,6 +18,7 @@ from arena.cli.options import (
     key_option,
     print_json,
     say,
+    terminal_room,
     tolerate_any_terminal,
     venue_options,
 )
@@ -229,11 +230,12 @@ def rate(
         arena rate results/friday --anchor uniform=1000
     """
     import arena
+    from arena.library.rating import format_ratings
 
     rated = arena.rate(*places, anchor=anchor)
     if out:
         rated.save(out)
-    say(str(rated))
+    say(*format_ratings(rated, terminal_room()))
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
         say(describe_folder(out))

@@ -6,7 +6,7 @@ import io
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -227,11 +227,18 @@ class Ratings:
             report.save(path / REPORT_HTML)
 
     def __str__(self) -> str:
-        lines = [self._rated.extent, *format_standings(self.standings)]
-        said = textwrap.wrap(self.headline, 80)
-        return "\n".join([*lines, *self._rated.tables.findings.lines(), *said])
+        return "\n".join(format_ratings(self))
 
     __repr__ = __str__
+
+
+def format_ratings(ratings: Ratings, room: int | None = None) -> Iterator[str]:
+    """Yield ratings as lines; those of the table have at most `room` columns, or whole labels."""
+    rated = ratings._rated
+    yield rated.extent
+    yield from format_standings(ratings.standings, room)
+    yield from rated.tables.findings.lines()
+    yield from textwrap.wrap(ratings.headline, 80)
 
 
 def rate(

@@ -17,7 +17,7 @@ from arena.differences.claims import (
     name_value,
 )
 from arena.differences.paired import PairedGames, make_paired_games
-from arena.errors import arena_command, columns, counted, pad
+from arena.errors import arena_command, counted, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
@@ -160,9 +160,9 @@ class SprtResult(NamedTuple):
         rows = plain_rows(paired.differences)
         most = room and max(room - _OTHERS, _NAME_WIDTH)
         names = short_names((str(row["name"]) for row in rows), most)
-        width = max([_NAME_WIDTH, *map(columns, names.short.values())])
+        width, write_name = names.column(_NAME_WIDTH)
         yield f"{'part':<8} {pad('name', width)} {_HEAD}"
-        yield from (_line(row, pad(names.of(row["name"]), width)) for row in rows)
+        yield from (_line(row, write_name(row["name"])) for row in rows)
         yield from names.lines()
         yield ""
         yield from describe_paired(paired)

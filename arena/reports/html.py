@@ -27,7 +27,7 @@ FIRST, FIRST_FOLDED = 50, 20
 """Rows that are written as HTML, of a table that is open and of one that is folded."""
 
 _NAME, _WRAPPED = 60, 24  # characters of the longest label, and of a name that is one line
-_WHOLE = {"standings", "bots", "runs"}  # tables that say which bots there are
+_WHOLE = {"bots", "runs"}  # tables that say which bots there are
 
 
 def write_rows(table: Table, names: Names) -> Markup:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import count, takewhile
 from typing import NamedTuple, TypeAlias
 
-from arena.errors import columns
+from arena.errors import columns, pad
 
-WIDTH = 26
+WIDTH = 28
 """Columns of a name beside a chart, so that half of a telephone's screen is left to the chart."""
 
 _VARIANT = re.compile(r"([^()]+)\((\w+=.+)\)")
@@ -36,6 +36,11 @@ class Names(NamedTuple):
         """Return the name of a label, and any other text unchanged."""
         return self.short.get(str(label), str(label))
 
+    def column(self, least: int) -> tuple[int, Callable[[object], str]]:
+        """Return the width of a column of names, `least` or more, and what writes a cell of it."""
+        width = max([least, *map(columns, self.short.values())])
+        return width, lambda label: pad(self.of(label), width)
+
     def lines(self) -> list[str]:
         """Return the note as lines for a terminal."""
         return textwrap.wrap(self.note, _LINE, subsequent_indent="  ")
@@ -53,7 +58,7 @@ def short_names(labels: Iterable[str], width: int | None = WIDTH) -> Names:
     >>> names.short
     {'greedy': 'greedy', 'ismcts(depth=3,seed=7)': 'ismcts(seed=7)', ...}
     >>> names.note
-    'Names are short: every ismcts has depth=3.'
+    'Names are short: every ismcts(…) has depth=3.'
     """
     texts = sorted({*labels})
     whole = Names({text: text for text in texts})
@@ -98,29 +103,36 @@ def _shorten_variants(
         label: [part.partition("=")[::2] for part in parts if part not in common]
         for label, parts in given.items()
     }
-    forms = [
-        (head, {label: _write(name, (form(*one) for one in rest)) for label, rest in own.items()})
-        for head, form in _forms(own.values())
-    ]
-    fits = (all(columns(text) <= width for text in made.values()) for _, made in forms)
-    head, made = forms[next((number for number, fit in enumerate(fits) if fit), -1)]
-    said = f"{name}({', '.join(head)})" if head or not others else f"every {name}"
+    styles = [*_write_styles(name, own)]
+    fits = (all(columns(text) <= width for text in made.values()) for _, made in styles)
+    head, made = styles[next((number for number, fit in enumerate(fits) if fit), -1)]
+    every = "every " if others and not head else ""
+    said = f"{every}{name}({', '.join(head) or _DOTS})"
     left = f" has {', '.join(common)}" if common else ""
     return made, f"{said}{left}" if left or head else ""
 
 
-def _forms(variants: Iterable[_Params]) -> Iterator[tuple[list[str], Callable[[str, str], str]]]:
-    """Yield ways to write a parameter, the longest one first, each with what explains it."""
-    keys = [*dict.fromkeys(tuple(key for key, _ in params) for params in variants)]
-    brief = _abbreviate({key for own in keys for key in own})
-    yield [], lambda key, value: f"{key}={value}"
-    if brief:
-        yield (
-            [f"{text}={key}" for key, text in brief.items()],
-            lambda key, value: f"{brief[key]}={value}",
-        )
+def _write_styles(
+    name: str, own: Mapping[str, _Params]
+) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Yield ways to write the names, by label, the longest first, each with what explains it."""
+    keys = [*dict.fromkeys(tuple(key for key, _ in params) for params in own.values())]
+    brief = _abbreviate({key for of in keys for key in of})
+    styles = [
+        ([], {key: f"{key}=" for key in brief}),
+        ([f"{text}={key}" for key, text in brief.items()], {k: f"{b}=" for k, b in brief.items()}),
+    ]
     if len(keys) == 1:
-        yield [*keys[0]], lambda _, value: value
+        styles.append(([*keys[0]], dict.fromkeys(brief, "")))
+    for head, before in styles:
+        for mark in (", ", ","):
+            yield (
+                head,
+                {
+                    label: f"{name}({mark.join(before[k] + v for k, v in params) or _DOTS})"
+                    for label, params in own.items()
+                },
+            )
 
 
 def _abbreviate(keys: Collection[str]) -> dict[str, str]:
@@ -140,10 +152,6 @@ def _abbreviate(keys: Collection[str]) -> dict[str, str]:
         )
         for key in sorted(keys)
     }
-
-
-def _write(name: str, parts: Iterable[str]) -> str:
-    return f"{name}({','.join(parts) or _DOTS})"
 
 
 def _leave_out_ends(texts: Sequence[str]) -> tuple[dict[str, str], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import LABEL_WIDTH, columns, pad
+from arena.errors import LABEL_WIDTH, pad
 from arena.statistics.wording import (
     shorten,
     write_cells,
@@ -51,7 +51,7 @@ def format_rows(
     losses whose win type is not known.
     """
     names = _name_bots(rows, room)
-    width = max([LABEL_WIDTH, *map(columns, names.short.values())])
+    width, write_label = names.column(LABEL_WIDTH)
     yield (
         f"{'rank':>4}  {pad('bot', width)} {'elo':>6} {'95 %':>13} {'score':>6}"
         f" {'city':>6} {'points':>6} {'forfeit':>7}"
@@ -66,8 +66,7 @@ def format_rows(
             city = row["city_wins"] / row["games"]
             points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
             wins = f"{city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
-        label = pad(names.of(row["bot"]), width)
-        score = f"{row['score']:>6.1%}"
+        label, score = write_label(row["bot"]), f"{row['score']:>6.1%}"
         yield f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {wins}"
 
 

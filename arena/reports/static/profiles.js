@@ -80,7 +80,9 @@
 
     // The head of a bot's column.
     function headOf(place) {
-      const name = make("span", data.short[place], "name");
+      const at = data.short[place].indexOf("(") + 1;
+      const parts = [data.short[place].slice(0, at), make("wbr"), data.short[place].slice(at)];
+      const name = make("span", parts, "name");
       name.title = data.names[place];
       return [name, "bot"];
     }

@@ -230,12 +230,11 @@ def rate(
         arena rate results/friday --anchor uniform=1000
     """
     import arena
-    from arena.library.rating import format_ratings
 
     rated = arena.rate(*places, anchor=anchor)
     if out:
         rated.save(out)
-    say(*format_ratings(rated, terminal_room()))
+    say(format(rated, str(terminal_room() or "")))
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
         say(describe_folder(out))

@@ -6,7 +6,7 @@ import io
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -227,18 +227,16 @@ class Ratings:
             report.save(path / REPORT_HTML)
 
     def __str__(self) -> str:
-        return "\n".join(format_ratings(self))
+        return format(self)
+
+    def __format__(self, width: str) -> str:
+        """Return the text; with a width, the table has at most so many columns."""
+        found = self._rated.tables.findings
+        table = format_standings(self.standings, int(width) if width else None)
+        said = textwrap.wrap(self.headline, 80)
+        return "\n".join([self._rated.extent, *table, *found.lines(), *said])
 
     __repr__ = __str__
-
-
-def format_ratings(ratings: Ratings, room: int | None = None) -> Iterator[str]:
-    """Yield ratings as lines; those of the table have at most `room` columns, or whole labels."""
-    rated = ratings._rated
-    yield rated.extent
-    yield from format_standings(ratings.standings, room)
-    yield from rated.tables.findings.lines()
-    yield from textwrap.wrap(ratings.headline, 80)
 
 
 def rate(

@@ -223,7 +223,9 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         f"The base is {base.title}. A difference is the other run less the base, with its 95 % "
         "interval.",
     ]
-    labels = {label for facts in (base, *dict(others)) for label in facts.tournament.labels}
+    labels = {
+        label for facts in (base, *(one for one, _ in others)) for label in facts.tournament.labels
+    }
     return with_glossary(Report(title, summary, sections, labels=sorted(labels)))
 
 

@@ -19,6 +19,7 @@ from arena.cli.options import (
     add_run_options,
     print_json,
     say,
+    terminal_room,
     with_options,
 )
 from arena.cli.starting import count_games, describe_folder, make_playing, prepare, stoppable
@@ -142,7 +143,7 @@ def print_comparison(outcome: Outcome, out: Path, *, quiet: bool) -> None:
         return
     say(*wrap(statement, 80, subsequent_indent="  "), *lines)
     say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
-    say(*comparison.difference_lines())
+    say(*comparison.difference_lines(terminal_room()))
     if paired := comparison.paired:
         for row in paired.decided.head(_SHOWN).to_dict("records"):
             command = arena_command("show", [out, row["game"]])

@@ -18,6 +18,7 @@ from arena.cli.options import (
     key_option,
     print_json,
     say,
+    terminal_room,
     tolerate_any_terminal,
     venue_options,
 )
@@ -233,7 +234,7 @@ def rate(
     rated = arena.rate(*places, anchor=anchor)
     if out:
         rated.save(out)
-    say(str(rated))
+    say(format(rated, str(terminal_room() or "")))
     say(*(f"note: {note}" for note in rated.notes), err=True)
     if out:
         say(describe_folder(out))

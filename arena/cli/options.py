@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -344,6 +345,11 @@ def say(*texts: str, err: bool = False) -> None:
     """Print lines, escaped: names, messages and paths in them may hold anything."""
     for text in texts:
         click.echo(escape_lines(text), err=err)
+
+
+def terminal_room() -> int | None:
+    """Return the columns of the terminal that is printed to, None where it is a file or a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def refuse_options(*names: str, why: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import say, warn, with_options
+from arena.cli.options import say, terminal_room, warn, with_options
 from arena.errors import ChangedBots, InputError, NoSites, counted, naming, shell_line
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
     if not quiet:
         say(count_games(outcome))
         say(*textwrap.wrap(outcome.sentence, 80, subsequent_indent="  "))
-    say(*outcome.lines())
+    say(*outcome.lines(terminal_room()))
     if quiet:
         return
     say(*(f"warning: {warning}" for warning in outcome.findings.warnings()), err=True)

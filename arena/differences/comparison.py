@@ -20,7 +20,7 @@ from arena.differences.claims import (
 )
 from arena.differences.lead_parts import LeadParts
 from arena.differences.paired import PairedGames, make_paired_games
-from arena.errors import arena_command, counted, cut, pad
+from arena.errors import arena_command, counted, pad
 from arena.statistics.counts import BY_RULE
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
@@ -37,6 +37,7 @@ from arena.store.folder import (
     Writer,
 )
 from arena.store.store import Store
+from arena.tables.short_names import short_names
 from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
@@ -50,11 +51,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OPTIONS = "elo0", "elo1", "alpha", "beta"
-_NAME_WIDTH = 14
-_HEAD = (
-    f"{'part':<8} {'name':<{_NAME_WIDTH}} {'new':>6} {'old':>6} {'diff':>7} {'95 %':>14}"
-    f" {'elo':>5} {'95 %':>12}"
-)
+_NAME_WIDTH = 14  # at least
+_OTHERS = 66  # columns of a line beside the name
+_HEAD = f"{'new':>6} {'old':>6} {'diff':>7} {'95 %':>14} {'elo':>5} {'95 %':>12}"
 
 
 class SprtResult(NamedTuple):
@@ -175,16 +174,24 @@ class SprtResult(NamedTuple):
         ratio = signed(evidence.ratio, ".2f")
         yield f"log-likelihood ratio {ratio}, bounds {low:.2f} and {high:.2f}"
 
-    def difference_lines(self) -> Iterator[str]:
-        """Yield what differs between two versions on the same deals, nothing for two opponents."""
+    def difference_lines(self, room: int | None = None) -> Iterator[str]:
+        """Yield what differs between two versions on the same deals, nothing for two opponents.
+
+        The lines of the table have at most `room` columns, and without it whole labels.
+        """
         if not (paired := self.paired):
             return
         yield ""
         if paired.differences.empty:
             yield "no game is left to compare"
             return
-        yield _HEAD
-        yield from map(_line, plain_rows(paired.differences))
+        rows = plain_rows(paired.differences)
+        most = room and max(room - _OTHERS, _NAME_WIDTH)
+        names = short_names((str(row["name"]) for row in rows), most)
+        width, write_name = names.column(_NAME_WIDTH)
+        yield f"{'part':<8} {pad('name', width)} {_HEAD}"
+        yield from (_line(row, write_name(row["name"])) for row in rows)
+        yield from names.lines()
         yield ""
         yield from describe_paired(paired)
         decided = len(paired.decided)
@@ -340,9 +347,8 @@ def describe_paired(paired: PairedGames) -> Iterator[str]:
     yield f"two separate round robins would need {separate:,} games, {times:.1f} times as many"
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _line(row: Mapping[str, Any], name: str) -> str:
     """Return a row of the table of differences; the Elo points are left out where it has none."""
-    name = pad(cut(str(row["name"]), _NAME_WIDTH), _NAME_WIDTH)
     new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
     gap = signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
     _, ends = write_row(row, "difference", "+.1%", prefix="")

@@ -227,9 +227,14 @@ class Ratings:
             report.save(path / REPORT_HTML)
 
     def __str__(self) -> str:
-        lines = [self._rated.extent, *format_standings(self.standings)]
+        return format(self)
+
+    def __format__(self, width: str) -> str:
+        """Return the text; with a width, the table has at most so many columns."""
+        found = self._rated.tables.findings
+        table = format_standings(self.standings, int(width) if width else None)
         said = textwrap.wrap(self.headline, 80)
-        return "\n".join([*lines, *self._rated.tables.findings.lines(), *said])
+        return "\n".join([self._rated.extent, *table, *found.lines(), *said])
 
     __repr__ = __str__
 

@@ -14,6 +14,7 @@ from arena.reports.ladder import Opening
 from arena.reports.lead import Bars, MarginLine, Mirrors
 from arena.statistics.wording import join_ends, write_chance
 from arena.store.html_page import GENERATOR
+from arena.tables.short_names import Names, short_names
 from arena.tables.table_columns import Column, Kind
 
 Cell: TypeAlias = "str | int | float | None"
@@ -131,7 +132,8 @@ class Section:
 class Report:
     """A whole report, of one run or of several; `home` is the page that links to it, if any.
 
-    With an `opening` the page begins with it, and the first section with the summary.
+    With an `opening` the page begins with it, and the first section with the summary. `labels` are
+    those of the bots, which have short names in charts and long tables.
     """
 
     title: str
@@ -139,6 +141,12 @@ class Report:
     sections: Sequence[Section]
     home: str = ""
     opening: Opening | None = None
+    labels: Sequence[str] = ()
+
+    @property
+    def names(self) -> Names:
+        """The short names of the bots."""
+        return short_names(self.labels)
 
     @property
     def blocks(self) -> Iterator[Block]:

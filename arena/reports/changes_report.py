@@ -201,7 +201,10 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
         f"The base is {base.title}. A difference is the other run less the base, with its 95 % "
         "interval.",
     ]
-    return with_glossary(Report(title, summary, sections))
+    labels = {
+        label for facts in (base, *(one for one, _ in others)) for label in facts.tournament.labels
+    }
+    return with_glossary(Report(title, summary, sections, labels=sorted(labels)))
 
 
 def _headlines(base: RunFacts, others: Sequence[tuple[RunFacts, Changes]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 from arena.errors import name_some
 from arena.reports.blocks import Cell, Table
 from arena.store.folder import home_of
+from arena.tables.short_names import Names, short_names
 from arena.tables.table_columns import Column, TableColumns
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _SELDOM = {"draws", "forfeit_wins", "forfeits"}
 ALL = "all bots "
 """The name of all bots together in tables and choices; no label ends with a space."""
 
-_LABEL = 120
+_COUPLE = 34  # columns of a name that has the names of two bots
 
 MOST_ROWS = 1_000
 """The most rows of a table on the page, enough for 40 bots against each other."""
@@ -61,7 +62,7 @@ def chart(values: Sequence[Mapping[str, Any]], **parts: Any) -> Spec:
 
 def row_of_bots(labels: Sequence[str], field: str = "bot") -> Spec:
     """Return the vertical axis with a row for each bot, in this order."""
-    return nominal(field, sort=[*labels], title=None, axis={"labelLimit": _LABEL})
+    return nominal(field, sort=[*labels], title=None)
 
 
 def nominal(field: str, **more: Any) -> Spec:
@@ -78,6 +79,62 @@ def choice(name: str, title: str, options: Sequence[str]) -> Spec:
     """Return a parameter that the reader selects from `options`; it begins with the first."""
     bind = {"input": "select", "options": [*options], "name": title}
     return {"name": name, "value": options[0], "bind": bind}
+
+
+def with_names(spec: Spec, names: Names) -> Spec:
+    """Return a specification whose axes and choices show the short names of bots.
+
+    Its rows keep the labels, so that a tooltip has them whole. A specification without labels that
+    have another name is returned as it is.
+    """
+    shown = _find_shown(_find_texts(spec), names)
+    if not shown:
+        return spec
+    pairs = {"whole_names": [*shown], "short_names": [*shown.values()]}
+    own = [*spec.get("params", []), *({"name": key, "value": of} for key, of in pairs.items())]
+    made: Spec = _rename(spec | {"params": own}, shown)
+    return made
+
+
+_NAMED = "indexof(whole_names, {0}) < 0 ? {0} : short_names[indexof(whole_names, {0})]"
+
+
+def _find_texts(part: Any) -> Iterator[str]:
+    """Yield the texts of axes and choices."""
+    if isinstance(part, list):
+        for one in part:
+            yield from _find_texts(one)
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            if key in ("sort", "options") and isinstance(value, list):
+                yield from map(str, value)
+            elif key != "data":
+                yield from _find_texts(value)
+
+
+def _find_shown(texts: Iterable[str], names: Names) -> dict[str, str]:
+    """Return the texts that have another name: labels, and those of several in a row."""
+    made = {text: " - ".join(map(names.of, text.split(" - "))) for text in texts}
+    made |= {text: names.of(text) for text in made if text in names.short}
+    made = {text: name for text, name in made.items() if name != text}
+    fitted = short_names(made.values(), _COUPLE)
+    return {text: fitted.of(name) for text, name in made.items()}
+
+
+def _rename(part: Any, shown: Mapping[str, str]) -> Any:
+    if isinstance(part, list):
+        return [_rename(one, shown) for one in part]
+    if not isinstance(part, dict):
+        return part
+    made = {key: of if key == "data" else _rename(of, shown) for key, of in part.items()}
+    if isinstance(sort := part.get("sort"), list) and not shown.keys().isdisjoint(sort):
+        more = {"labelExpr": _NAMED.format("datum.value"), "labelLimit": 0}
+        made["axis"] = made.get("axis", {}) | more
+    if part.get("input") == "select":
+        made["labels"] = [shown.get(text, text) for text in part["options"]]
+    if part.get("text") == nominal("bot"):
+        made["text"] = {"value": {"expr": _NAMED.format("datum.bot")}}
+    return made
 
 
 def colours(of: Mapping[str, str]) -> Spec:

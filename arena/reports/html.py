@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import starmap
@@ -17,24 +17,29 @@ from markupsafe import Markup, escape
 
 from arena.errors import InputError, not_installed
 from arena.reports.blocks import Cell, Chart, Report, Table, to_markdown, write_cell
-from arena.reports.charts import STEP, Spec
+from arena.reports.charts import STEP, Spec, with_names
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import SCRIPTS, STYLES, frame, render, static
+from arena.tables.short_names import Names
 from arena.tables.table_columns import Column, Kind
 
 FIRST, FIRST_FOLDED = 50, 20
 """Rows that are written as HTML, of a table that is open and of one that is folded."""
 
-_NAME, _CUT = 60, 24  # characters of the longest label, and of a name that is never cut
+_NAME, _WRAPPED = 60, 24  # characters of the longest label, and of a name that is one line
+_WHOLE = {"bots", "runs"}  # tables that say which bots there are
 
 
-def write_rows(table: Table) -> Markup:
-    """Return the first rows, built column by column: a template takes three times as long."""
+def write_rows(table: Table, names: Names) -> Markup:
+    """Return the first rows, built column by column: a template takes three times as long.
+
+    Labels have short names, but in the tables that say which bots there are.
+    """
     first = table.rows[: _count_first(table)]
     if not first:
         return Markup()
     columns = [
-        _cells(column, values, _attributes(table, number))
+        _cells(column, values, _attributes(table, number), _find_short(table, names))
         for number, (column, values) in enumerate(
             zip(table.columns, zip(*first, strict=True), strict=True)
         )
@@ -47,16 +52,17 @@ def write_rows(table: Table) -> Markup:
     return Markup("\n".join([f"<tr>{''.join(cells)}" for cells in zip(*columns, strict=True)]))
 
 
-def find_rest(table: Table) -> dict[str, Any]:
+def find_rest(table: Table, names: Names) -> dict[str, Any]:
     """Return the remaining rows as their cells, and the data that belong to all rows.
 
-    A cell is its text, or its text and exact number if the text is rounded. `links` are the targets
-    of the names, and `more` the texts that rows open to.
+    A cell is its text, or a short name and the label, or a rounded text and the exact number.
+    `links` are the targets of the names, and `more` the texts that rows open to.
     """
+    datum = partial(_datum, _find_short(table, names))
     kinds = [column.kind for column in table.columns]
     rest = table.rows[_count_first(table) :]
     found: dict[str, Any] = {
-        "rows": [[*starmap(_datum, zip(row, kinds, strict=True))] for row in rest],
+        "rows": [[*starmap(datum, zip(row, kinds, strict=True))] for row in rest],
         "links": [link and _address(link) for link in table.links],
         "more": [*table.more],
     }
@@ -71,7 +77,16 @@ def _address(link: str) -> str:
     return link if link.startswith("./") else f"#{link}"
 
 
-def _datum(value: Cell, kind: Kind) -> str | list[str | float]:
+def _find_short(table: Table, names: Names) -> Mapping[Cell, str]:
+    """Return the short names of the labels that have another one in a table."""
+    if table.name in _WHOLE:
+        return {}
+    return {label: name for label, name in names.short.items() if name != label}
+
+
+def _datum(short: Mapping[Cell, str], value: Cell, kind: Kind) -> str | list[str | float]:
+    if kind == "text" and value in short:
+        return [short[value], str(value)]
     text = write_cell(value, kind)
     return [text, value] if isinstance(value, int | float) and kind != "count" else text
 
@@ -83,17 +98,23 @@ def _attributes(table: Table, number: int) -> str:
     return f' scope="row"{shape}' if number == table.key else shape
 
 
-def _cells(column: Column, values: Sequence[Cell], attributes: str) -> list[str]:
-    """Return the cells of a column; rounded ones have the exact number as an attribute."""
-    texts = [_escape_cell(value, column.kind) for value in values]
+def _cells(
+    column: Column, values: Sequence[Cell], attributes: str, short: Mapping[Cell, str]
+) -> list[str]:
+    """Return the cells of a column; rounded and short ones have the exact value as an attribute."""
+    shown = [short.get(value, value) for value in values] if column.kind == "text" else values
+    texts = [_escape_cell(value, column.kind) for value in shown]
     rows = [*zip(values, texts, strict=True)]
     if "scope" in attributes:
-        return [f"<th{attributes}{_title(value)}>{text}" for value, text in rows]
+        return [f"<th{attributes}{_title(value, short)}>{text}" for value, text in rows]
     if column.kind == "count":
         return [f"<td{attributes}>{text}" for text in texts]
     if column.kind == "text":
         extra = " extra" if attributes else ""
-        return [f'<td class="{_shape(value)}{extra}"{_title(value)}>{text}' for value, text in rows]
+        return [
+            f'<td class="{_shape(value)}{extra}"{_title(value, short)}>{text}'
+            for value, text in rows
+        ]
     if column.kind == "code":
         return [f"<td class=mono><code>{text}</code>" if text else "<td>" for text in texts]
     return [
@@ -109,9 +130,11 @@ def _shape(value: Cell) -> str:
     return "prose" if isinstance(value, str) and len(value) > _NAME else "words"
 
 
-def _title(value: Cell) -> str:
-    """Return the attribute with the whole text of a name that may be cut."""
-    is_long = isinstance(value, str) and _CUT < len(value) <= _NAME
+def _title(value: Cell, short: Mapping[Cell, str]) -> str:
+    """Return the attributes with the whole text of a name that is shortened, or may be wrapped."""
+    if value in short:
+        return f' title="{escape(value)}" data-v="{escape(value)}"'
+    is_long = isinstance(value, str) and _WRAPPED < len(value) <= _NAME
     return f' title="{escape(value)}"' if is_long else ""
 
 
@@ -137,6 +160,7 @@ _STYLES = (
 
 def to_html(report: Report) -> str:
     """Return a report as one HTML file, which contains its charts, tables and replays."""
+    names = report.names
     replays = {replay.id: replay.data for replay in report.replays()}
     scripts = (*SCRIPTS, *_SCRIPTS) if replays else _SCRIPTS
     return render(
@@ -147,8 +171,10 @@ def to_html(report: Report) -> str:
         title=report.title,
         report=report,
         kind_of=lambda block: type(block).__name__,
-        rows_of=write_rows,
-        rest_of=find_rest,
+        rows_of=partial(write_rows, names=names),
+        rest_of=partial(find_rest, names=names),
+        spec_of=lambda chart: with_names(chart.spec, names),
+        names=names,
         is_tall=any(_is_tall(chart) for chart in report.charts()),
         replays=replays,
     )
@@ -245,7 +271,7 @@ def to_frame(report: Report) -> str:
             report=report,
             charts=charts[:most],
             table=_first_rows(report),
-            rows_of=write_rows,
+            rows_of=partial(write_rows, names=report.names),
         )
         shown = frame(page, report.title, _HEIGHT)
         if len(shown.encode()) <= MOST_BYTES:
@@ -280,7 +306,7 @@ def _draw_charts(report: Report) -> Iterator[tuple[Chart, Markup]]:
 
     left = _FOR_CHARTS * MOST_BYTES
     for chart in [*report.charts()][:_MOST_CHARTS]:
-        spec: dict[str, Any] = {**_first_of(chart.spec), "config": _CONFIG}
+        spec: Spec = {**with_names(_first_of(chart.spec), report.names), "config": _CONFIG}
         if spec["width"] == "container":
             spec["width"] = _WIDE
         picture = vl_convert.vegalite_to_svg(spec)

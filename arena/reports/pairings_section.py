@@ -86,7 +86,7 @@ def _colours(field: str, title: str, scale: Spec) -> Spec:
 
 
 def _axis(field: str, labels: Sequence[str], **more: Any) -> Spec:
-    axis = {"labelLimit": 130, "domain": False, "ticks": False} | more
+    axis = {"domain": False, "ticks": False} | more
     return nominal(field, sort=[*labels], title=None, scale={"domain": [*labels]}, axis=axis)
 
 

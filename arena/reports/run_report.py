@@ -99,7 +99,7 @@ def make_report(
         more = _summary(tournament, files, state, [*found.details()])
         opening = made.opening(found, [*more], state)
     summary = [*_summary(tournament, files, state, headline)]
-    return with_glossary(Report(title, summary, sections, opening=opening))
+    return with_glossary(Report(title, summary, sections, opening=opening, labels=made.labels))
 
 
 def _name_run(tournament: Tournament) -> str:
@@ -350,7 +350,8 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
         by_seat = "" if rated.is_seated else "win-types-by-seat"
         sections.append(wins_section(b for b in blocks if getattr(b, "name", by_seat) != by_seat))
     sections.append(Section("games", "The games", [*_list_blocks(lists, rated)]))
-    return with_glossary(Report(f"Ratings of {counted(len(labels), 'bot')}", summary, sections))
+    title = f"Ratings of {counted(len(labels), 'bot')}"
+    return with_glossary(Report(title, summary, sections, labels=labels))
 
 
 def _without_links(block: Block) -> Block:

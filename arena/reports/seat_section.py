@@ -187,7 +187,7 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
         layers.append(
             {
                 "transform": [{"filter": {"and": [f"datum.pairs == {last}", named]}}],
-                "mark": {"type": "text", "align": "right", "dx": -4, "dy": -8, "limit": 140},
+                "mark": {"type": "text", "align": "right", "dx": -4, "dy": -8, "limit": 220},
                 "encoding": {"y": y, "text": nominal("bot")},
             }
         )

@@ -16,12 +16,12 @@ from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
-from arena.runs.progress_bar import count_of, is_terminal, show_progress
+from arena.runs.progress_bar import count_of, is_terminal, show_progress, terminal_size
 from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder
 from arena.store.store import Store
-from arena.tables.summary import HEAD, format_rows, format_standings, plain_rows
+from arena.tables.summary import format_rows, format_standings, plain_rows
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
@@ -57,9 +57,9 @@ class Outcome:
     comparison: SprtResult | None = None
     sentence: str = ""
 
-    def lines(self) -> Iterator[str]:
-        """Return the standings as lines of text."""
-        return format_standings(self.standings)
+    def lines(self, room: int | None = None) -> Iterator[str]:
+        """Return the standings as lines of text, of at most `room` columns."""
+        return format_standings(self.standings, room)
 
     def document(self, name: str, folder: Path | None, problems: Sequence[str]) -> dict[str, Any]:
         """Return the result as plain data, without a reading of a clock.
@@ -280,7 +280,8 @@ class _Run:
         if self.interim is None:
             return lines
         with self.lock:
-            return [*lines, HEAD, *format_rows(self.interim.rows(), unrated="")]
+            rows, (room, _) = self.interim.rows(), terminal_size()
+            return [*lines, *format_rows(rows, unrated="", room=room)]
 
     def _find_missing(self, span: PairRange) -> list[range]:
         """Return the ranges of a span's pairs that are not in the store."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from arena.errors import counted, cut, name_some
+from arena.errors import counted, name_some
 from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.model import Spread
@@ -86,7 +86,7 @@ class Findings:
         if self.seat:
             yield describe_seat(self.seat)
         for one in self.unbounded[:_MOST_NAMED]:
-            yield one._replace(bot=cut(one.bot)).describe()
+            yield one.describe()
         if more := len(self.unbounded[_MOST_NAMED:]):
             yield f"and {more:,} more bots of which one end of the interval is known at most"
         if self.spread:
@@ -96,11 +96,11 @@ class Findings:
             yield (
                 f"{len(self.misfits)} of {counted(self.tested, 'pairing')} "
                 f"{'is' if len(self.misfits) == 1 else 'are'} not as the Elo says, most "
-                f"of all {cut(worst.bot)} - {cut(worst.opponent)}: "
+                f"of all {worst.bot} - {worst.opponent}: "
                 f"{100 * worst.score:.1f} %, and it says {100 * worst.expected:.1f} %"
             )
         if self.cycle:
-            beats = " beats ".join(map(cut, self.cycle))
+            beats = " beats ".join(self.cycle)
             yield f"a cycle: {beats}; rankings.csv has rankings that allow for it"
 
     def warnings(self) -> list[str]:
@@ -108,10 +108,10 @@ class Findings:
         left = "" if len(self.unanchored) < len(self.anchors) else "; the mean is 1500"
         found = [f"anchor: {label} is not rated{left}" for label in self.unanchored]
         if self.idle:
-            named = name_some([*map(cut, self.idle)])
+            named = name_some(self.idle)
             found.append(f"not in the tables, because they have played no game: {named}")
         if len(self.groups) > 1:
-            named = name_some([cut(group[0]) for group in self.groups])
+            named = name_some([group[0] for group in self.groups])
             found.append(
                 f"{len(self.groups)} groups of bots never met, so their ratings cannot be "
                 f"compared: those of {named}"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import LABEL_WIDTH, cut, pad
+from arena.errors import LABEL_WIDTH, pad
 from arena.statistics.wording import (
     shorten,
     write_cells,
     write_ends,
 )
+from arena.tables.short_names import Names, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,50 +19,44 @@ if TYPE_CHECKING:
 
 _RATING_WIDTH = 20
 _GROUP_WIDTH = 5
-HEAD = (
-    f"{'rank':>4}  {'bot':<{LABEL_WIDTH}} {'elo':>6} {'95 %':>13} {'score':>6}"
-    f" {'city':>6} {'points':>6} {'forfeit':>7}"
-)
-"""The names of the columns of `format_rows`."""
+_OTHERS = 62  # columns of a line beside the label
 
 
-def format_standings(standings: pd.DataFrame) -> Iterator[str]:
+def format_standings(standings: pd.DataFrame, room: int | None = None) -> Iterator[str]:
     """Yield the standings as a table; wins of each type are shares of a bot's games.
 
     `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
-    bots share a letter of `group` unless they were told apart.
+    bots share a letter of `group` unless they were told apart. The lines have at most `room`
+    columns, and without it whole labels; the last ones say what short names leave out.
     """
-    yield f"{HEAD} {'group':>{_GROUP_WIDTH}}"
-    for line, row in zip(format_rows(rows := plain_rows(standings)), rows, strict=True):
-        yield f"{line} {shorten(row['group'] or '-', _GROUP_WIDTH):>{_GROUP_WIDTH}}"
+    rows = plain_rows(standings)
+    groups = ["group", *(shorten(row["group"] or "-", _GROUP_WIDTH) for row in rows)]
+    for line, group in zip(format_rows(rows, room=room), groups, strict=True):
+        yield f"{line} {group:>{_GROUP_WIDTH}}"
+    yield from _name_bots(rows, room).lines()
 
 
-def cut_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Return the texts cut to `width` characters, so that all of them still differ.
+def _name_bots(rows: Sequence[Mapping[str, Any]], room: int | None) -> Names:
+    """Return the names of bots for lines of at most `room` columns."""
+    width = room and max(room - _OTHERS, LABEL_WIDTH)
+    return short_names((str(row["bot"]) for row in rows), width)
 
-    A longer text loses its end, or, if the texts would then be equal, the rightmost piece without
-    which all of them differ.
 
-    >>> cut_apart(["copies=1-2-3", "copies=1-2-4", "rounds=2"], 10)
-    ['copies...3', 'copies...4', 'rounds=2']
+def format_rows(
+    rows: Sequence[Mapping[str, Any]], unrated: str = "not rated", room: int | None = None
+) -> Iterator[str]:
+    """Yield the head and a line for each row of standings; `unrated` stands for no Elo.
+
+    The lines have at most `room` columns, and without it whole labels. A dash stands for wins and
+    losses whose win type is not known.
     """
-    for end in range(width - 2):
-        made = [
-            text if len(text) <= width else f"{text[: width - 3 - end]}...{text[len(text) - end :]}"
-            for text in texts
-        ]
-        if len({*made}) == len({*texts}):
-            return made
-    return [cut(f"{number}: {text}", width) for number, text in enumerate(texts, 1)]
-
-
-def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -> Iterator[str]:
-    """Yield a line for each row of standings; `unrated` stands for an Elo that is None.
-
-    A dash stands for wins and losses whose win type is not known.
-    """
+    names = _name_bots(rows, room)
+    width, write_label = names.column(LABEL_WIDTH)
+    yield (
+        f"{'rank':>4}  {pad('bot', width)} {'elo':>6} {'95 %':>13} {'score':>6}"
+        f" {'city':>6} {'points':>6} {'forfeit':>7}"
+    )
     for row in rows:
-        label = pad(cut(str(row["bot"])), LABEL_WIDTH)
         rating = unrated
         if row["elo"] is not None:
             ends = write_ends(row["elo_low"], row["elo_high"])
@@ -71,7 +66,7 @@ def format_rows(rows: Iterable[Mapping[str, Any]], unrated: str = "not rated") -
             city = row["city_wins"] / row["games"]
             points = (row["points_wins"] + row["tiebreak_wins"]) / row["games"]
             wins = f"{city:>6.1%} {points:>6.1%} {row['forfeits']:>7}"
-        score = f"{row['score']:>6.1%}"
+        label, score = write_label(row["bot"]), f"{row['score']:>6.1%}"
         yield f"{row['rank']:>4}  {label} {rating:>{_RATING_WIDTH}} {score} {wins}"
 
 

@@ -15,7 +15,7 @@ from arena.lanes.faults import Fault
 from arena.store.csv_files import guard
 from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
 from tests.conftest import Once
-from tests.reports.runs import HOSTILE, cup, make_store, page_of
+from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of
 
 Open = Callable[..., Any]
 BOOM = Fault("exception", "<b>boom</b>", "<script>alert(2)</script>")
@@ -40,6 +40,12 @@ def many_page(folder: Path) -> Path:
     return written(folder / "many.html", page_of(many, make_store(many)))
 
 
+def variants_page(folder: Path) -> Path:
+    """Write the page of a run with 40 variants of three bots."""
+    variants = cup(VARIANTS, 1)
+    return written(folder / "variants.html", page_of(variants, make_store(variants)))
+
+
 def written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
@@ -49,6 +55,7 @@ def written(path: Path, text: str) -> Path:
 def pages(once: Once) -> Pages:
     """Return the page of each run."""
     makers = {"small": small_page, "hostile": hostile_page, "many": many_page}
+    makers["variants"] = variants_page
     return Pages(once, "report", makers)
 
 
@@ -137,6 +144,40 @@ TOUCHING = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(s
     .map(([other]) => `${one} | ${other}`));
 })"""
 """Texts of a chart that lie on each other; a line of text has 3 pixels of room above and below."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("viewport", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_40_variants_have_40_names_of_which_none_is_cut(
+    open_page: Open, pages: Pages, viewport: dict[str, int]
+) -> None:
+    """On axes, in the rows of the first screen, in tables and in choices; copies are whole."""
+    page = draw_all(open_page(pages["variants"], viewport=viewport))
+    axes = [axis for axis in page.evaluate(AXES) if any("(" in text for text in axis)]
+    names = {*axes[0]}
+    assert len(names) == 40
+    assert "ismcts(e=0.15, t=1.1)" in names
+    assert len(axes) == 6
+    assert all(len({*axis}) == len(axis) >= 39 and {*axis} <= names for axis in axes)
+    assert {*page.locator(".rung .name").all_text_contents()} == names
+    assert {row[1] for row in rows_of(page, "standings")} == names
+    for select in ("#chart-win-types-by-opponent select", "#chosen-bot"):
+        assert names <= {*page.locator(f"{select} option").all_text_contents()}
+    for place in (".rung .name", ".sheet tbody :is(th, td)"):
+        assert page.locator(place).evaluate_all(HIDDEN) == []
+    assert "iterations=400" in page.locator(".ladder .names").inner_text()
+    page.locator("#table-standings input").fill("iterations=400 1.1")
+    assert {row[1][:6] for row in rows_of(page, "standings")} == {"ismcts"}
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator("#table-standings [data-copy]").click()
+    copied = [*csv.DictReader(io.StringIO(page.evaluate("window.copied")))]
+    assert {row["bot"] for row in copied} == {one for one in VARIANTS if "re=1.1" in one}
+
+
+AXES = """() => [...document.querySelectorAll("figure.chart g.role-axis-label")].map(axis =>
+  [...axis.querySelectorAll("text")].map(text => text.textContent))"""
+HIDDEN = """all => all.filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
+  .map(one => one.textContent)"""
 
 
 @pytest.mark.slow

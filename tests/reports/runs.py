@@ -32,6 +32,18 @@ HOSTILE = (
 )
 
 
+VARIANTS = [
+    *(
+        f"ismcts(exploration={e}, iterations=400, temperature=1.{t})"
+        for e in (0.15, 0.3, 0.45, 0.6)
+        for t in range(1, 5)
+    ),
+    *(f"city_hunter(city={c}, patience={p})" for c in (2.4, 2.8, 3.2, 3.6) for p in (6, 7, 8.1)),
+    *(f"flat_mc(positions={p}, worlds={w})" for p in (100, 200) for w in range(2, 8)),
+]
+"""40 variants of three bots."""
+
+
 def cup(labels: Sequence[str], pairs: int, **more: Any) -> Tournament:
     """Return a tournament of bots with these labels."""
     uniform = resolve("uniform")

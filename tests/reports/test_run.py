@@ -23,6 +23,7 @@ from arena.reports.seat_section import find_named
 from arena.reports.win_section import Margin
 from arena.store.store import Store
 from arena.tables import table_columns
+from arena.tables.short_names import Names
 from arena.tables.table_columns import (
     LEAGUE,
     LOSS_COLUMNS,
@@ -353,14 +354,16 @@ def test_the_first_rows_are_elements_and_the_rest_is_data(report: Report) -> Non
     columns = (Column("bot", "Bot"), Column("share", "Share", "share"), Column("n", "N", "count"))
     rows = [(f"<b{number}>", number / 60, number) for number in range(60)]
     made = Table("many", "Many", columns, rows, links=["profile-1"], more=["more of it"])
-    html, rest = write_rows(made), find_rest(made)
+    whole = Names({})
+    html, rest = write_rows(made, whole), find_rest(made, whole)
     assert html.count("<tr>") == 50
     assert html.startswith('<tr><th scope="row"><a href="#profile-1">&lt;b0&gt;</a><td data-v="0')
     assert rest["rows"][0] == ["<b50>", ["83.3 %", 50 / 60], "50"]
     assert (len(rest["rows"]), rest["links"], rest["more"]) == (10, ["#profile-1"], ["more of it"])
     folded = replace(made, folded=True)
-    assert (write_rows(folded).count("<tr>"), len(find_rest(folded)["rows"])) == (20, 40)
-    assert find_rest(table(report, "standings")).keys() == {"links", "more"}
+    rows = find_rest(folded, whole)["rows"]
+    assert (write_rows(folded, whole).count("<tr>"), len(rows)) == (20, 40)
+    assert find_rest(table(report, "standings"), whole).keys() == {"links", "more"}
 
 
 def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pandas as pd
 
 from arena.errors import columns
 from arena.tables.summary import format_rows, format_standings
+from tests.reports.runs import VARIANTS
 
 COLUMNS = [
     *("rank", "bot", "elo", "elo_low", "elo_high", "games", "score"),
@@ -26,24 +30,31 @@ def test_the_columns_of_the_standings_are_under_their_names() -> None:
     ]
 
 
-def test_a_label_of_18_characters_is_shown_whole_and_a_longer_one_is_cut() -> None:
-    """To 15 characters and three dots, so that all lines have the same width."""
-    rows = [
-        (1, "a" * 18, 1500.0, 1400.0, 1600.0, 2, 0.5, 0, 1, 0, 0, "a"),
-        (2, "b" * 19, 1500.0, 1400.0, 1600.0, 2, 0.5, 0, 1, 0, 0, None),
-    ]
-    head, first, second = format_standings(pd.DataFrame(rows, columns=COLUMNS))
-    assert first[6:24] == "a" * 18
-    assert second[6:25] == "b" * 15 + "... "
-    assert len({len(head), len(first), len(second)}) == 1
+def rows_of(labels: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of standings of bots without a rating."""
+    row = {"rank": 1, "elo": None, "score": 0.5, "forfeits": 0, "games": 2}
+    row |= {"city_wins": 1, "points_wins": 0, "tiebreak_wins": 0, "group": "a"}
+    return [row | {"bot": label} for label in labels]
+
+
+def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() -> None:
+    """In 80 columns, and in 110 with more of the names; the last line says what is left out."""
+    standings = pd.DataFrame(rows_of(VARIANTS))
+    for room in (80, 110):
+        head, *lines = format_standings(standings, room)
+        assert max(map(columns, [head, *lines])) <= room
+        names = {line[6 : head.index("   elo")].strip() for line in lines[:40]}
+        assert len(names) == 40
+        assert " ".join(lines[40:]).startswith("Names are short: ")
+    assert "ismcts(exploration=0.15, temperature=1.1)" in names
+    _, *whole = format_standings(standings)
+    assert [line[6:].partition("  ")[0] for line in whole] == VARIANTS
 
 
 def test_labels_of_wide_signs_keep_the_columns_in_line() -> None:
     """A sign of Japanese takes two columns, an accent that is a sign of its own none."""
     labels = ["greedy", "\u6253\u3064", "e\u0301t\u00e9", "\u6253" * 12]
-    row = {"rank": 1, "elo": None, "score": 0.5, "forfeits": 0, "games": 2}
-    row |= {"city_wins": 1, "points_wins": 0, "tiebreak_wins": 0}
-    lines = [*format_rows([row | {"bot": label} for label in labels])]
+    lines = [*format_rows(rows_of(labels), room=80)]
     assert len({*map(columns, lines)}) == 1
-    assert all(columns(line[: line.index("not rated")]) == 36 for line in lines)
-    assert "\u6253" * 7 + "...  " in lines[-1]
+    assert all(columns(line[: line.index("not rated")]) == 36 for line in lines[1:])
+    assert "\u6253" * 4 + "\u2026" + "\u6253" * 4 in lines[-1]

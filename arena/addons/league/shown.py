@@ -19,6 +19,7 @@ from arena.statistics import wording
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import write_ends, write_estimate
+from arena.tables.short_names import short_names
 
 _HALVES = 4  # half points of a pair
 _FEWEST = 10  # pairs
@@ -143,14 +144,14 @@ def _note(league: League, version: Version, row: RatingRow | None) -> str:
 
 def format_standings(found: list[Standing]) -> Iterator[str]:
     """Yield the standings for a terminal of 80 columns."""
+    names = short_names((f"{one.bot} {one.version}" for one in found), _MOST_NAME)
+    _, write_title = names.column(_MOST_NAME)
     yield _HEAD
     for one in found:
         interval = write_ends(one.elo_low, one.elo_high)
         note = f"{one.note}; see `arena league history`" if one.state == SUSPENDED else one.note
-        title = f"{one.bot} {one.version}"
-        if len(title) > _MOST_NAME:
-            title = f"{title[: _MOST_NAME - 3]}..."
-        line = f"{one.rank or '-':>4}  {title:<{_MOST_NAME}} "
+        title = write_title(f"{one.bot} {one.version}")
+        line = f"{one.rank or '-':>4}  {title} "
         if one.elo is None:
             yield f"{line}{note}"
             continue

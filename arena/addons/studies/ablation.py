@@ -30,7 +30,7 @@ from arena.statistics.wording import write_cells, write_estimate
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
-from arena.tables.summary import cut_apart
+from arena.tables.short_names import short_names
 from arena.tournament.rule_changes import BASE
 from engine import Rules
 from engine.cards import CITY
@@ -290,7 +290,8 @@ def _named(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
 
 def format_table(ablation: Ablation) -> Iterator[str]:
     """Yield the lines of a table of 80 columns: for each measure a line for each variant."""
-    names = cut_apart([variant.name for variant in ablation.variants], _NAME_WIDTH - 2)
+    short = short_names((variant.name for variant in ablation.variants), _NAME_WIDTH - 2)
+    names = [short.of(variant.name) for variant in ablation.variants]
     yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
     for number, measure in enumerate(MEASURES):
         form = ".1%" if measure.is_share else ".2f"

@@ -18,12 +18,14 @@ from arena.cli.options import (
     json_option,
     print_found,
     say,
+    terminal_room,
     venue_options,
 )
 from arena.cli.picking import is_run, note_extent, open_out, open_records
 from arena.cli.starting import find_venue, stoppable
-from arena.errors import InputError, arena_command, counted, cut, escape, naming, pad
+from arena.errors import InputError, arena_command, counted, escape, naming
 from arena.store.folder import ANALYSIS, locate
+from arena.tables.short_names import Names, short_names
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from arena.tables.losses import Analysis, Asked
     from arena.tournament.keys import Venue
 
-_LABEL: Final = 14
+_LABEL: Final = 14  # columns of a name at least
+_OTHERS: Final = 66  # columns beside it
 _MOST_ALIKE: Final = 12  # bots: a table of them has 80 columns
 _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "best_chance")
 
@@ -116,7 +119,7 @@ def analyse(
         say(f"note: {analysis.note}", err=True)
     lines = _format(target, bots, analysis, against)
     if options["quiet"]:
-        lines = _format_losses(analysis, against)
+        lines = _format_losses(analysis, against, _name_bots(analysis))
     print_found(_make_document(target, analysis, against), lines, as_json=options["as_json"])
 
 
@@ -200,34 +203,37 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
         f"{counted(games, 'game')}, {counted(len(decisions), 'decision')} with a choice, "
         f"{asked.worlds} worlds each, judged by {asked.by}"
     )
+    names = _name_bots(analysis)
     if games == 1:
-        yield from _format_game(decisions)
+        yield from _format_game(decisions, names)
+        yield from names.lines()
         return
     yield ""
-    yield from _format_losses(analysis, against)
-    yield from _format_worst(target, bots, analysis)
+    yield from _format_losses(analysis, against, names)
+    yield from _format_worst(target, bots, analysis, names)
     yield ""
     yield from _format_calibration(analysis)
     if len(analysis.agreement):
         yield ""
-        yield from _format_agreement(analysis.agreement)
+        yield from _format_agreement(analysis.agreement, names)
     if target.is_dir() and not bots:
         yield ""
         yield f"decisions in {locate(target, ANALYSIS)}"
 
 
-def _format_game(decisions: pd.DataFrame) -> Iterator[str]:
+def _format_game(decisions: pd.DataFrame, names: Names) -> Iterator[str]:
     """Yield a line for each decision of a game."""
     from arena.tables.summary import plain_rows
 
-    yield f"{'ply':>3} {'bot':<{_LABEL}} {'played':>7} {'chance':>7} {'best':>5} {'chance':>7} loss"
+    width, write = names.column(_LABEL)
+    yield f"{'ply':>3} {'bot':<{width}} {'played':>7} {'chance':>7} {'best':>5} {'chance':>7} loss"
     for row in plain_rows(decisions):
         played = f"{row['action']:>7} {row['chance']:>7.1%}"
         best = f"{row['best']:>5} {row['best_chance']:>7.1%}"
-        yield f"{row['ply']:>3} {_cut_label(row['bot'])} {played} {best} {_format_loss(row)}"
+        yield f"{row['ply']:>3} {write(row['bot'])} {played} {best} {_format_loss(row)}"
 
 
-def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
+def _format_losses(analysis: Analysis, against: str, names: Names) -> Iterator[str]:
     """Yield the losses against one opponent, the smallest first."""
     from arena.tables.losses import PARTS_OF
     from arena.tables.summary import plain_rows, write_row
@@ -238,7 +244,8 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
     yield f"points of 100 given away against {against} ({worlds} worlds); not a rating"
     heads = ("r1", "r2", "r3", "r4", "play", "take")
     parts = "".join(f"{head:>5}" for head in heads)
-    yield f"{'bot':<{_LABEL}} {'each':>5} {'95 %':>11} {'a game':>6}{parts} blunder"
+    width, write = names.column(_LABEL)
+    yield f"{'bot':<{width}} {'each':>5} {'95 %':>11} {'a game':>6}{parts} blunder"
     for row in plain_rows(table[table["part"] == "all"].sort_values("loss", kind="stable")):
         own = table[table["bot"] == row["bot"]].set_index("part")["loss"]
         cells = "".join(
@@ -247,12 +254,15 @@ def _format_losses(analysis: Analysis, against: str) -> Iterator[str]:
         each, between = write_row(row, "loss", ".2%")
         share = row["blunders"] / row["decisions"]
         yield (
-            f"{_cut_label(row['bot'])} {each:>5} {between:>11}"
+            f"{write(row['bot'])} {each:>5} {between:>11}"
             f" {100 * row['game_loss']:>6.1f}{cells} {share:>7.1%}"
         )
+    yield from names.lines()
 
 
-def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iterator[str]:
+def _format_worst(
+    target: Path, bots: Sequence[str], analysis: Analysis, names: Names
+) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
     from arena.tables.summary import plain_rows
 
@@ -263,12 +273,13 @@ def _format_worst(target: Path, bots: Sequence[str], analysis: Analysis) -> Iter
         worst = worst.groupby("bot", sort=False).head(1)
     if worst.empty:
         return
+    _, write = names.column(_LABEL)
     yield ""
     shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
     yield f"the worst decisions, judged again ({worst['worlds'].iloc[0]} worlds){shown}"
     for row in plain_rows(worst):
         what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_format_loss(row)} better"
-        yield f"{_cut_label(row['bot'])} {row['game']} {what}"
+        yield f"{write(row['bot'])} {row['game']} {what}"
 
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:
@@ -286,20 +297,24 @@ def _format_calibration(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _format_agreement(table: pd.DataFrame) -> Iterator[str]:
+def _format_agreement(table: pd.DataFrame, names: Names) -> Iterator[str]:
     """Yield the share of positions in which two bots choose alike, for as many bots as fit."""
     bots = [*dict.fromkeys(table["bot"])][:_MOST_ALIKE]
     shares = table.set_index(["bot", "other"])["share"]
     yield f"of {table['positions'].iloc[0]:,} positions, those in which two bots choose alike"
-    yield " " * (_LABEL + 3) + "".join(f"{number:>5}" for number in range(1, len(bots) + 1))
+    width, write = names.column(_LABEL)
+    yield " " * (width + 3) + "".join(f"{number:>5}" for number in range(1, len(bots) + 1))
     for number, bot in enumerate(bots, 1):
         cells = "".join(f"{float(shares[bot, other]):>5.0%}" for other in bots)
-        yield f"{number:>2} {_cut_label(bot)}{cells}"
-
-
-def _cut_label(label: str) -> str:
-    return pad(cut(escape(label), _LABEL), _LABEL)
+        yield f"{number:>2} {write(bot)}{cells}"
 
 
 def _format_loss(row: Mapping[str, Any]) -> str:
     return f"{100 * row['loss']:.1f} +- {100 * row['error']:.1f}"
+
+
+def _name_bots(analysis: Analysis) -> Names:
+    """Return the names of the bots for the terminal, whole labels for a file or a pipe."""
+    labels = {*analysis.decisions["bot"], *analysis.agreement["bot"]}
+    room = terminal_room()
+    return short_names(map(escape, labels), room and max(room - _OTHERS, _LABEL))

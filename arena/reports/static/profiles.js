@@ -35,13 +35,6 @@
     return picture;
   }
 
-  // The head of a bot's column, of which the page shows the beginning where it is long.
-  function headOf(label) {
-    const name = make("span", label, "name");
-    name.title = label;
-    return [name, "bot"];
-  }
-
   // A head is a text, and the class of its cell.
   function makeTable(title, heads, rows, notes) {
     const part = make("div", make("h4", title), "part");
@@ -79,10 +72,19 @@
     }
 
     function nameOf(place) {
-      const name = make(place < data.profiles ? "a" : "span", data.names[place], "name");
+      const name = make(place < data.profiles ? "a" : "span", data.short[place], "name");
       name.title = data.names[place];
       if (place < data.profiles) name.href = `#profile-${place + 1}`;
       return name;
+    }
+
+    // The head of a bot's column.
+    function headOf(place) {
+      const at = data.short[place].indexOf("(") + 1;
+      const parts = [data.short[place].slice(0, at), make("wbr"), data.short[place].slice(at)];
+      const name = make("span", parts, "name");
+      name.title = data.names[place];
+      return [name, "bot"];
     }
 
     // The tables of measures; `rows` are the cells of all measures, in the order of the groups.
@@ -138,7 +140,7 @@
       ];
     }
 
-    function directPart(names, cells) {
+    function directPart(places, cells) {
       const [games, ...texts] = read(cells);
       const half = texts.length / 2;
       const [own, other] = [texts.slice(0, half), texts.slice(half)];
@@ -147,7 +149,7 @@
           (n ? make("td", side[n + 2]) : withEnds(side.slice(0, 3))));
         return make("tr", [make("th", title), ...two]);
       }).filter((row) => [...row.cells].slice(1).some((cell) => !["", "0"].includes(cell.textContent)));
-      const heads = [[""], ...names.map(headOf)];
+      const heads = [[""], ...places.map(headOf)];
       const note = "These games are left out of the other tables, but for what cards are worth.";
       const part = makeTable(`Against each other: ${games}`, heads, rows, [note]);
       part.classList.add("direct");
@@ -183,8 +185,8 @@
         const picture = isKnown ? drawDifference(difference, most[scales[n]], isSure) : "";
         return [make("td", own), make("td", others), found, make("td", picture, "picture")];
       });
-      const parts = groupParts(rows, () => [[""], ...names.map(headOf), ["Difference", "difference"], ["", "picture"]]);
-      if (direct) parts.push(directPart(names, direct));
+      const parts = groupParts(rows, () => [[""], ...[place, other].map(headOf), ["Difference", "difference"], ["", "picture"]]);
+      if (direct) parts.push(directPart([place, other], direct));
       if (alike) {
         const row = make("tr", [make("th", "The same action"), withEnds(read(alike))]);
         parts.push(makeTable("Who chooses alike", [[""], ["Share", "wide"]], [row], [data.notes.alike]));
@@ -241,7 +243,7 @@
     }
 
     function makeOptions(select, number, none) {
-      select.append(new Option(none, ""), ...data.names.slice(0, number).map((name, n) => new Option(name, n)));
+      select.append(new Option(none, ""), ...data.short.slice(0, number).map((name, n) => new Option(name, n)));
     }
 
     makeOptions(first, data.profiles, "choose a bot");

@@ -7,7 +7,7 @@
   const PART = 50; // rows that are made at once
   const NEAR = 400; // pixels from the end of the rows
   const LONG = 60; // characters of a text that is wrapped
-  const CUT = 24; // characters of a name that is always shown whole
+  const WRAPPED = 24; // characters of a name that is one line
 
   function compare(one, other, sign) {
     if (one === null || other === null) return (one === null) - (other === null);
@@ -37,7 +37,7 @@
 
     value(column, kind) {
       const value = this.exact(column) ?? this.text(column);
-      if (!NUMBERS.has(kind)) return this.text(column);
+      if (!NUMBERS.has(kind)) return value;
       return value === "" ? null : Number(String(value).replaceAll(",", ""));
     }
   }
@@ -105,7 +105,8 @@
       else if (kind === "text") cell.classList.add(text.length > LONG ? "prose" : "words");
       else if (kind === "code" && text) cell.className = "mono";
       if (head.classList.contains("extra")) cell.classList.add("extra");
-      if (kind === "text" && CUT < text.length && text.length <= LONG) cell.title = text;
+      const whole = exact ?? text; // a label may be shown by a short name
+      if (kind === "text" && WRAPPED < whole.length && whole.length <= LONG) cell.title = whole;
       if (exact !== undefined) cell.dataset.v = exact;
       cell.append(this.makeContent(row, kind, isKey, text));
       return cell;
@@ -188,7 +189,8 @@
     filter(wanted) {
       const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
       const matches = (row) => {
-        const text = this.heads.map((_, column) => row.text(column)).join(" ").toLowerCase();
+        const text = this.heads.flatMap((head, column) =>
+          [row.text(column), NUMBERS.has(head.dataset.kind) ? "" : row.value(column)]).join(" ").toLowerCase();
         return words.every((word) => text.includes(word));
       };
       this.shown = words.length ? this.rows.filter(matches) : this.rows;

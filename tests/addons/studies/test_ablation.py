@@ -20,7 +20,6 @@ from arena.addons.studies.ablation import (
 )
 from arena.statistics.intervals import Ints
 from arena.store.store import Store
-from arena.tables.summary import cut_apart
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from bench.studies.ablation import SETUPS, Setup, hold
@@ -247,17 +246,3 @@ def test_no_interval_is_too_narrow(setup: Setup) -> None:
     held = hold(setup)
     assert held.city >= 0.93
     assert held.margin >= 0.92 or held.said < 0.3
-
-
-def test_variants_that_begin_alike_have_different_names_in_the_table() -> None:
-    """A piece in the middle is left out, or else a number tells them apart."""
-    names = [f"copies=5-6-7-8-4-2-1-{n}-4-2-3" for n in "3456"]
-    assert cut_apart(names, 40) == names
-    for width in (26, 20):
-        cut = cut_apart(names, width)
-        assert len({*cut}) == 4
-        assert max(map(len, cut)) == width
-    both = cut_apart([f"{first}{20 * '-'}{last}" for first in "ab" for last in "cd"], 8)
-    assert [name[:2] for name in both] == ["a-", "a-", "b-", "b-"]
-    many = cut_apart(["aaaaaaaaaab", "aaabaaaaaaa", "abaaaaaaaaa", "aaaaaabaaaa"], 4)
-    assert many == ["1...", "2...", "3...", "4..."]

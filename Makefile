@@ -76,7 +76,7 @@ attach:  ## make a release of the tag TAG at the hosting service, with the files
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
-	rm -rf docs/site
+	rm -rf arena/site docs/site
 
 .venv/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

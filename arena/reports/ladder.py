@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from arena.errors import counted
-from arena.statistics.wording import write_ends
+from arena.statistics.wording import write_ends, write_whole
 from arena.tables.summary import plain_rows
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ class Rung(NamedTuple):
     score: float
     ended: str
     verdict: str
+
+    @property
+    def percent(self) -> str:
+        """The score in whole per cent."""
+        return write_whole(self.score)
 
 
 class Forfeiting(NamedTuple):

@@ -43,8 +43,8 @@ study: .venv/test drill  ## the tests that take long, and the drill
 docs: .venv/test  ## write the site to docs/site/, with the gallery: a minute on two cores
 	$(BIN)/python -m docs.making $(DOCS)
 
-pictures: .venv/test tournament  ## make the pictures of the README; needs Chromium
-	$(BIN)/python docs/pictures.py
+pictures: .venv/test tournament  ## make the pictures of README and site; needs Chromium
+	$(BIN)/python -m docs.pictures
 
 release-check: .venv/release  ## all that must hold for a release; then its files are in dist/
 	$(BIN)/python -m tests.packaging $(PYTHONS)
@@ -76,7 +76,7 @@ attach:  ## make a release of the tag TAG at the hosting service, with the files
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
-	rm -rf docs/site
+	rm -rf arena/site docs/site
 
 .venv/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,6 +1,7 @@
 """The settings of the site; `make docs` puts this file beside the pages that it has staged."""
 
 from importlib.metadata import version as version_of
+from pathlib import Path
 
 project = "District Noir Arena"
 copyright = "the District Noir Arena authors"
@@ -31,6 +32,7 @@ html_extra_path = ["extra"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["search.js"]
+html_search_scorer = str(Path(__file__).parent / "static" / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it is fetched, which a page from a file may not do

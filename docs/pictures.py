@@ -1,4 +1,4 @@
-"""Makes the README's pictures of a report, a replay and the table, from the run quickstart.
+"""Make the pictures of the README and the site: a report, the table, each page of the gallery.
 
 `make pictures` plays configs/quickstart.yaml first. Chromium takes the pictures.
 """
@@ -15,17 +15,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from docs.making.gallery import EXHIBITS, make_exhibits
+
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(__file__).parent / "pictures"
 RUN = ROOT / "results" / "quickstart"
-GAME = "greedy/uniform/3/1"
-PLY = 29
 WINDOW = {"width": 1280, "height": 800}
+PLY = 29  # of the replay
 MOVES = 4  # of the person, before the picture of the table
+MARGIN = 24  # pixels below what a first screen ends with
 
 
 def make_pictures(folder: Path) -> None:
-    """Write standings.png, heat-map.png, replay.png and table.png into a folder."""
+    """Write standings.png, heat-map.png, table.png, and a picture of each exhibit into a folder."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(exist_ok=True)
@@ -35,25 +37,28 @@ def make_pictures(folder: Path) -> None:
         )
         page = browser.new_page(viewport=WINDOW, color_scheme="light")
         _picture_report(page, folder)
-        _picture_replay(page, folder, Path(scratch))
+        _picture_exhibits(page, folder, Path(scratch, "gallery"))
         _picture_table(page, folder, Path(scratch))
         browser.close()
 
 
 def _picture_report(page: Any, folder: Path) -> None:
     page.goto((RUN / "report.html").as_uri())
-    page.locator(".hero").screenshot(path=folder / "standings.png")
+    box = page.locator(".hero").bounding_box()
+    end = page.locator(".hero > :last-child").bounding_box()
+    box["height"] = end["y"] + end["height"] + MARGIN - box["y"]
+    page.screenshot(path=folder / "standings.png", clip=box)
     page.locator("#chart-heat-map").scroll_into_view_if_needed()  # only then it is drawn
     page.wait_for_selector("#chart-heat-map canvas")
     page.locator("#chart-heat-map canvas").first.screenshot(path=folder / "heat-map.png")
 
 
-def _picture_replay(page: Any, folder: Path, scratch: Path) -> None:
-    replay = scratch / "replay.html"
-    _arena("view", str(RUN), GAME, "--out", str(replay))
-    page.goto(f"{replay.as_uri()}#ply={PLY}")
-    page.wait_for_selector("svg")
-    page.screenshot(path=folder / "replay.png")
+def _picture_exhibits(page: Any, folder: Path, scratch: Path) -> None:
+    make_exhibits(scratch)
+    for exhibit in EXHIBITS:
+        page.goto(f"{(scratch / exhibit.link).as_uri()}#ply={PLY}")
+        page.wait_for_timeout(1000)  # what is in view is drawn
+        page.screenshot(path=folder / exhibit.picture)
 
 
 def _picture_table(page: Any, folder: Path, scratch: Path) -> None:
@@ -82,10 +87,6 @@ def _table(results: Path) -> Iterator[str]:
             yield address
         finally:
             server.terminate()
-
-
-def _arena(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "arena", *words], check=True)
 
 
 if __name__ == "__main__":

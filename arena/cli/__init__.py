@@ -31,6 +31,7 @@ _CORE: Final = {
     "Bots": ("bots", "new", "check", "pack"),
     "Games": ("show", "view", "game", "replay", "export"),
     "Machines": ("doctor",),
+    "Help": ("docs",),
 }
 
 SECTIONS: Final = {
@@ -107,6 +108,8 @@ def _describe_lack(name: str) -> str:
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Tournaments between bots that play District Noir.
+
+    `arena docs` opens the documentation, which needs no network.
 
     \b
     Example:

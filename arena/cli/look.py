@@ -1,7 +1,8 @@
-"""Commands that list bots, examine this machine, check and report runs, and rate their bots."""
+"""Commands that list bots, open the documentation, examine this machine, report and rate runs."""
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError
 
 _SAMPLE = Whole(0, sys.maxsize)
+_PACKAGE = Path(__file__).parents[1]
 
 
 @click.command()
@@ -89,6 +91,58 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
     if as_json:
         print_json({"ok": ok, "findings": [finding._asdict() for finding in findings]})
     sys.exit(0 if ok else 1)
+
+
+@click.command()
+@click.argument("page", required=False)
+@click.option("--path", "only_path", is_flag=True, help="Only print where it is; open nothing.")
+def docs(page: str | None, only_path: bool) -> None:
+    """Open the documentation in a browser; it needs no network.
+
+    It is a part of the installation. PAGE is the name of a page, such as league, first-bot or
+    arena-run. The file is printed; where there is no browser, its folder can be copied to where
+    there is one.
+
+    \b
+    Example:
+      arena docs --path
+    """
+    place = _find_page(page)
+    say(str(place))
+    if not only_path and not _open_in_browser(place):
+        say("no browser was found here; open this file in one", err=True)
+
+
+def _find_page(name: str | None) -> Path:
+    """Return the file of a page, by default the first one; raises InputError if there is none."""
+    clone = _PACKAGE.parent / "docs"
+    is_clone = (clone / "making").is_dir()
+    site = clone / "site" if is_clone else _PACKAGE / "site"
+    if not (site / "index.html").is_file():
+        if is_clone:
+            raise InputError(f"{clone}: `make docs` builds the site; index.md there has its pages")
+        raise InputError("this package was built without its site; `make docs` in a clone makes it")
+    pages = {_name_page(path): path for path in sorted(site.rglob("*.html"), reverse=True)}
+    if name is None:
+        return site / "index.html"
+    if name not in pages:
+        near = difflib.get_close_matches(name, pages, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "its first page leads to all pages"
+        raise InputError(f"{name!r}: the documentation has no such page; {hint}")
+    return pages[name]
+
+
+def _name_page(path: Path) -> str:
+    return path.parent.name if path.stem in ("index", "README") else path.stem
+
+
+def _open_in_browser(page: Path) -> bool:
+    import webbrowser
+
+    try:
+        return webbrowser.open(page.as_uri())
+    except (OSError, webbrowser.Error):
+        return False
 
 
 @click.command()
@@ -240,4 +294,4 @@ def rate(
         say(describe_folder(out))
 
 
-COMMANDS: list[click.Command] = [bots, doctor, verify, report, rate]
+COMMANDS: list[click.Command] = [bots, docs, doctor, verify, report, rate]

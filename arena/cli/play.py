@@ -135,7 +135,7 @@ def play(bots: Sequence[str], restrictions: Sequence[str], **options: Any) -> No
     Nothing is written without --out. For what a BOT can be, see `arena run --help`. If one of two
     bots is `human`, you play against the other: see `arena human --help`. With --restrict the first
     BOT plays the others, or itself if it is the only one, under each restriction and without any,
-    always on the same deals; see docs/ablate.md.
+    always on the same deals; see `arena docs ablate`.
 
     \b
     Example:

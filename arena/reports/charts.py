@@ -33,6 +33,9 @@ with red-green blindness (after Okabe and Ito 2008). The dark theme uses others 
 """
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#6f7882"
+ELO_AXIS = {"format": "d", "tickMinStep": 1}
+"""The axis of an Elo: whole numbers, 1700 and not 1,700, as in tables."""
+
 STEP = 24
 """The height of a row in pixels."""
 
@@ -284,31 +287,42 @@ def find_window(rows: Sequence[dict[str, Any]], *, zero: bool = False) -> Window
     The fields of a row are `value`, and optionally `low` and `high`. In a row that extends beyond
     the axis, ends are clipped to the axis, a value off the axis is removed, and the fields `edge`
     and `side` are set to the place of its arrow. At most a quarter of the rows are treated so, and
-    only if they would make the axis three times as wide, and intervals hard to see. With `zero` the
-    axis includes 0.
+    only if they would make the axis three times as wide, and intervals hard to see. So is a row
+    without an end (None), which has no limit. With `zero` the axis includes 0.
 
     >>> rows = [{"value": v, "low": v - 20, "high": v + 20} for v in (60, 40, 10, -2900)]
     >>> window = find_window(rows)
     >>> window.scale["domain"], window.beyond == [rows[-1]], rows[-1]["value"], rows[-1]["side"]
     ([-14, 84], True, None, 'left')
+    >>> rows = [{"value": 90, "low": 70, "high": None}, {"value": 10, "low": 0, "high": 20}]
+    >>> find_window(rows).scale["domain"], rows[0]["high"], rows[0]["side"]
+    ([-4, 94], 94, 'right')
     """
-    kept = left = [*rows]
+    kept: Sequence[dict[str, Any]] = rows
+    left = [*rows]
     for _ in range(len(rows) // _OUT):
         left = min(([*left[:n], *left[n + 1 :]] for n in range(len(left))), key=_width)
         if _width(kept) >= _SQUEEZED * _width(left) > 0:
             kept = left
     if len(kept) == len(rows) or _typical(rows) > _SEEN * _width(rows):
-        return Window({"zero": zero}, [])
+        kept = rows
+        if all(row.get(field, 0) is not None for row in rows for field in _FIELDS):
+            return Window({"zero": zero}, [])
     ends = [*_ends(kept), *([0.0] if zero else [])]
-    room = _ROOM * (max(ends) - min(ends))
+    room = _ROOM * (max(ends) - min(ends) or 1)
     low, high = math.floor(min(ends) - room), math.ceil(max(ends) + room)
-    beyond = [row for row in rows if min(_ends([row])) < low or max(_ends([row])) > high]
-    for row in beyond:
-        row["side"] = "left" if min(_ends([row])) < low else "right"
+    beyond = []
+    for row in rows:
+        least, most = _reach(row)
+        if low <= least and most <= high:
+            continue
+        beyond.append(row)
+        row["side"] = "left" if least < low else "right"
         row["edge"] = low if row["side"] == "left" else high
         row["value"] = row["value"] if low <= row["value"] <= high else None
-        for field in {"low", "high"} & row.keys():
-            row[field] = min(max(row[field], low), high)
+        for field, end in {"low": least, "high": most}.items():
+            if field in row:
+                row[field] = min(max(end, low), high)
     return Window({"domain": [low, high], "nice": False}, beyond)
 
 
@@ -321,7 +335,14 @@ def _typical(rows: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _ends(rows: Sequence[Mapping[str, Any]]) -> list[float]:
-    return [row[field] for row in rows for field in sorted(_FIELDS & row.keys())]
+    known = (row[field] for row in rows for field in sorted(_FIELDS & row.keys()))
+    return [end for end in known if end is not None]
+
+
+def _reach(row: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the ends of a row, infinite where they are not known."""
+    least = -math.inf if row.get("low", 0) is None else min(_ends([row]))
+    return least, math.inf if row.get("high", 0) is None else max(_ends([row]))
 
 
 def _width(rows: Sequence[Mapping[str, Any]]) -> float:

@@ -16,7 +16,7 @@ import msgspec
 from arena.differences.comparison import Compared, SprtResult, comparison_command
 from arena.errors import arena_command, counted
 from arena.reports.lead import Lead, Scale
-from arena.statistics.wording import write_ends
+from arena.statistics.wording import write_ends, write_whole
 from arena.tables.headline import Headline
 from arena.tables.summary import plain_rows
 from arena.tournament.replay_command import name_bots
@@ -65,6 +65,11 @@ class Rung(NamedTuple):
     score: float
     ended: str
     verdict: str
+
+    @property
+    def percent(self) -> str:
+        """The score in whole per cent."""
+        return write_whole(self.score)
 
 
 class Forfeiting(NamedTuple):

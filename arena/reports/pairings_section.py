@@ -22,6 +22,7 @@ from arena.reports.charts import (
 )
 from arena.reports.win_section import with_losses
 from arena.statistics.intervals import LEVEL
+from arena.statistics.wording import write_whole
 from arena.tables.findings import Findings
 from arena.tables.table_columns import HEAD_TO_HEAD, LOSS_COLUMNS, VERDICTS, WIN_TYPE_TABLE, Column
 
@@ -214,7 +215,7 @@ def _score_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
 def _complete(row: dict[str, Any]) -> None:
     """Add the texts of the heat map to the row of a pairing."""
     row["interval"] = write_interval(row.pop("low"), row.pop("high"), "share")
-    row["cell"] = f"{100 * row['score']:.0f}"
+    row["cell"] = write_whole(row["score"])
     q, beyond = row.pop("q"), row.pop("beyond")
     if q is not None and q < LEVEL:
         row["mark"] = _MORE if beyond > 0 else _LESS
@@ -234,7 +235,7 @@ def _verdicts(verdicts: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
     ]
     for row in (rows := rows + turned):
         row["text"] = write_cell(row["chance"], "chance")
-        row["cell"] = f"{100 * min(max(row['chance'], 0.01), 0.99):.0f}"  # never 0 or 100
+        row["cell"] = write_whole(min(max(row["chance"], 0.01), 0.99))  # never 0 or 100
     colours = two_sided("chance", "Probability that the bot of the row is stronger")
     description = (
         f"How likely each of {len(labels[:MOST_BOTS])} bots (rows) is stronger than each other one "

@@ -9,6 +9,7 @@ from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
     ALL,
     BLUE,
+    ELO_AXIS,
     GREY,
     MOST_BOTS,
     ORANGE,
@@ -151,7 +152,7 @@ def _progress(
 
 def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], last: int) -> Spec:
     x = quantity("pairs", "pairs of every pairing", scale={"nice": False}, axis={"tickMinStep": 1})
-    y = quantity("elo", "Elo", scale={"zero": False})
+    y = quantity("elo", "Elo", scale={"zero": False}, axis=ELO_AXIS)
     chosen = "datum.bot == chosen_bot"
     ends = [  # an unbeaten bot has no upper end, and a winless one no lower
         {"calculate": f"isValid(datum.{end}) ? datum.{end} : datum.elo", "as": name}

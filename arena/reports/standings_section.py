@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
+    ELO_AXIS,
     MOST_BOTS,
     STEP,
     Spec,
@@ -36,7 +37,6 @@ _FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
 _AFTER_ELO = 5  # the columns before: rank, bot, Elo and its ends
 _CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
 _LEADS = ("bot", "opponent", "lead", "lead_low", "lead_high", "likely", "verdict")
-_AXIS = {"format": "d", "tickMinStep": 1}
 _SHAPES = {"apart": "circle", "leans": "triangle-right", "open": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
 _ROOM = 18, 80  # pixels of a letter and of a probability at the end of a row
@@ -157,13 +157,8 @@ def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
 
 
 def _place(value: float, low: float | None, high: float | None) -> dict[str, Any]:
-    """Return the fields of a number in a chart; an unknown end is replaced by the number."""
-    return {
-        "value": value,
-        "low": value if low is None else low,
-        "high": value if high is None else high,
-        "interval": write_ends(low, high),
-    }
+    """Return the fields of a number in a chart."""
+    return {"value": value, "low": low, "high": high, "interval": write_ends(low, high)}
 
 
 def _chart(standings: pd.DataFrame) -> Chart:
@@ -174,7 +169,7 @@ def _chart(standings: pd.DataFrame) -> Chart:
         rows.append(row)
     best, window = rows[0], find_window(rows)
     scale = window.scale | {"padding": _ROOM[0]}
-    x = quantity("value", "Elo with its 95 % interval", scale=scale, axis=_AXIS)
+    x = quantity("value", "Elo with its 95 % interval", scale=scale, axis=ELO_AXIS)
     spec = chart(
         rows,
         height=STEP * len(rows),
@@ -212,7 +207,7 @@ def _lead_chart(neighbours: pd.DataFrame) -> Chart:
         rows.append(row | {"chance": write_cell(chance, "chance"), "verdict": verdict})
     window = find_window(rows)
     scale = window.scale | {"padding": _ROOM[1]}
-    x = quantity("value", "Elo points ahead of the next bot", scale=scale, axis=_AXIS)
+    x = quantity("value", "Elo points ahead of the next bot", scale=scale, axis=ELO_AXIS)
     place = {"y": row_of_bots(labels) | {"scale": {"domain": labels}}, "tooltip": _LEAD_TIPS}
     layers = [*interval_layers(x), *window.layers(x), _at_the_end("chance")]
     seen = [name for name in _SHAPES if any(row["verdict"] == name for row in rows)]

@@ -36,6 +36,16 @@ def signed(value: float, form: str) -> str:
     return text if any(digit in text for digit in "123456789") else f"{0.0:{form}}"
 
 
+def write_whole(share: float) -> str:
+    """Return a share in whole per cent; with the rest, written so, it makes 100.
+
+    >>> write_whole(0.575), write_whole(0.425), write_whole(0.5)
+    ('58', '42', '50')
+    """
+    beyond = round(100 * share - 50, 6)
+    return f"{50 + math.copysign(math.floor(abs(beyond) + 0.5), beyond):.0f}"
+
+
 def write_ends(low: float | None, high: float | None, form: str = ".0f") -> str:
     """Return an interval as text, or the only end that is a finite number.
 

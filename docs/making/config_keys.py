@@ -18,7 +18,11 @@ NAME: Final = "config-keys.md"
 FILES: Final[tuple[tuple[str, type[msgspec.Struct], str], ...]] = (
     ("A tournament", Config, "The keys of the file that `arena run` plays."),
     ("A bot", BotEntry, "An entry of `bots` or `panel`, where the spec by itself is not enough."),
-    ("Limits", Limits, "The keys of `limits`; [tournaments](../tournaments.md#limits) has more."),
+    (
+        "Limits",
+        Limits,
+        "The keys of `limits`; [more of them](../tournaments.md#limits-of-time-and-memory).",
+    ),
     ("An executor", ExecutorChoice, "The keys of `executor`, where its kind is not enough."),
     ("A league", Settings, "The keys of `league.yaml`; [leagues](../league.md) has more."),
 )

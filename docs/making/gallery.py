@@ -30,6 +30,11 @@ class Exhibit:
         return self.title.lower().replace(" ", "-")
 
     @property
+    def picture(self) -> str:
+        """The file of its first screen, as `make pictures` takes it into docs/pictures."""
+        return f"{self.name}.png"
+
+    @property
     def link(self) -> str:
         """The page, as the gallery links to it."""
         return f"{self.name}/{Path(self.page).name}"
@@ -39,8 +44,8 @@ _TIME: Final = re.compile(rb"\b20\d\d-\d\d-\d\d \d\d:\d\d\b")
 _ANY_TIME: Final = b"2000-01-01 00:00"
 
 _INTRODUCTION: Final = """\
-What the arena writes, each page with the commands that have made it: with the same version of the
-arena they write the same page anywhere. All of them open offline."""
+What the arena writes: the first screen of each page, with the commands that have made it. The same
+version of the arena writes the same pages anywhere. All of them open offline."""
 
 EXHIBITS: Final = (
     Exhibit(
@@ -124,11 +129,23 @@ def keep_pages(page: Path, beside: str, folder: Path) -> None:
 
 
 def gallery_page(*, live: bool) -> str:
-    """Return the page: each exhibit with the commands that make it, and where it is."""
+    """Return the page: each exhibit with its picture, its place, and the commands that make it."""
     parts = ["# Gallery", _INTRODUCTION]
     for exhibit in EXHIBITS:
         commands = "\n".join(exhibit.commands)
-        parts += [f"## {exhibit.title}", exhibit.text, f"```console\n{commands}\n```"]
+        parts += [f"## {exhibit.title}", exhibit.text, _show(exhibit, live=live)]
         if live:
             parts.append(f'<p><a href="{exhibit.link}">Open {exhibit.page}</a></p>')
+        parts.append(f"```console\n{commands}\n```")
     return "\n\n".join([*parts, ""])
+
+
+def _show(exhibit: Exhibit, *, live: bool) -> str:
+    """Return the picture of an exhibit, which leads to it if it is there."""
+    lines = [
+        f"```{{image}} ../pictures/{exhibit.picture}",
+        f":alt: The first screen of {exhibit.title.lower()}",
+        *([f":target: {exhibit.link}"] if live else []),
+        "```",
+    ]
+    return "\n".join(lines)

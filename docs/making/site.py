@@ -45,6 +45,8 @@ def build_site(folder: Path, *, gallery: bool, url: str = "", root: Path = ROOT)
             str(folder),
         ]
         status: int = build_main(words)
+    for path in folder.rglob("*.map"):  # of the theme's scripts: a tenth of the site, for nobody
+        path.unlink()
     return status
 
 

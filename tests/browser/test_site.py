@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -52,6 +54,46 @@ def test_the_search_finds_a_page_without_a_network(open_site: Open) -> None:
     found = page.locator("#search-results a").filter(has_text="Keys of configs")
     found.first.click()
     assert page.url.split("?")[0].split("#")[0].endswith("/reference/config-keys.html")
+
+
+MEANT = {
+    "install": "first-hour.html#install",
+    "submit": "league.html#submit-a-bot",
+    "Elo": "results.html#ratings-the-elo",
+    "time limit": "tournaments.html#limits-of-time-and-memory",
+    "replay": "viewer.html",
+    "write a bot": "first-bot.html",
+    "rules": "rules.html",
+    "compare": "compare.html",
+    "league": "league.html",
+    "course": "course/README.html",
+    "cluster": "cluster.html",
+    "gym": "gym.html",
+    "reinforcement learning": "gym.html",
+    "sandbox": "trust.html#the-jail-a-sandbox",
+    "csv columns": "reference/csv-columns.html",
+    "city": "wins.html",
+    "report": "report.html",
+    "how many games": "measuring.html#how-many-games",
+    "play against a bot": "playing.html",
+    "error": "troubleshooting.html",
+    "arena run": "reference/arena-run.html",
+    "forfeit": "bot-faults.html",
+}
+"""What a person means who searches for a word: the first page that is to be found."""
+
+
+@pytest.mark.slow
+def test_what_a_person_means_is_found_first(open_site: Open) -> None:
+    """By the title of a page, then by a heading, which opens there."""
+    found = {}
+    for words in MEANT:
+        page = open_site(f"search.html?{urlencode({'q': words})}")
+        page.locator("#search-results li a").first.wait_for()
+        href = page.locator("#search-results li a").first.get_attribute("href")
+        found[words] = re.sub(r"\?[^#]*", "", href)
+        page.close()
+    assert found == MEANT
 
 
 @pytest.mark.slow

@@ -186,6 +186,66 @@ def test_bots_as_json_have_name_description_and_package(arena: Arena) -> None:
     assert known["greedy"]["description"].endswith(".")
 
 
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that stands for the installed package."""
+    monkeypatch.setattr("arena.cli.look._PACKAGE", tmp_path / "arena")
+    return tmp_path / "arena"
+
+
+def make_site(folder: Path) -> None:
+    """Write some pages."""
+    for name in ("index", "probe", "gallery/index", "gallery/live/index", "reference/arena-run"):
+        page = folder / f"{name}.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(name)
+
+
+def test_the_documentation_opens_from_the_package(
+    arena: Arena, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first page or a named one; one line says where it is. With --path nothing is opened."""
+    make_site(package / "site")
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda page: not opened.append(page))
+    for words, name in (([], "index"), (["arena-run"], "reference/arena-run")):
+        page = package / "site" / f"{name}.html"
+        done = arena("docs", *words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{page}\n", "")
+        assert opened.pop() == page.as_uri()
+    assert arena("docs", "gallery", "--path").stdout == f"{package}/site/gallery/index.html\n"
+    wrong = arena("docs", "prob")
+    assert (
+        wrong.stderr == "error: 'prob': the documentation has no such page; did you mean 'probe'?\n"
+    )
+    assert wrong.returncode == 2
+    assert not opened
+
+
+def test_without_a_browser_the_documentation_is_a_line(
+    arena: Arena, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And another one says what to do with it."""
+    make_site(package / "site")
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    done = arena("docs")
+    assert (done.returncode, done.stdout) == (0, f"{package}/site/index.html\n")
+    assert done.stderr == "no browser was found here; open this file in one\n"
+
+
+def test_a_package_without_a_site_says_how_to_build_it(arena: Arena, package: Path) -> None:
+    """In one line; a clone also has the pages as text, and opens what `make docs` has written."""
+    done = arena("docs")
+    line = "this package was built without its site; `make docs` in a clone makes it"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
+    clone = package.parent / "docs"
+    (clone / "making").mkdir(parents=True)
+    line = f"{clone}: `make docs` builds the site; index.md there has its pages"
+    assert arena("docs").stderr == f"error: {line}\n"
+    make_site(clone / "site")
+    assert arena("docs", "--path").stdout == f"{clone}/site/index.html\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(

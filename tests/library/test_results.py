@@ -120,6 +120,15 @@ def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
     assert game.record.replay().over
 
 
+def test_the_points_of_a_game_stand_in_the_order_of_its_seats() -> None:
+    """Also where seat 1 wins: so a game has one score on every page."""
+    game = arena.play("uniform", "greedy", seed=3)
+    assert game.winner == game.seats[1]
+    assert game.ending == "greedy wins on points, {} : {}".format(*game.points)
+    assert [part.points for part in game.breakdown] == [*game.points]
+    assert game.points[0] < game.points[1]
+
+
 def test_a_forfeit_says_why_the_game_ended(folder: Path) -> None:
     """The kind, the ply and the message; a forfeit by rule was not played."""
     results = arena.open(folder)

@@ -163,7 +163,10 @@ def _check_wheel(folder: Path, python: pythons.Python, built: Path, source: Path
     size = wheel.megabytes(environment)
     assert size - before <= MOST, f"{size} MB, and {before} MB of them before"
     bin_folder = environment / "bin"
-    for job in (smoke.try_commands, smoke.try_in_another_project, smoke.try_without_pages):
+    for job in (
+        *(smoke.try_commands, smoke.try_in_another_project),
+        *(smoke.try_docs, smoke.try_without_pages),
+    ):
         (folder / job.__name__).mkdir()
         job(bin_folder, folder / job.__name__)
     smoke.try_examples(bin_folder, folder / "examples", source / "docs" / "examples")

@@ -6,6 +6,7 @@ What is built is the commit, not the working folder.
 from __future__ import annotations
 
 import hashlib
+import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,9 @@ from typing import NamedTuple
 from tests import ROOT
 from tests.packaging import wheel
 from tests.packaging.wheel import run
+
+SITE = ("arena/site", "--no-gallery")
+"""The site that a wheel has, of pictures and without the pages of the gallery."""
 
 
 class Commit(NamedTuple):
@@ -37,10 +41,11 @@ def count_changes(repository: Path = ROOT) -> int:
 def build(
     folder: Path, commit: Commit, *options: str, umask: int = 0o022, zone: str = "UTC"
 ) -> tuple[Path, Path]:
-    """Clone a commit to a folder, build it there, and return its wheel and its sdist."""
+    """Clone a commit to a folder, build its site and itself, and return its wheel and its sdist."""
     clone = folder / "clone"
     run(["git", "clone", "--quiet", "--no-checkout", ROOT, clone], ROOT, umask=umask)
     run(["git", "checkout", "--quiet", commit.sha], clone, umask=umask)
+    run([sys.executable, "-m", "docs.making", *SITE], clone, umask=umask, TZ=zone)
     built = wheel.build(
         *(folder / "built", *options),
         source=clone,

@@ -70,6 +70,14 @@ def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
     assert "Round 1" in run([arena, "play", "human", "greedy"], folder, text="quit\n")
 
 
+def try_docs(bin_folder: Path, folder: Path) -> None:
+    """Ask for the first page of the documentation, and for another one: each lies in the wheel."""
+    for words in ([], ["probe"]):
+        place = Path(run([bin_folder / "arena", "docs", "--path", *words], folder).strip())
+        assert place.is_relative_to(bin_folder.parent)
+        assert place.is_file()
+
+
 def try_without_pages(bin_folder: Path, folder: Path) -> None:
     """Play a run without the extra `report`: it has every table, and says what it does not have."""
     arena = bin_folder / "arena"

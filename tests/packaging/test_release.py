@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tarfile
+import zipfile
 from email.message import Message
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +17,9 @@ from tests.packaging import __main__ as release
 from tests.packaging import clones, licences, pythons, smoke
 from tests.packaging.licences import Licensed
 from tests.packaging.test_metadata import PROJECT, normal
+
+MOST_OF_WHEEL = 4_000_000
+"""Bytes; without the site it has 1.2 million."""
 
 
 @pytest.fixture
@@ -136,7 +140,7 @@ def test_the_two_builds_of_a_commit_are_compared(
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this folder is no clone")
 def test_two_clones_of_the_commit_give_the_same_bytes(tmp_path: Path) -> None:
-    """And its sdist has what Git has, and `configs` as files in both places."""
+    """And its sdist has what Git has, `configs` as files in both places, and the site."""
     built, sdist = clones.build_twice(tmp_path, clones.read_commit(), "--no-isolation")
     assert built.suffix == ".whl"
     with tarfile.open(sdist) as archive:
@@ -144,7 +148,12 @@ def test_two_clones_of_the_commit_give_the_same_bytes(tmp_path: Path) -> None:
     words = ["git", "-C", str(ROOT), "ls-tree", "-r", "--name-only", "HEAD"]
     tracked = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\n")
     configs = {f"arena/configs/{path.name}" for path in (ROOT / "configs").iterdir()}
-    assert names - {"PKG-INFO"} == {*tracked} - {"", "arena/configs"} | configs
+    site = {name for name in names if name.startswith("arena/site/")}
+    assert {"arena/site/index.html", "arena/site/reference/arena-run.html"} < site
+    assert names - {"PKG-INFO"} - site == {*tracked} - {"", "arena/configs"} | configs
+    with zipfile.ZipFile(built) as wheel:
+        assert site < {*wheel.namelist()}
+    assert built.stat().st_size < MOST_OF_WHEEL
 
 
 def test_the_examples_of_the_check_exist() -> None:

@@ -50,12 +50,16 @@ def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
     ]
 
 
-def test_the_chart_draws_the_end_that_is_known() -> None:
-    """A missing end is at the Elo, and the text of the point says that it is missing."""
+def test_an_interval_without_an_end_goes_to_the_edge_with_an_arrow() -> None:
+    """And the text of the point says that the end is missing."""
     chart, _ = Report("r", [], [section()]).charts()
     rows = chart.spec["data"]["values"]
     assert [row["interval"] for row in rows] == ["at least 2040", "1480..1540", "1460..1520"]
-    assert rows[0]["high"] == rows[0]["value"] == 2380.0
+    edge = chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
+    assert rows[0]["high"] == rows[0]["edge"] == edge > rows[0]["value"] == 2380.0
+    assert (rows[0]["low"], rows[0]["side"]) == (2040.0, "right")
+    assert chart.description.endswith("Beyond the axis, marked by an arrow: x.")
+    assert not any("edge" in row for row in rows[1:])
     assert [row["group"] for row in rows] == ["a", "b", "b"]
 
 

@@ -18,7 +18,16 @@ from arena.addons.league.league_tables import Event
 from arena.addons.league.shown import Standing, describe_spread, standings, to_document
 from arena.errors import counted
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
-from arena.reports.charts import STEP, chart, interval_layers, quantity, row_of_bots, tips
+from arena.reports.charts import (
+    ELO_AXIS,
+    STEP,
+    chart,
+    find_window,
+    interval_layers,
+    quantity,
+    row_of_bots,
+    tips,
+)
 from arena.reports.html import find_lack, to_html
 from arena.statistics.wording import give_ranks
 from arena.store.csv_files import replace_rows
@@ -143,12 +152,14 @@ def _chart(rated: Sequence[Standing]) -> Chart:
         {"bot": one.bot, "value": one.elo, "low": one.elo_low, "high": one.elo_high}
         for one in rated
     ]
-    layers = interval_layers(quantity("value", "Elo", scale={"zero": False}))
+    window = find_window(values)
+    x = quantity("value", "Elo", scale=window.scale, axis=ELO_AXIS)
+    layers = [*interval_layers(x), *window.layers(x)]
     numbers = tips(("value", "Elo"), ("low", "low"), ("high", "high"), form=".0f")
     shown = tips(("bot", "bot")) + numbers
     encoding = {"y": row_of_bots([one.bot for one in rated]), "tooltip": shown}
     spec = chart(values, height=STEP * len(values), encoding=encoding, layer=layers)
-    what = "Elo with its 95 % interval; the strongest is at the top."
+    what = f"Elo with its 95 % interval; the strongest is at the top.{window.describe('bot')}"
     return Chart("ratings", "Ratings.", what, spec, "standings")
 
 

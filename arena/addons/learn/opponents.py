@@ -30,7 +30,7 @@ from engine.notation import parse_actions
 if TYPE_CHECKING:
     from arena.batch.learner import Clone
 
-HOW: Final = "--minutes M learns it from games (docs/probe.md)"
+HOW: Final = "--minutes M learns it from games (see `arena docs probe`)"
 
 NO_SCORES: Final = "has no method scores(games)"
 """The message about a bot whose policy cannot be queried for many games at once."""

@@ -61,7 +61,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     against the likeliest of them. It asks BOT's method scores(games). With --minutes a network
     learns to beat BOT, too, and the better opponent is kept; if BOT has no scores, a network learns
     to play as BOT, and is asked instead. Then the opponent meets BOT itself in fresh pairs, and is
-    kept as a bot. Another opponent may win more: see docs/probe.md.
+    kept as a bot. Another opponent may win more: see `arena docs probe`.
 
     \b
     Example:

@@ -13,6 +13,7 @@ from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Code, Report, Section, Table, Text
 from arena.reports.charts import (
     BLUE,
+    ELO_AXIS,
     GREY,
     Spec,
     chart,
@@ -118,7 +119,7 @@ def _curve(tuned: Tuned, name: str) -> Chart:
     else:
         x = nominal("x", title=name)
         band, line = Spec(type="rule", strokeWidth=4), Spec(type="point", filled=True, size=70)
-    y = quantity("value", "Elo from the best setting")
+    y = quantity("value", "Elo from the best setting", axis=ELO_AXIS)
     hint = [
         *tips(("x", name)),
         *tips(("value", "Elo"), ("low", "low"), ("high", "high"), form="+.0f"),

@@ -126,7 +126,8 @@ def list_games(path: Path, pairing: int, first: int) -> dict[str, Any]:
                 "seat": game.seat,
                 "winner": None if game.winner is None else bots[game.winner],
                 "win_type": game.win_type,
-                "points": [game.points, game.opponent_points],
+                "players": [*bots[:: -1 if game.seat else 1]],
+                "points": [game.points, game.opponent_points][:: -1 if game.seat else 1],
                 "plies": game.plies,
             }
             for game in islice(store.games_of(pairing), first, first + _PAGE + 1)

@@ -117,11 +117,11 @@
       const found = await ask(`api/run/games?${queryOf({ name: this.name, pairing, first })}`);
       const rows = found.games.map((game) => [
         makeLink(`${game.pair}/${game.seat}`, "game", this.name, pairing, game.pair, game.seat),
-        game.winner === null ? "draw" : makeName(game.winner), game.win_type, game.points.join(" : "), game.plies,
+        makeName(game.players.join(" \u2013 ")), game.winner === null ? "draw" : makeName(game.winner), game.win_type, game.points.join(" : "), game.plies,
       ]);
       const [bot, opponent] = found.bots;
       const caption = `Games of ${bot} (its seat is after the slash) against ${opponent}`;
-      place.replaceChildren(makeTable(caption, ["game", "winner", "by", "points", "plies"], rows));
+      place.replaceChildren(makeTable(caption, ["game", "seat 0 \u2013 seat 1", "winner", "by", "points", "plies"], rows));
       const turn = make("div", "tools");
       const page = (text, from) => turn.append(makeButton(text, () => attempt(() => this.list(place, pairing, from))));
       if (first) page("Earlier games", Math.max(0, first - 50));

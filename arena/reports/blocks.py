@@ -114,11 +114,12 @@ Block: TypeAlias = Text | Table | Chart | Code | Replays | Profiles
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report with a heading; `name` is its fragment."""
+    """A part of a report with a heading; `name` is its fragment, `short` its name in the list."""
 
     name: str
     title: str
     blocks: Sequence[Block]
+    short: str = ""
 
 
 @dataclass(frozen=True)

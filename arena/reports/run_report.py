@@ -34,6 +34,7 @@ from arena.reports.seat_section import rate_prefixes, seats_section, takes_secti
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import (
     Margin,
+    city_sections,
     margin_blocks,
     source_blocks,
     win_type_blocks,
@@ -195,6 +196,8 @@ class _Sections:
             *margin_blocks(self.margins, pairings, self.labels),
         ]
         yield wins_section(blocks)
+        if not tables.comparison:
+            yield from city_sections(tables.city_winners, wins.cities, self.labels)
         yield pairings_section(tables.head_to_head, tables.verdicts, self.labels, tables.findings)
         yield takes_section(wins.takes, wins.cards, self.labels)
         yield seats_section(wins.seats, tables.findings.seat, self._progress(), self.labels)

@@ -28,11 +28,11 @@ DECIDED = "decided.csv"
 GAMES = "games.csv"
 GAMES_PARQUET = "games.parquet"
 """The rows of games.csv as Parquet, if pyarrow is installed."""
-WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
+WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("verdicts.csv", "rankings.csv", "faults.csv"),
+    *("verdicts.csv", "rankings.csv", "city_winners.csv", "faults.csv"),
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"

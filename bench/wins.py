@@ -16,7 +16,7 @@ from arena.entries.resolve import resolve
 from arena.store.store import Store
 from arena.tables.cards import MOST_PAIRS, Cards
 from arena.tables.counted import make_seats
-from arena.tables.replayed_games import Leads, Sides, Sources, Takes
+from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Batch, Row, read_batches
 from arena.tables.swings import Decisive
 from arena.tables.win_tables import WinTables, make_win_tables
@@ -104,6 +104,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     spent["seats"] = _seconds(lambda: make_seats(labels, pairings, store.count()))
     for name, table in (
         ("leads", Leads(labels, rules)),
+        ("cities", Cities(labels, rules)),
         ("wins_by_source", Sources(labels, rules)),
         ("takes", Takes(labels, rules)),
         ("cards", Cards(labels, rules, np.array([MOST_PAIRS]))),

@@ -41,7 +41,14 @@ from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import GAMES, INDEX, MANIFEST, WINS, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
-from arena.tables.counted import BROUGHT, PARTS, count_endings, group_bots, number_sides
+from arena.tables.counted import (
+    BROUGHT,
+    PARTS,
+    count_endings,
+    group_bots,
+    make_city_winners,
+    number_sides,
+)
 from arena.tables.losses import JudgedTables, losses_against
 from arena.tables.win_tables import (
     Tables,
@@ -66,6 +73,7 @@ _MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for e
 class RunTables(Tables):
     """The tables of a run, and its `comparison` if it is one."""
 
+    city_winners: pd.DataFrame
     comparison: SprtResult | None = None
 
 
@@ -131,14 +139,16 @@ def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables
     anchors, faults = tournament.anchored, tournament.max_faults
     how = how_rated(tournament, counts)
     made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
+    order = made.standings["bot"].tolist()
+    winners = make_city_winners(tournament.pairings, order, counts)
     if not (stop := tournament.comparison):
-        return RunTables(**vars(made))
+        return RunTables(**vars(made), city_winners=winners)
     found = make_comparison(tournament, stop, store, counts, made.verdicts)
     verdicts = judge_compared(made.verdicts, found)
-    groups = group_bots(made.standings["bot"].tolist(), made.judged.labels, verdicts)
+    groups = group_bots(order, made.judged.labels, verdicts)
     standings = made.standings.assign(group=groups)
     judged = {"standings": standings, "verdicts": verdicts, "comparison": found}
-    return RunTables(**vars(made) | judged)
+    return RunTables(**vars(made) | judged, city_winners=winners)
 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:

@@ -35,10 +35,11 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.differences.profiles import RunTables
     from arena.library.rating import ReportedRun, RunReport
     from arena.statistics.intervals import SeatAdvantage
     from arena.tables.losses import Analysis
-    from arena.tables.win_tables import Tables, WinTables
+    from arena.tables.win_tables import WinTables
 
 _MOST_ROWS = 50  # that a notebook shows
 _SHOWN = ["rank", "bot", "elo", "elo_low", "elo_high", "games", "score", "forfeits"]
@@ -166,6 +167,16 @@ class Results:
         return self._wins.leads
 
     @property
+    def cities(self) -> pd.DataFrame:
+        """How often a bot wins that holds so many cities after a round (cities.csv)."""
+        return self._wins.cities
+
+    @property
+    def city_winners(self) -> pd.DataFrame:
+        """The share of City in the wins of strong and of weak bots (city_winners.csv)."""
+        return self._tables.city_winners
+
+    @property
     def wins_by_source(self) -> pd.DataFrame:
         """The sources of the points of winners and losers (wins_by_source.csv)."""
         return self._wins.wins_by_source
@@ -228,7 +239,7 @@ class Results:
         return measure_extent(self._tournament, self._store, self._progress)
 
     @cached_property
-    def _tables(self) -> Tables:
+    def _tables(self) -> RunTables:
         from arena.differences.profiles import tables_of
 
         return tables_of(self._tournament, self._counts, self._store)

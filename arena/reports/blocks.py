@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape as escape_html
 from itertools import chain
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from arena.errors import escape
 from arena.reports.ladder import Opening
 from arena.reports.lead import Bars, MarginLine, Mirrors
-from arena.statistics.wording import join_ends, write_chance
+from arena.statistics.wording import join_ends, signed, write_chance
 from arena.store.html_page import GENERATOR
 from arena.tables.short_names import Names, short_names
 from arena.tables.table_columns import Column, Kind
@@ -41,6 +41,10 @@ class Table:
     more: Sequence[str] = ()
     few: Collection[str] = ()
     """Names of the columns that a narrow screen shows; all of them if it is empty."""
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """Classes of cells, by the numbers of row and column: a shade (`shade`), and `sure`."""
+    meaning: str = ""
+    """How to read a table with marks; the page has it behind a sign."""
 
     @property
     def key(self) -> int:
@@ -142,6 +146,8 @@ class Report:
     home: str = ""
     opening: Opening | None = None
     labels: Sequence[str] = ()
+    extent: str = ""
+    """What the report is of; with it the first paragraph of the summary is the page's heading."""
 
     @property
     def names(self) -> Names:
@@ -183,11 +189,11 @@ def write_cell(value: Cell, kind: Kind) -> str:
     if kind == "share":
         return f"{100 * value:.1f} %"
     if kind == "points":
-        return f"{100 * value:+.1f}"
+        return signed(100 * value, "+.1f")
     if kind == "chance":
         return write_chance(value)
     if kind == "change":
-        return f"{value:+.1f}"
+        return signed(value, "+.1f")
     if kind == "elo":
         return f"{value:.0f}"
     if kind == "number":
@@ -305,7 +311,10 @@ def _table_lines(table: Table) -> Iterator[str]:
     )
     most = len(table.rows) if table.name == "glossary" else MOST_ROWS
     for number, row in enumerate(table.rows[:most]):
-        cells = [_cell(table.columns, row, own) for own in columns]
+        cells = [
+            f"**{cell}**" if "sure" in table.marks.get((number, own[0]), "") else cell
+            for own, cell in ((own, _cell(table.columns, row, own)) for own in columns)
+        ]
         link = table.links[number] if number < len(table.links) else None
         if link and link.startswith("./"):  # a page that was written beside this file
             cells[0] = f"[{cells[0]}]({link})"
@@ -313,8 +322,8 @@ def _table_lines(table: Table) -> Iterator[str]:
     yield ""
     if len(table.rows) > most:
         yield from (f"The first {MOST_ROWS:,} of {len(table.rows):,} rows.", "")
-    if table.note:
-        yield from (to_paragraph(table.note), "")
+    for text in filter(None, (table.meaning, table.note)):
+        yield from (to_paragraph(text), "")
 
 
 def _columns(table: Table) -> Iterator[tuple[int, ...]]:

@@ -38,6 +38,7 @@ from arena.reports.seat_section import rate_prefixes, seats_section, takes_secti
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import (
     Margin,
+    city_sections,
     margin_blocks,
     source_blocks,
     win_type_blocks,
@@ -195,6 +196,7 @@ class _Sections:
             *margin_blocks(self.margins, self.tournament.pairings, labels),
         ]
         yield wins_section(blocks)
+        yield from city_sections(tables.city_winners, wins.cities, labels)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
         yield takes_section(wins.takes, wins.cards, labels)
         yield seats_section(wins.seats, tables.findings.seat, self._progress(), labels)

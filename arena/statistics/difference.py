@@ -112,28 +112,36 @@ def estimate_ratio(sums: Ints, whole: int | None) -> Estimate:
     return _estimate(sums, [ratio], whole, least=0) if ratio else Estimate()
 
 
-def compare_ratios(base: Ints | None, other: Ints | None, whole: int | None) -> Estimate:
+def compare_ratios(
+    base: Ints | None, other: Ints | None, whole: int | None, alike: Ints | None = None
+) -> Estimate:
     """Return by how much a ratio is larger in the other run; the pairs of both are the same.
 
     The error comes from the differences by pair, so that the luck of a deal that is common to both
     does not count. This holds however strongly two games with the same number depend on each
-    other, hence also where they have different deals.
+    other, hence also where they have different deals. A pair stands for `alike` equal pairs, by
+    default one.
     """
     sides = [side for side in (other, base) if side is not None]
-    ratios = [ratio for side in sides if (ratio := _ratio(side)) is not None]
+    ratios = [ratio for side in sides if (ratio := _ratio(side, alike)) is not None]
     if len(ratios) < 2:
         return Estimate()
-    return _estimate(np.concatenate(sides, axis=2), ratios, whole, least=-1)
+    return _estimate(np.concatenate(sides, axis=2), ratios, whole, least=-1, alike=alike)
 
 
-def _ratio(sums: Ints) -> tuple[Fraction, int] | None:
+def _ratio(sums: Ints, alike: Ints | None = None) -> tuple[Fraction, int] | None:
     """Return the ratio of the sums, and the sum of the weights; None if nothing has a weight."""
-    count, weight = sums.sum(axis=(0, 1)).tolist()
+    by_pair = sums if alike is None else sums * alike[:, None]
+    count, weight = by_pair.sum(axis=(0, 1)).tolist()
     return (Fraction(count, weight), weight) if weight else None
 
 
 def _estimate(
-    sums: Ints, ratios: Sequence[tuple[Fraction, int]], whole: int | None, least: int
+    sums: Ints,
+    ratios: Sequence[tuple[Fraction, int]],
+    whole: int | None,
+    least: int,
+    alike: Ints | None = None,
 ) -> Estimate:
     """Return a ratio, or the first less the second; a share ends at 1, and at `least`."""
     signed = [*zip((1, -1), ratios, strict=False)]
@@ -141,7 +149,7 @@ def _estimate(
     contrast: list[Fraction] = []
     for sign, (ratio, weight) in signed:
         contrast += [Fraction(sign, weight), -sign * ratio / weight]
-    variance = _stratified_variance(sums, contrast)
+    variance = _stratified_variance(sums, contrast, alike)
     fewest = min(weight for _, weight in ratios)
     if variance is None or (whole is None and not (variance and fewest >= _FEWEST_GAMES)):
         return Estimate(value)
@@ -153,16 +161,20 @@ def _estimate(
     return Estimate(value, low, high, half / Z95)
 
 
-def _stratified_variance(sums: Ints, contrast: Sequence[Fraction]) -> Fraction | None:
+def _stratified_variance(
+    sums: Ints, contrast: Sequence[Fraction], alike: Ints | None
+) -> Fraction | None:
     """Return the variance of a weighted sum over all pairs, stratified by pairing.
 
     The moments are whole numbers, so that no bit depends on the order of the pairs.
     """
-    pairs: int = sums.shape[1]
+    times = np.ones(sums.shape[1], np.int64) if alike is None else alike
+    pairs = int(times.sum())
     if pairs < 2:
         return None
     weights, total = np.array(contrast, object), Fraction(0)
     for stratum in sums:
-        sides, products = stratum.sum(axis=0).astype(object), (stratum.T @ stratum).astype(object)
+        each = stratum * times[:, None]
+        sides, products = each.sum(axis=0).astype(object), (each.T @ stratum).astype(object)
         total += weights @ (pairs * products - np.outer(sides, sides)) @ weights
     return total / (pairs - 1)

@@ -29,11 +29,11 @@ LEAD_PARTS = "lead_parts.csv"
 GAMES = "games.csv"
 GAMES_PARQUET = "games.parquet"
 """The rows of games.csv as Parquet, if pyarrow is installed."""
-WINS = ("seats", "leads", "wins_by_source", "takes", "cards", "decisive")
+WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("verdicts.csv", "rankings.csv", "faults.csv"),
+    *("verdicts.csv", "rankings.csv", "city_winners.csv", "faults.csv"),
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"
@@ -52,7 +52,9 @@ DETAILS = "details"
 INDEX = f"{DETAILS}/README.md"
 _DETAILS: Final[Mapping[str, str]] = {
     "seats.csv": "for each bot, opponent and seat: how games ended, the margin, the City share",
+    "city_winners.csv": "the share of City in the wins, by strength of the winner",
     "leads.csv": "how often a bot that leads after a round wins",
+    "cities.csv": "how often a bot that holds 0, 1 or 2 cities after a round wins, and by City",
     "wins_by_source.csv": "the points of winners and losers by source",
     "takes.csv": "when each bot takes, how many cards, and worth how much",
     "cards.csv": "how often each kind of card is played and taken, and how that goes with winning",

@@ -18,6 +18,7 @@ import pandas as pd
 from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
+from arena.statistics.difference import compare_ratios
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, Ints, Moments, score_intervals
 from arena.statistics.verdicts import Verdict
@@ -241,6 +242,67 @@ def _round_estimates(table: pd.DataFrame) -> pd.DataFrame:
     signed = [column for column in ("residual", "residual_z") if column in table]
     table[signed] += 0.0  # no zero with a sign
     return table
+
+
+_THIRDS = ("strongest", "middle", "weakest")
+_PARTS = ("all", *_THIRDS, "difference")
+
+
+def make_city_winners(
+    pairings: Sequence[Pairing], order: Sequence[str], counts: Counts
+) -> pd.DataFrame:
+    """Return the share of City in the wins of all bots, of the thirds of the field, of each bot.
+
+    `order` has the bots, the strongest first. The first third and the last one have as many bots,
+    and the middle one the others; the difference is the strongest third's share less the weakest
+    one's. Forfeits are not counted, and who has won nothing has no row.
+    """
+    bots, third = len(order), len(order) // len(_THIRDS)
+    part = np.full(bots, 1)
+    part[:third], part[bots - third :] = 0, 2
+    both = number_sides(pairings, order)[::2][counts.pairing]
+    wins = _count_wins(counts.games)
+    sums = Moments(1 + len(_THIRDS) + bots, 1)
+    for group in (np.zeros_like(part), 1 + part, 1 + len(_THIRDS) + np.arange(bots)):
+        _add_wins(sums, group[both], wins, counts.pairs)
+    weakest, strongest = ((wins * (part[both] == one)[:, :, None]).sum(axis=1) for one in (2, 0))
+    gap = compare_ratios(weakest[None], strongest[None], 2, counts.pairs)
+    at = 1 + len(_THIRDS)  # the row of the difference
+    games = {"wins": sums.counts.ravel(), "city_wins": sums.totals.ravel()}
+    shares = interval("share", "share", sums.shares())
+    columns = {
+        "part": np.array([*_PARTS, *(_THIRDS[one] for one in part)], object),
+        "bot": np.concatenate([np.full(len(_PARTS), bots), np.arange(bots)]),
+        **{name: np.insert(one, at, -1) for name, one in games.items()},
+        **{
+            name: np.insert(one, at, end)
+            for (name, one), end in zip(shares.items(), gap[:3], strict=True)
+        },
+    }
+    shown = (columns["wins"] > 0) & ((third > 0) | np.isin(columns["part"], "all"))
+    shown[at] = not math.isnan(gap.error)
+    return make_frame(columns, order, shown)
+
+
+def _add_wins(sums: Moments, group: Ints, wins: Ints, pairs: Ints) -> None:
+    """Add the wins of both bots of some pairs to their groups; those of one group are one unit."""
+    same = group[:, 0] == group[:, 1]
+    first = wins[:, 0] + wins[:, 1] * same[:, None]
+    for side, own, some in ((0, first, slice(None)), (1, wins[:, 1], ~same)):
+        by_city, won = own[some].T
+        sums.add(group[some, side], won[None], by_city[None], pairs[some])
+
+
+def _count_wins(games: Ints) -> Ints:
+    """Return how many games of each pair both bots won by City, and in any way but by forfeit.
+
+    They are (pair, bot, 2).
+    """
+    win_type, result = np.divmod(games, RESULTS)
+    is_decided = (games != MISSING) & (win_type != FORFEIT)
+    won = np.stack([is_decided & (result == one) for one in (_WON, _LOST)], axis=1)
+    by_city = won & (win_type == CITY_WIN)[:, None]
+    return np.stack([by_city.sum(axis=2), won.sum(axis=2)], axis=2)
 
 
 _CELLS = MISSING + 4  # also missing and scored games, the sums of margins and of their squares

@@ -1,18 +1,33 @@
-"""Add up replayed games by pair: leads after rounds, sources of points, and takes."""
+"""Add up replayed games by pair: leads and cities after rounds, sources of points, and takes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from arena.batch.positions import Cards as Piles
 from arena.batch.replay import Ints, find_points, find_sources
 from arena.statistics.intervals import Moments
 from arena.tables.counted import BROUGHT, add_takes
 from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_frame
-from engine import Rules
+from engine import CITY, Rules
+
+
+class Ends(NamedTuple):
+    """Ends of rounds: the number of the round, from 0, the seat that looks, and the game.
+
+    `piles` are those of all games after these rounds (round, seat, kind, game).
+    """
+
+    number: Ints
+    seat: Ints
+    game: Ints
+    piles: Piles
 
 
 class Sides:
@@ -27,6 +42,18 @@ class Sides:
         self.starts = np.flatnonzero(np.diff(batch.pair, prepend=-1))
         all_bots = np.full(self.pairs, bots)
         self.groups = np.concatenate([batch.bots[:, 0], batch.bots[:, 1], all_bots])
+
+    @cached_property
+    def ends(self) -> Ends:
+        """The ends of all rounds but the last, in games that went on there; forfeits are left out.
+
+        Every game is there once for each of its seats.
+        """
+        batch, rules = self.batch, self.batch.rules
+        ends = np.arange(rules.round_plies, rules.round_plies * rules.rounds, rules.round_plies)
+        game, number = np.nonzero(batch.finished[:, None] & (batch.replay.plies[:, None] > ends))
+        seat = np.repeat([0, 1], len(game))
+        return Ends(np.tile(number, 2), seat, np.tile(game, 2), batch.replay.piles[ends])
 
     def add_up(
         self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None
@@ -70,18 +97,14 @@ class Leads:
 
     def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
-        batch, step = sides.batch, self.rules.round_plies
-        replay = batch.replay
+        batch = sides.batch
         if not self.keys:
             return
-        ends = np.arange(step, step * self.rules.rounds, step)
-        points = find_points(replay.piles[ends].astype(np.int32), self.rules)
-        lead = points[:, 0] - points[:, 1]
-        game, number = np.nonzero(batch.finished[:, None] & (replay.plies[:, None] > ends))
-        both = np.concatenate([game, game])
-        seat = np.repeat([0, 1], len(game))
-        ahead = np.sign(lead[number, game])
-        key = np.tile(number, 2) * len(AFTER) + 1 - np.concatenate([ahead, -ahead])
+        number, seat, both, piles = sides.ends
+        points = find_points(piles.astype(np.int32), self.rules)
+        lead = np.sign(points - points[:, ::-1])
+        ahead = lead[number, seat, both]
+        key = number * len(AFTER) + 1 - ahead
         winner = batch.winner[both]
         score = np.where(winner < 0, 1, 2 * (winner == seat))
         counts = sides.add_up(both, seat, key, self.keys)
@@ -97,6 +120,47 @@ class Leads:
         }
         shown = (games > 0) & ((columns["bot"] < bots) | (columns["after"] == AFTER[0]))
         return make_frame(columns, self.labels, shown)
+
+
+class Cities:
+    """Counts, after each round but the last, the games of each bot by the cities that it has taken.
+
+    Of these are counted those that it won, and those that it won by City. Games that ended before
+    that, and forfeits, are not counted.
+    """
+
+    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
+        self.labels = labels
+        self.rules = rules
+        self.keys = (rules.rounds - 1) * rules.cities_needed
+        self.won, self.by_city = (Moments(len(labels) + 1, self.keys) for _ in range(2))
+
+    def add(self, sides: Sides) -> None:
+        """Count the games of a batch."""
+        batch = sides.batch
+        if not self.keys:
+            return
+        number, seat, both, piles = sides.ends
+        needed = self.rules.cities_needed
+        cities = np.minimum(piles[:, :, CITY], needed - 1)  # a damaged record may have more
+        key = number * needed + cities[number, seat, both]
+        won = (batch.winner[both] == seat).astype(np.int64)
+        by_city = won * (batch.win_type[both] == CITY_WIN)
+        counts = sides.add_up(both, seat, key, self.keys)
+        for moments, of_games in ((self.won, won), (self.by_city, by_city)):
+            sides.add(moments, counts, sides.add_up(both, seat, key, self.keys, of_games))
+
+    def table(self) -> pd.DataFrame:
+        """Return a row for each bot, round and number of cities, and for all bots."""
+        bots, games = range(len(self.labels) + 1), self.won.counts.ravel()
+        needed, rounds = self.rules.cities_needed, self.rules.rounds
+        columns = {
+            **every(bot=bots, round=range(1, rounds), cities=range(needed)),
+            "games": games,
+            **interval("won", "won", self.won.shares()),
+            **interval("by_city", "by_city", self.by_city.shares()),
+        }
+        return make_frame(columns, self.labels, games > 0)
 
 
 SOURCES = (

@@ -301,6 +301,29 @@ LEADS: Final = list_columns("""
     score | | | The share of the points that they brought.
     score_low score_high | | share | The 95 % interval of the score, by pairs.
     """)
+CITY_WINNERS: Final = list_columns("""
+    city_winners.csv
+    part | Part of the field | text | The strongest third of the field by Elo, the weakest \
+        one, which has as many bots, the middle, or all; difference is the strongest third's share \
+        less that of the weakest one.
+    bot | Bot | text | The bot of this row; empty for its whole part of the field.
+    wins | Wins | count | Games that they won, forfeits left out.
+    city_wins | Won by City | count | Those of them that they won by City.
+    share | Share | share | City's share of these wins.
+    share_low share_high | Share | share | The 95 % interval of the share, by pairs of games.
+    """)
+CITIES: Final = list_columns("""
+    cities.csv
+    bot | Bot
+    round | After round | count | The round after which the cities were counted.
+    cities | Cities held | count | The cities that the bot had taken by then.
+    games | Games | count | Games in which this was so, and that went on; a game counts for \
+        each of its bots.
+    won | Won | share | The share of them that the bot won, in whatever way.
+    won_low won_high | Won | share | The 95 % interval of this share, by pairs of games.
+    by_city | By City | share | The share of them that the bot won by City.
+    by_city_low by_city_high | By City | share | The 95 % interval of this share, by pairs of games.
+    """)
 DECISIVE: Final = list_columns("""
     decisive.csv
     bot | | | The bot that won; empty for all bots.

@@ -26,7 +26,7 @@ from arena.tables import counted
 from arena.tables.cards import MOST_PAIRS, Cards
 from arena.tables.counted import BROUGHT, MOST_MET, make_seats
 from arena.tables.findings import Findings, Misfit, Unbounded
-from arena.tables.replayed_games import Leads, Sides, Sources, Takes
+from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Row, read_batches
 from arena.tables.swings import Decisive
 from arena.tournament.keys import MAX_FAULTS
@@ -80,6 +80,7 @@ class WinTables:
 
     seats: pd.DataFrame
     leads: pd.DataFrame
+    cities: pd.DataFrame
     wins_by_source: pd.DataFrame
     takes: pd.DataFrame
     cards: pd.DataFrame
@@ -130,6 +131,7 @@ class WinSums:
         self.decisive = Decisive(labels)
         self.tallies = (
             Leads(labels, rules),
+            Cities(labels, rules),
             Sources(labels, rules),
             Takes(labels, rules, self.by_opponent if met else None),
             # the numbers of pairs may have gaps in an unfinished run
@@ -161,10 +163,10 @@ class WinSums:
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all counted games are in `seats`."""
-        leads, sources, takes, cards = (tally.table() for tally in self.tallies)
+        leads, cities, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
             make_seats(self.tournament.labels, self.tournament.pairings, counts),
-            *(leads, sources, takes, cards),
+            *(leads, cities, sources, takes, cards),
             self.by_opponent,
             self.decisive.table(),
             *self.decisive.turn_tables(),

@@ -158,19 +158,39 @@ def test_an_ablation_names_its_clearest_effect_and_what_is_not_told_from_zero() 
         "Cannot be told from zero: all under v2, drawn under v1, won by tie-break under v1 and 3 "
         "more.",
     ]
+    assert found.sentence == (
+        "The clearest effect: under v1 City's share of the games falls by 10.0 percentage points."
+    )
 
 
 def test_an_ablation_without_a_sure_effect_says_so() -> None:
     """An effect that is significant in its own table need not be sure among all."""
     city = Estimate(-0.1, -0.19, -0.01, 0.045)
-    first, second, strict, third = find_effects(ablation_of({"city": city})).sentences()
+    found = find_effects(ablation_of({"city": city}))
+    first, second, strict, third = found.sentences()
+    assert found.sentence == (
+        "No effect is surely more than luck; the clearest seen: under v1 City's share of the games "
+        "falls by 10.0 percentage points."
+    )
     assert strict == strictly("6 effects")
     assert first == "None of 6 effects is surely more than luck."
     assert second.startswith("The clearest effect seen: won by City, % of the games, under v1: -10")
     assert "won by City" not in third
     nothing = dict.fromkeys((measure.name for measure in MEASURES), Estimate())
-    (said,) = find_effects(ablation_of(nothing)).sentences()
-    assert said == "No effect can be estimated from these games."
+    unknown = find_effects(ablation_of(nothing))
+    (said,) = unknown.sentences()
+    assert said == unknown.sentence == "No effect can be estimated from these games."
+
+
+@pytest.mark.parametrize("measure", [one.name for one in MEASURES if one.name != "spread"])
+@pytest.mark.parametrize("error", [0.01, 1.0])
+def test_the_sentence_on_an_ablation_has_at_most_25_words(measure: str, error: float) -> None:
+    """Whatever is measured, and whether or not the effect is sure."""
+    change = Estimate(0.5, 0.5 - 2 * error, 0.5 + 2 * error, error)
+    level = dict.fromkeys((one.name for one in MEASURES), Estimate())
+    said = find_effects(ablation_of(level | {measure: change})).sentence
+    assert "rises by" in said
+    assert len(said.split()) <= 25
 
 
 def test_an_effect_that_is_not_tested_is_not_called_unclear() -> None:

@@ -88,8 +88,8 @@ def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
-        *("standings", "wins", "pairings", "takes", "seats", "games", "profiles", "faults", "run"),
-        "glossary",
+        *("standings", "wins", "city", "pairings", "takes", "seats", "games", "profiles"),
+        *("faults", "run", "glossary"),
     ]
 
 

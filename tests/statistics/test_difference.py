@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from arena.differences.difference_columns import DIFFERENCES
 from arena.differences.paired import PairedGame, make_differences, separate_games
-from arena.statistics.difference import Values, compare_means
+from arena.statistics.difference import Values, compare_means, compare_ratios
 from arena.statistics.intervals import Z95, Estimate, find_significant
 from arena.statistics.sprt import elo_difference, elo_of, mean_difference, share_of
 
@@ -172,3 +172,12 @@ def test_separate_deals_cost_what_the_correlation_saves() -> None:
     expected = (scores[0].var() + scores[1].var()) / (scores[0] - scores[1]).var()
     assert separate_games(twins_of(*rows)) == pytest.approx(expected, rel=0.01)
     assert expected == pytest.approx(10, rel=0.15)
+
+
+def test_equal_pairs_may_be_counted_once() -> None:
+    """A difference of ratios is the same from rows and from how often each of them occurs."""
+    base = np.array([[[1, 2], [0, 1], [0, 0], [2, 2]]])
+    other = np.array([[[0, 0], [1, 2], [0, 2], [0, 1]]])
+    times = np.array([40, 3, 7, 25])
+    every = base.repeat(times, axis=1), other.repeat(times, axis=1)
+    assert compare_ratios(base, other, 2, times) == compare_ratios(*every, 2)

@@ -73,15 +73,21 @@ def tables_of(
     cup: Tournament, rows: Sequence[Row], games: int | None = None, **limits: int
 ) -> WinTables:
     """Return the tables of these rows, from a store that has the games."""
+    store = store_of(rows)
+    tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
+    store.close()
+    return tables
+
+
+def store_of(rows: Sequence[Row]) -> Store:
+    """Return a store that has these games."""
     store = Store(None)
     for row in rows:
         fault = FAULT if row.win_type == "forfeit" else None
         ending = row.winner, row.win_type, row.margin, 0, len(row.actions), fault, row.actions
         result = GameResult(row.pair, row.seat, *ending)
         store.add(plan.Played(plan.Chunk(row.pairing, row.pair, 1), [result], {}, 0.0))
-    tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
-    store.close()
-    return tables
+    return store
 
 
 def random_rules(rng: Random) -> Rules:

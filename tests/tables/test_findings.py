@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import TypeAlias
+
+import pandas as pd
+import pytest
 
 from arena.statistics.intervals import SeatAdvantage
-from arena.tables.findings import Findings, Misfit
+from arena.tables.findings import Findings, Misfit, describe_city, describe_makers
+from arena.tables.table_columns import CITY_WINNERS
 
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
@@ -72,3 +77,72 @@ def test_they_are_data_for_json() -> None:
         **{"anchor": None, "seat_advantage": None, "misfits": [], "cycle": []},
         **{"unbounded": [], "spread": None},
     }
+
+
+Ends: TypeAlias = tuple[float, float, float]
+
+
+def _winners(top: Ends, gap: Ends | None) -> pd.DataFrame:
+    """Return rows of city_winners.csv for 6,000 wins of three bots."""
+    rows = [
+        ("all", None, 6000, round(6000 * top[0]), *top),
+        ("strongest", None, 3000, round(3000 * top[0]), *top),
+        *([("difference", None, None, None, *gap)] if gap else []),
+        ("strongest", "ann", 3000, 300, *top),
+        ("middle", "bob", 2000, 360, *top),
+        ("weakest", "cid", 1000, 0, *top),
+    ]
+    return pd.DataFrame(rows, columns=CITY_WINNERS.names)
+
+
+@pytest.mark.parametrize(
+    ("top", "gap", "said"),
+    [
+        (
+            (0.1, 0.06, 0.14),
+            (0.05, 0.01, 0.09),
+            "City is a real way to win: it made 10 % of the wins of ann, "
+            "surely a larger share than of those of cid",
+        ),
+        (
+            (0.1, 0.05, 0.14),
+            (-0.05, -0.09, 0.0),
+            "City is a real way to win: it made 10 % of the wins of ann; "
+            "the share of cid is not told apart",
+        ),
+        (
+            (0.004, 0.001, 0.049),
+            (-0.05, -0.09, -0.01),
+            "City is a rare way to win: it made 0.4 % of the wins of ann, "
+            "surely a smaller share than of those of cid",
+        ),
+        (
+            (0.1, 0.04, 0.14),
+            None,
+            "Whether City is a real way to win is open: it made 10 % of the wins of ann",
+        ),
+        ((0.0, 0.0, 0.01), None, "City is a rare way to win: it made none of 6,000 wins"),
+        (
+            (0.0, 0.0, 0.2),
+            None,
+            "Whether City is a real way to win is open: it made none of 6,000 wins",
+        ),
+    ],
+)
+def test_city_is_called_real_as_far_as_the_intervals_say(
+    top: Ends, gap: Ends | None, said: str
+) -> None:
+    """By the share of the strongest third, and by the difference of the weakest one."""
+    assert describe_city(_winners(top, gap), ["ann", "bob", "cid"]) == said
+
+
+def test_a_sentence_says_on_whose_play_the_shares_rest() -> None:
+    """The fewest bots that made half of the City wins, by name if they are one or two."""
+    winners = _winners((0.1, 0.06, 0.14), None)
+    rest = "These shares rest on how these 3 bots play"
+    assert describe_makers(winners, [*"abc"]) == f"{rest}: bob made 55 % of the City wins."
+    winners.loc[winners["bot"] == "cid", "city_wins"] = 340
+    found = describe_makers(winners, [*"abc"])
+    assert found == f"{rest}: bob and cid made 70 % of the City wins."
+    winners["city_wins"] = 0
+    assert describe_makers(winners, [*"abc"]) == f"{rest}."

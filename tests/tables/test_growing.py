@@ -67,7 +67,7 @@ def test_chunks_in_any_order_give_the_same_tables(
     assert found is not None
     taken, wanted_taken = (vars(one).pop("takes_by_opponent") for one in (found, wanted))
     assert (taken.sums == wanted_taken.sums).all()
-    assert len(vars(found)) == 8
+    assert len(vars(found)) == 9
     for name, table in vars(found).items():
         assert table.equals(vars(wanted)[name]), name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import closing
 from itertools import pairwise
 from random import Random
 
@@ -11,13 +12,16 @@ import pandas as pd
 import pytest
 
 from arena.statistics.intervals import Moments
+from arena.store.counting import Counts
+from arena.tables.counted import make_city_winners
 from arena.tables.replayed_games import SOURCES
 from arena.tables.run_games import Row, read_batches
 from arena.tables.swings import chances_of
 from arena.tables.win_tables import WinTables
-from engine import STANDARD, TAKE, Rules, breakdown, counts, points
+from arena.tournament.schedule import Pairing
+from engine import CITY, STANDARD, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS
-from tests.tables.games import Played, play, random_rules, rows_of, tables_of, tournament
+from tests.tables.games import Played, play, random_rules, rows_of, store_of, tables_of, tournament
 
 CUP = tournament(bots=3, pairs=12)
 GAMES = [*play(CUP, forfeits=True)]
@@ -90,6 +94,68 @@ def test_leads_count_who_led_and_won() -> None:
     }
     for key, row in found.items():
         assert row["score"] == pytest.approx(np.mean(scores[key]), abs=1e-4)
+
+
+def test_cities_count_who_held_so_many_and_won() -> None:
+    """After each of three rounds, in any way and by City; games that ended before are left out."""
+    found = rows_by(TABLES.cities, "bot", "round", "cities")
+    results = defaultdict(list)
+    for game in GAMES:
+        for number in (1, 2, 3):
+            if game.forfeited or len(game.states) <= 12 * number + 1:
+                continue
+            for seat in (0, 1):
+                held = counts(game.states[12 * number].piles[seat])[CITY]
+                won = winner_of(game) == seat
+                result = won, won and game.row.win_type == "city"
+                for bot in (seats_of(game)[seat], None):
+                    results[bot, number, held].append(result)
+    assert {key: row["games"] for key, row in found.items()} == {
+        key: len(each) for key, each in results.items()
+    }
+    assert any(by_city for each in results.values() for _, by_city in each)
+    for key, row in found.items():
+        shares = np.mean(results[key], axis=0)
+        for name, share in zip(("won", "by_city"), shares, strict=True):
+            assert row[name] == pytest.approx(share, abs=1e-4)
+            assert 0 <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= 1  # type: ignore[operator]
+
+
+def test_city_winners_are_counted_by_bot_and_by_third_of_the_field() -> None:
+    """Of seven bots two are the strongest and two the weakest; a forfeit is no win."""
+    cup = tournament(bots=7, pairs=3)
+    games = [*play(cup, forfeits=True)]
+    with closing(store_of(rows_of(games))) as store:
+        table = make_city_winners(cup.pairings, [*"gfedcba"], store.count())
+    wins: dict[tuple[object, ...], list[bool]] = defaultdict(list)
+    for game in games:
+        if game.row.winner is not None and not game.forfeited:
+            bot = cup.pairings[game.row.pairing][game.row.winner]
+            part = {"g": "strongest", "f": "strongest", "a": "weakest", "b": "weakest"}
+            for key in ((part.get(bot, "middle"), bot), (part.get(bot, "middle"), None)):
+                wins[key].append(game.row.win_type == "city")
+            wins["all", None].append(game.row.win_type == "city")
+    found = rows_by(table, "part", "bot")
+    gap = found.pop(("difference", None))
+    assert found.keys() == wins.keys()
+    assert sum(wins["all", None]) > 0
+    for key, row in found.items():
+        assert (row["wins"], row["city_wins"]) == (len(wins[key]), sum(wins[key]))
+        assert row["share"] == pytest.approx(np.mean(wins[key]), abs=1e-4)
+    two = [np.mean(wins[part, None]) for part in ("strongest", "weakest")]
+    assert gap["share"] == pytest.approx(two[0] - two[1], abs=1e-4)
+    assert gap["wins"] is None
+
+
+def test_the_games_of_a_pair_within_a_third_are_one_unit() -> None:
+    """Both games of each pair end alike, so an interval is that of half as many games."""
+    games = [[0, 1], [3, 4]] * 3  # City and points, each won once by either bot
+    pairings = [Pairing("a", "b"), Pairing("c", "d"), Pairing("e", "f")]
+    counts = Counts.of(pairing=[0, 0, 1, 1, 2, 2], games=games, pairs=[20] * 6)
+    found = rows_by(make_city_winners(pairings, [*"abcdef"], counts), "part", "bot")
+    third, bot = found["strongest", None], found["strongest", "a"]
+    assert (third["wins"], bot["wins"], third["share"], bot["share"]) == (80, 40, 0.5, 0.5)
+    assert third["share_low"] == bot["share_low"]
 
 
 def test_sources_add_up_the_points_of_winners_and_losers() -> None:
@@ -280,7 +346,7 @@ def test_odd_runs_have_finite_tables(odd: str) -> None:
     with np.errstate(all="raise", under="ignore"):
         tables = tables_of(CUP, rows_of(games))
     made = [table for table in vars(tables).values() if isinstance(table, pd.DataFrame)]
-    assert len(made) == 8
+    assert len(made) == 9
     for table in made:
         numbers = table.select_dtypes("number").astype(float).to_numpy()
         assert not np.isinf(numbers).any()

@@ -29,7 +29,7 @@ from arena.addons.studies.ablation import (
 )
 from arena.differences.claims import Shown
 from arena.differences.difference_columns import ABLATION, SIGNIFICANCE
-from arena.errors import InputError
+from arena.errors import InputError, counted
 from arena.executors.contract import open_executor
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
@@ -65,6 +65,24 @@ _NAMES = {
     "plies": "Length",
 }
 
+_HEADS = {
+    "city": "City wins",
+    "draws": "Draws",
+    "tiebreaks": "Tie-breaks",
+    "seat_0": "Score of seat 0",
+    "margin": "Lead of the winner",
+    SPREAD: "Strongest against weakest",
+    "plies": "Plies",
+}
+_MEANING = (
+    "A row is a change of the rules, a column a measure of the games. The number is how much the "
+    "measure is higher than under the base, whose value is in the head: in percentage points "
+    "where the base is in %. Blue is higher and orange lower, the darker the nearer to the "
+    "farthest end of an interval of its column. Bold is significant, when all changes of the "
+    "column are looked at together (Benjamini and Hochberg 1995, at 5 %)."
+)
+
+_PER_CENT = "\N{NO-BREAK SPACE}%"
 _LABEL = 26  # characters of a variant beside a chart
 
 _NOTES = (
@@ -80,17 +98,63 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     """Return the report of an ablation; it links to those in the folders of the variants."""
     changes = tournament.rules.changes()
     base = f"the config's rules, {_describe(changes)}" if changes else "the published rules"
-    summary = [
-        " ".join(find_effects(ablation).sentences()),
+    effects = find_effects(ablation)
+    details = [
+        " ".join(effects.sentences()),
         f"{tournament.games:,} games of {tournament.name} under each variant; the base is {base}.",
         "Bots, seed and, where the rules allow it, deals are the same. A change is the variant "
         "less the base, with its 95 % interval by pairs of games.",
     ]
     notes = [*_NOTES, *(f"{note}." for note in ablation.notes())]
-    sections = [Section("variants", "Variants", [_make_variants_table(ablation), Text(notes)])]
+    sections = [
+        _make_effects_section(ablation),
+        Section("details", "How sure this is", [Text(details)]),
+        Section("variants", "Variants", [_make_variants_table(ablation), Text(notes)]),
+    ]
     sections += [_make_section(ablation, number) for number in range(len(MEASURES))]
     title = f"{tournament.name}: what a rule is worth"
-    return with_glossary(Report(title, summary, sections))
+    variants = counted(len(ablation.variants) - 1, "variant")
+    extent = f"{title} · {variants} · {tournament.games:,} games each"
+    return with_glossary(Report(title, [effects.sentence], sections, extent=extent))
+
+
+def _make_effects_section(ablation: Ablation) -> Section:
+    """Return the matrix of rules and measures, shaded by effect, the significant ones bold.
+
+    A measure that is 0 under all rules has no column.
+    """
+    base, *variants = ablation.variants
+    columns, marks, tested = [Column("variant", "Rules changed")], {}, list[bool]()
+    rows: list[list[Cell]] = [[variant.name] for variant in variants]
+    for number, measure in enumerate(MEASURES):
+        value, *_ = shown(base.values[number], measure).cells
+        changes = [shown(one.differences[number], measure).cells for one in variants]
+        most = max((abs(end) for ends in changes for end in ends if end), default=0.0)
+        if not value and not any(change for change, *_ in changes):
+            continue
+        at = "" if value is None else f", base {value:.1f}{_PER_CENT * measure.is_share}"
+        significant = ablation.judge(number)
+        tested += [sure for sure in significant.values() if sure is not None]
+        for place, (change, *_) in enumerate(changes):
+            mark = shade(change or 0.0, most), "sure" if significant.get(place + 1) else ""
+            marks[place, len(columns)] = " ".join(filter(None, mark))
+            rows[place].append(change)
+        columns.append(Column(measure.name, f"{_HEADS[measure.name]}{at}", "change"))
+    links = [f"./{quote(variant.name)}/{REPORT_HTML}" for variant in variants]
+    caption = "What each change of the rules does to the games"
+    table = Table("effects", caption, columns, rows, links, marks=marks, meaning=_MEANING)
+    title = f"{sum(tested):,} of {counted(len(tested), 'change')} are significant"
+    return Section("effects", title, [table], "Effects")
+
+
+def shade(value: float, most: float) -> str:
+    """Return the class of an effect's colour: four steps each way, up to the value `most`.
+
+    >>> [shade(value, 8.0) for value in (8.0, 1.5, 0.5, -4.1)]
+    ['rises-4', 'rises-1', '', 'falls-2']
+    """
+    step = round(4 * abs(value) / most) if value else 0
+    return f"{'rises' if value > 0 else 'falls'}-{step}" if step else ""
 
 
 def _describe(changes: dict[str, object]) -> str:

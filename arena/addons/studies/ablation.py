@@ -157,6 +157,15 @@ TITLES: Final = {
 }
 """What each measure is, with its unit; shares are in per cent."""
 
+_NOUNS: Final = {
+    "city": ("City's share of the games", "percentage points"),
+    "draws": ("the share of draws", "percentage points"),
+    "tiebreaks": ("the share of tie-breaks", "percentage points"),
+    "seat_0": ("the score of seat 0", "percentage points"),
+    "margin": ("the winner's lead", "points"),
+    "plies": ("the length of a game", "plies"),
+}
+
 
 class VariantResult(NamedTuple):
     """What the games under some rules came to.
@@ -312,6 +321,17 @@ class Effects(NamedTuple):
 
     clearest: Clearest | None
     unclear: Sequence[tuple[str, Sequence[str], bool]]
+    said: str
+    """The clearest effect in words."""
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence on all effects."""
+        if not self.clearest:
+            return "No effect can be estimated from these games."
+        if self.clearest.sure:
+            return f"The clearest effect: {self.said}."
+        return f"No effect is surely more than luck; the clearest seen: {self.said}."
 
     def sentences(self) -> Iterator[str]:
         """Yield the sentences, the most important one first."""
@@ -341,6 +361,7 @@ def find_effects(ablation: Ablation) -> Effects:
     """
     differences: list[Shown] = []
     unclear: dict[str, list[str]] = {}
+    said: dict[str, str] = {}
     judged: Counter[str] = Counter()
     for number, measure in enumerate(MEASURES):
         if measure.name == SPREAD:
@@ -350,10 +371,19 @@ def find_effects(ablation: Ablation) -> Effects:
             name = ablation.variants[place].name
             change = shown(ablation.variants[place].differences[number], measure)
             differences.append(Shown(f"{title}, under {name}", change, places=places))
+            said[differences[-1].name] = f"under {name} {_say(measure, change.value, places)}"
             judged[name] += 1
             if is_significant is False:
                 unclear.setdefault(name, []).append(title.partition(",")[0])
+    clearest = pick_clearest(differences)
     return Effects(
-        pick_clearest(differences),
+        clearest,
         [(name, names, len(names) == judged[name]) for name, names in unclear.items()],
+        said[clearest.best.name] if clearest else "",
     )
+
+
+def _say(measure: Measure, change: float, places: int) -> str:
+    """Return by how much a measure rises or falls, in words."""
+    noun, unit = _NOUNS[measure.name]
+    return f"{noun} {'falls' if change < 0 else 'rises'} by {abs(change):.{places}f} {unit}"

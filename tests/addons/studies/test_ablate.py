@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +12,21 @@ from pathlib import Path
 import pytest
 
 from arena.addons.studies.ablate_rules import ablate, make_ablation_report
-from arena.addons.studies.ablation import FILE, MEASURES, Ablation, VariantResult, format_table
+from arena.addons.studies.ablation import (
+    FILE,
+    MEASURES,
+    Ablation,
+    VariantResult,
+    find_effects,
+    format_table,
+)
 from arena.differences.difference_columns import ABLATION
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
+from arena.reports.blocks import to_markdown
+from arena.reports.html import write_rows
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
@@ -257,6 +266,37 @@ def test_variants_that_begin_alike_are_told_apart_in_the_table_and_in_charts() -
         rows = chart.spec["data"]["values"]
         assert len({row["name"] for row in rows}) == len(rows) == 4
         assert max(len(row["name"]) for row in rows) <= 26
+
+
+def test_the_matrix_has_every_change_shaded_and_the_significant_ones_bold() -> None:
+    """A column has its own scale, up to the farthest end of an interval, and what is 0 has none."""
+    nothing = [Estimate(0.0, -0.1, 0.1, 0.05)] * len(MEASURES)
+    values = [replace_at(nothing, "city", Estimate(0.15, 0.1, 0.2, 0.02))] * 3
+    changes = [
+        replace_at(nothing, "city", Estimate(0.3, 0.2, 0.4, 0.05)),
+        replace_at(nothing, "city", Estimate(-0.1, -0.3, 0.1, 0.1)),
+    ]
+    changes[1] = replace_at(changes[1], "plies", Estimate(-2.0, -2.0, -2.0, 0.001))
+    rows = zip(
+        ["base", "a", "b/<c>"], values, [[Estimate()] * len(MEASURES), *changes], strict=True
+    )
+    made = [VariantResult(name, STANDARD, True, 4, 0, {}, *both) for name, *both in rows]
+    report = make_ablation_report(Ablation(made, 2, ("greedy", "uniform")), CUP_BOTS)
+    section, (table, *_) = report.sections[0], report.tables()
+    assert section.title == "2 of 4 changes are significant"
+    heads = ["Rules changed", "City wins, base 15.0\N{NO-BREAK SPACE}%", "Plies, base 0.0"]
+    assert [column.title for column in table.columns] == heads
+    assert table.rows == [["a", 30.0, 0.0], ["b/<c>", -10.0, -2.0]]
+    marks = {place: mark for place, mark in table.marks.items() if mark}
+    assert marks == {(0, 1): "rises-3 sure", (1, 1): "falls-1", (1, 2): "falls-4 sure"}
+    assert '<td class="rises-3 sure" data-v="30.0">+30.0' in write_rows(table)
+    assert "| **+30.0** | +0.0 |" in to_markdown(report)
+    assert report.summary == [find_effects(Ablation(made, 2, None)).sentence]
+
+
+def replace_at(estimates: Sequence[Estimate], measure: str, other: Estimate) -> list[Estimate]:
+    """Return the estimates with that of a measure replaced."""
+    return [other if m.name == measure else one for m, one in zip(MEASURES, estimates, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,11 @@ from arena.addons.league.league_tables import (
 from arena.errors import InputError
 from arena.statistics.counts import RESULTS
 from arena.store.database import SqliteFile
+from arena.store.folder import LEAGUE
 from arena.tournament.schedule import Meeting
 from arena.tournament.versions import maker_of, version_here
 
-NAME: Final = "league.sqlite"
+NAME: Final = LEAGUE
 FORMAT: Final = 2
 """The format of league.sqlite, which changes with its tables and with the deals of a seed."""
 

@@ -80,8 +80,10 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     """Return the report of an ablation; it links to those in the folders of the variants."""
     changes = tournament.rules.changes()
     base = f"the config's rules, {_describe(changes)}" if changes else "the published rules"
+    sentence, *more = find_effects(ablation).sentences()
     summary = [
-        " ".join(find_effects(ablation).sentences()),
+        sentence,
+        *filter(None, [" ".join(more)]),
         f"{tournament.games:,} games of {tournament.name} under each variant; the base is {base}.",
         "Bots, seed and, where the rules allow it, deals are the same. A change is the variant "
         "less the base, with its 95 % interval by pairs of games.",

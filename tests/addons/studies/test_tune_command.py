@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.tune_parameters import FILE
+from arena.store.folder import TUNING
 from arena.addons.studies.tuned import TABLES
 from arena.store.folder import REPORTS
 from tests import ROOT, markdown
@@ -42,7 +42,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     assert document["kept"] == 0
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
-    assert names == {"rounds", "proof", FILE, *TABLES, *REPORTS}
+    assert names == {"rounds", "proof", TUNING, *TABLES, *REPORTS}
 
 
 STRANGER = str(FOLDER / "tuned.py")

@@ -46,6 +46,13 @@ SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratin
 """
 
 
+def _turn(endings: Sequence[int]) -> list[int]:
+    """Return games by win type and result from the opponent's side."""
+    return [
+        endings[place - place % RESULTS + _TURNED[place % RESULTS]] for place in range(len(endings))
+    ]
+
+
 def _read_rating(row: Sequence[Any]) -> RatingRow:
     return RatingRow(*row[1:])._replace(played=bool(row[-1]))
 
@@ -242,13 +249,28 @@ class Ledger(SqliteFile):
                 row = first, tuple(counts), tuple(endings), scores
                 found.append(Result(number, opponent, *row))
             else:
-                turned = [
-                    endings[place - place % RESULTS + _TURNED[place % RESULTS]]
-                    for place in range(len(endings))
-                ]
+                turned = _turn(endings)
                 row = first, tuple(counts[::-1]), tuple(turned), scores.translate(_OTHERS)
                 found.append(Result(number, bot, *row))
         return found
+
+    def endings(self) -> dict[int, list[int]]:
+        """Return the games of each version by win type and result, in the order of `Result`."""
+        found: dict[int, list[int]] = {}
+        for bot, opponent, text in self.rows("SELECT bot, opponent, endings FROM results"):
+            games = json.loads(text)
+            for version, of_one in (bot, games), (opponent, _turn(games)):
+                so_far = found.setdefault(version, [0] * len(of_one))
+                found[version] = [a + b for a, b in zip(so_far, of_one, strict=True)]
+        return found
+
+    def courses(self, first: int) -> list[tuple[str, int, int, float]]:
+        """Return name, number of the version, round and Elo of each rating from a round on."""
+        query = (
+            "SELECT name, number, round, elo FROM ratings JOIN versions ON id = version "
+            "WHERE round >= ? ORDER BY name, round, number"
+        )
+        return [(*row,) for row in self.rows(query, first)]
 
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
         """Return the ratings of a version by round."""

@@ -18,7 +18,7 @@ from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.runs.run import Interrupted
-from arena.store.folder import REPORTS
+from arena.store.folder import REPORTS, TUNING
 from arena.store.reader import read_run
 from arena.tournament.tournament import Tournament
 from engine import STANDARD

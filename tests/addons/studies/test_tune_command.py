@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.store.folder import TUNING
 from arena.addons.studies.tuned import TABLES
-from arena.store.folder import REPORTS
+from arena.store.folder import REPORTS, TUNING
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena

@@ -259,6 +259,16 @@ def to_paragraph(text: str) -> str:
     return f"{line[: found.end() - 1]}\\{line[found.end() - 1 :]}" if found else line
 
 
+def read_sentence(markdown: str) -> str:
+    r"""Return the first paragraph of a report that `to_markdown` has written, as plain text.
+
+    >>> read_sentence(f"<!-- x -->\n# Bots\n\n{to_paragraph('a_b <c> is first.')}\n\nMore.\n")
+    'a_b <c> is first.'
+    """
+    _, _, rest = markdown.partition("\n\n")
+    return re.sub(r"\\(.)", r"\1", rest.partition("\n")[0].replace(_NOTHING, ""))
+
+
 def _lines(block: Block) -> Iterator[str]:
     """Yield the lines of a block and an empty line; nothing for a chart."""
     if isinstance(block, Text):

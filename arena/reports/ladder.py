@@ -46,6 +46,21 @@ class Part(NamedTuple):
     width: float
 
 
+class Lately(NamedTuple):
+    """What the row of a bot in a league has besides.
+
+    It rose by `moved` ranks, None for a bot that is new. `city` is the share of its games that it
+    won by City, `at` the day of its last submission. `lines` are its ratings by round, a line for
+    each version: points in percent of the width and of the height; the last one is at `end`.
+    """
+
+    moved: int | None
+    city: float
+    at: str
+    lines: Sequence[str] = ()
+    end: tuple[float, float] | None = None
+
+
 class Rung(NamedTuple):
     """A row of the ladder; places are in percent of the width of the ratings.
 
@@ -65,6 +80,7 @@ class Rung(NamedTuple):
     score: float
     ended: str
     verdict: str
+    lately: Lately | None = None
 
     @property
     def percent(self) -> str:
@@ -78,6 +94,7 @@ class Forfeiting(NamedTuple):
     bot: str
     said: str
     link: str
+    where: str = "Its first one"
 
 
 @dataclass(frozen=True)
@@ -85,7 +102,7 @@ class Ladder:
     """The rows of a first screen, the best bot first.
 
     `lines` are the places of round ratings, `step` Elo apart; `endings` are the kinds that occur.
-    `left` is the number of bots without a row.
+    `left` is the number of bots without a row. In a league ranks have moved `since` a round.
     """
 
     rungs: Sequence[Rung]
@@ -93,6 +110,7 @@ class Ladder:
     step: int
     endings: Sequence[str]
     left: int = 0
+    since: str = ""
 
     def legend(self) -> Iterator[tuple[str, str]]:
         """Yield the class and the name of each kind of ending."""
@@ -126,25 +144,34 @@ def make_ladder(
     `links` are the targets of their names, as many as there are.
     """
     rows = plain_rows(standings.head(MOST_RUNGS))
-    scale = Scale([end for row in rows for end in _ends(row)])
     nexts = {(row["bot"], row["opponent"]): row["verdict"] for row in plain_rows(verdicts)}
+    return lay_out(rows, nexts, links[: len(rows)], len(standings) - len(rows))
+
+
+def lay_out(
+    rows: Sequence[Mapping[str, Any]],
+    verdicts: Mapping[tuple[str, str], str],
+    links: Sequence[str | None],
+    left: int = 0,
+    since: str = "",
+) -> Ladder:
+    """Return the rows of some bots, from those of a table; `verdicts` are on neighbours.
+
+    A row of a league has `lately` as well.
+    """
+    scale = Scale([end for row in rows for end in _ends(row)])
     below = [*(row["bot"] for row in rows[1:]), None]
     rungs = [
-        _rung(row, scale, link or "", nexts.get((row["bot"], other)))
-        for row, link, other in zip_longest(rows, links[: len(rows)], below)
+        _rung(row, scale, link or "", verdicts.get((row["bot"], other or "")))
+        for row, link, other in zip_longest(rows, links, below)
     ]
     seen = [
         kind
         for kind, (_, won, lost) in ENDINGS.items()
         if any((row[won] or 0) + (row[lost] or 0) for row in rows)
     ]
-    return Ladder(
-        rungs,
-        [*map(scale.place, scale.round_values())],
-        scale.step,
-        seen,
-        len(standings) - len(rows),
-    )
+    lines = [scale.place(value) for value in scale.round_values()]
+    return Ladder(rungs, lines, scale.step, seen, left, since)
 
 
 def _ends(row: Mapping[str, Any]) -> Iterator[float]:
@@ -166,6 +193,7 @@ def _rung(row: Mapping[str, Any], scale: Scale, link: str, verdict: str | None) 
         row["score"],
         _describe(row),
         verdict or "",
+        row.get("lately"),
     )
 
 

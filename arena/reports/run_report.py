@@ -91,14 +91,14 @@ def make_report(
     sections, opening, headline = [*made.all()], None, list[str]()
     if files.counts.total and files.tables.comparison:
         compared = find_compared(files.tables.comparison, finished=not state)
-        headline = [*compared.sentences()]
-        more = _summary(tournament, files, state, headline)
-        opening = made.compare_opening(compared, [*more], state)
+        headline = [compared.statement, " ".join(compared.sentences())]
+        more = [*_summary(tournament, files, state, headline[1:])]
+        opening = made.compare_opening(compared, more, state)
     elif files.counts.total:
         found = headline_of(tournament, files.tables, files.counts, finished=not state)
-        headline = [*found.sentences()]
-        more = _summary(tournament, files, state, [*found.details()])
-        opening = made.opening(found, [*more], state)
+        headline = [found.sentence(), " ".join(found.details())]
+        more = [*_summary(tournament, files, state, headline[1:])]
+        opening = made.opening(found, more, state)
     summary = [*_summary(tournament, files, state, headline)]
     return with_glossary(Report(title, summary, sections, opening=opening, labels=made.labels))
 
@@ -116,12 +116,11 @@ def _name_run(tournament: Tournament) -> str:
 def _summary(
     tournament: Tournament, files: Files, state: str, headline: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the paragraphs of the summary, first that of the headline's sentences."""
+    """Yield the paragraphs of the summary, first those of the headline."""
     games = files.counts.total
     if state:
         yield f"{state.capitalize()}."
-    if headline:
-        yield " ".join(headline)
+    yield from filter(None, headline)
     if games and state and not files.tables.comparison:
         yield _OPEN
     if changed := describe_changes(tournament.rules):

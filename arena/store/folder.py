@@ -80,6 +80,9 @@ _RESULTS = (
     *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, AGREED, *REPORTS),
     *(*JUDGED_FILES, INDEX),
 )
+TUNING = "tune.json"
+LEAGUE = "league.sqlite"
+"""Files that mark the folder of a tuning and of a league; both hold runs."""
 _GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable
 _FRESH = "--fresh starts over"
 _EITHER = f"{_FRESH}, and --out FOLDER writes elsewhere"

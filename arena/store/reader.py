@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,9 +16,9 @@ from urllib.parse import quote
 
 from arena.errors import InputError, counted
 from arena.store import damage
-from arena.store.database import FORMAT, NAME
+from arena.store.database import FORMAT, NAME, is_foreign
 from arena.store.finished import Game
-from arena.store.folder import COMPARISON, DETAILS, MANIFEST, REPLACED, locate
+from arena.store.folder import DETAILS, MANIFEST, REPLACED
 from arena.store.manifest import MOST_BYTES, read_tournament
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture
@@ -251,23 +253,39 @@ def to_line(fixture: Fixture, game: Game) -> str:
     return game.record.to_json(**more)
 
 
-State: TypeAlias = Literal["under way", "not finished", "comparison", "finished"]
+State: TypeAlias = Literal["running", "damaged", "not finished", "finished"]
 
 _LOCKS: Final = Path("/proc/locks")  # only on Linux
 _RECENT = 60.0  # seconds since its last commit in which an unlocked run counts as running
 _MOST_STEPS = 100_000  # of SQLite's machine for one value: the file may be a stranger's
 
 
-def find_state(folder: Path) -> State:
+class Glimpse(NamedTuple):
+    """What is seen of a run without reading its games: its state, and if it is a comparison."""
+
+    state: State
+    is_comparison: bool = False
+
+
+def glimpse(folder: Path) -> Glimpse:
     """Return whether a run is running, was stopped, or has ended; nothing is locked or changed.
 
-    A run has ended if the folder's manifest, which is written last, equals the store's.
+    A run has ended if the folder's manifest, which is written last, equals the store's. One whose
+    store is something else than the database of a run is damaged.
     """
-    if is_under_way(folder):
-        return "under way"
-    if not _is_whole(folder):
-        return "not finished"
-    return "comparison" if locate(folder, COMPARISON).is_file() else "finished"
+    running = is_under_way(folder)
+    try:
+        stored = _read_stored(folder / NAME)
+        data = json.loads(stored) if stored else {}
+        is_comparison = (data.get("stop") or {}).get("kind") == "sprt"
+    except (sqlite3.Error, ValueError, RecursionError, AttributeError):
+        return Glimpse("running" if running else "damaged")
+    except OSError:
+        return Glimpse("not finished")
+    if running:
+        return Glimpse("running", is_comparison)
+    is_whole = stored != "" and _read_beginning(folder / MANIFEST) == stored.encode()
+    return Glimpse("finished" if is_whole else "not finished", is_comparison)
 
 
 def is_under_way(folder: Path) -> bool:
@@ -279,10 +297,10 @@ def is_under_way(folder: Path) -> bool:
         changed = (folder / f"{NAME}-wal").stat().st_mtime
     except OSError:
         return False
-    return _is_locked(folder) or time.time() - changed < _RECENT
+    return is_locked(folder) or time.time() - changed < _RECENT
 
 
-def _is_locked(folder: Path) -> bool:
+def is_locked(folder: Path) -> bool:
     """Return whether a process of this machine holds the lock of a folder."""
     try:
         status, lines = folder.stat(), _LOCKS.read_text().splitlines()
@@ -292,18 +310,25 @@ def _is_locked(folder: Path) -> bool:
     return any("FLOCK" in line and device in line.split() for line in lines)
 
 
-def _is_whole(folder: Path) -> bool:
-    """Return whether the manifest in a folder equals the one in its store."""
-    if not all((folder / name).is_file() for name in (MANIFEST, NAME)):
-        return False
+def _read_stored(store: Path) -> str:
+    """Return the manifest in a store, "" before it is written; raises OSError and sqlite3.Error."""
+    if not stat.S_ISREG(store.stat().st_mode) or not store.stat().st_size:
+        return ""
+    if is_foreign(store):
+        raise sqlite3.DatabaseError("not the store of a run")
+    with suppress(sqlite3.OperationalError), _glance(store) as database:
+        rows = database.execute("SELECT value FROM run WHERE key = 'manifest'").fetchmany(1)
+        return str(rows[0][0]) if rows else ""
+    return ""  # its tables are still in its log
+
+
+def _read_beginning(path: Path) -> bytes:
+    """Return the content of a file of limited size, nothing for one that cannot be read."""
     try:
-        with (folder / MANIFEST).open("rb") as file:
-            written = file.read(MOST_BYTES)
-        with _glance(folder / NAME) as database:
-            rows = database.execute("SELECT value FROM run WHERE key = 'manifest'").fetchmany(1)
-    except (OSError, sqlite3.Error):
-        return False
-    return bool(rows) and str(rows[0][0]).encode() == written
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES)
+    except OSError:
+        return b""
 
 
 def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:

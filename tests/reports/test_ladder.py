@@ -34,7 +34,7 @@ def ladder_of(report: Report) -> Ladder:
 def first_screen(report: Report) -> str:
     """Return the text of the first screen and of the contents, without what a sign hides."""
     page = to_html(report)
-    body = page[page.index('<div class="hero">') : page.index("<main")]
+    body = page[page.index('<section class="hero"') : page.index("<main")]
     shown = re.sub(r"<(title|details|style).*?</\1>", " ", body, flags=re.S)
     return unescape(re.sub(r"<[^>]*>", " ", shown))
 

@@ -7,24 +7,34 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import SUSPENDED, RatingRow, Result, Version
 from arena.addons.league.round import round_folder
 from arena.addons.league.shown import Standing, find_change
+from arena.entries.spec import parse
 from arena.errors import ArenaError, counted
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
 from arena.reports.games import Pick, Place, games_section
 from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.sprt import share_of
+from arena.store.folder import ANALYSIS
 from arena.store.reader import read_run
 from arena.store.store import Store
+from arena.tables.losses import DECISIONS, JudgedTables, find_worst, read_judged
+from arena.tables.summary import plain_rows
 from arena.tables.table_columns import Column
+from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_ROUNDS = 200  # rows in the table of ratings by round
 _MOST_GAMES = 4
+_MOST_COSTLY = 3  # decisions
+_MOST_LOOKED = 50  # rounds, for one that was judged
 _FEW = 10  # pairs; an opponent with fewer is not named
 _SURE = 3.0  # standard errors for the worst of some tens of opponents
 
@@ -86,15 +96,32 @@ def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
     standing = next((one for one in found if one.bot == name), None)
     results = league.ledger.results_of(last.id)
     met = _against(league, last, results, rows)
+    worst = min(_known(met), key=lambda one: one.beyond, default=None)
+    seen = _look(league, last, results, worst)
+    advice = [*_advise(league, last, rows, worst), *_name_nearest(league, last, seen.judged)]
     sections = [
-        Section("next", "What to do next", [Text([*_advise(league, last, rows, met)])]),
-        Section("versions", "Versions", [*_versions(league, versions, rows)]),
-        Section("profile", f"Profile of version {last.number}", [*_profile(results, met)]),
-        Section("faults", "Faults", [*_faults(league, versions)]),
+        Section("next", "What to do next", [Text(advice), *_costliest(seen.costly)]),
+        Section("versions", _title_versions(versions), [*_versions(league, versions, rows)]),
+        Section("profile", f"How version {last.number} plays", [*_profile(results, met)]),
+        Section("faults", _title_faults(league, versions), [*_faults(league, versions)]),
     ]
-    if games := _games(league, last, results):
-        sections.append(games)
+    if seen.games:
+        sections.append(seen.games)
     return Report(name, [_summary(last, standing)], sections, home="../index.html")
+
+
+def _known(met: Sequence[Against]) -> Iterator[Against]:
+    """Yield the results of enough pairs that are below what the Elo says."""
+    return (one for one in met if one.pairs >= _FEW and one.beyond < 0)
+
+
+def _title_versions(versions: Sequence[Version]) -> str:
+    return "One version" if len(versions) == 1 else f"{len(versions):,} versions"
+
+
+def _title_faults(league: League, versions: Sequence[Version]) -> str:
+    faults = sum(league.ledger.strikes(version.id)[0] for version in versions)
+    return counted(faults, "fault") if faults else "No fault"
 
 
 def _summary(last: Version, standing: Standing | None) -> str:
@@ -104,7 +131,7 @@ def _summary(last: Version, standing: Standing | None) -> str:
 
 
 def _advise(
-    league: League, last: Version, rows: dict[int, RatingRow], met: Sequence[Against]
+    league: League, last: Version, rows: dict[int, RatingRow], worst: Against | None
 ) -> Iterator[str]:
     """Yield advice for the owner, the most urgent first."""
     if last.state == SUSPENDED:
@@ -127,14 +154,43 @@ def _advise(
     if half > league.settings.target and last.is_active:
         yield (
             "Its rating is not sure yet: wait for more rounds before you conclude from it. A "
-            "change that matters is found sooner by `arena compare NEW OLD --against ...`."
+            "change that matters is found sooner by a comparison of both versions on your machine."
         )
-    surely = [one for one in met if one.pairs >= _FEW and abs(one.beyond) > _SURE]
-    if (worst := min(surely, key=lambda one: one.beyond, default=None)) and worst.beyond < 0:
+    if worst:
+        luck = "" if worst.beyond < -_SURE else ", which may be luck"
+        score, expected = f"{100 * worst.score:.0f} %", f"{100 * worst.expected:.0f} %"
         yield (
-            f"It does worst against {worst.opponent.title}, for its Elo: {worst.score:.0%} "
-            f"in {counted(worst.pairs, 'pair')}, and {worst.expected:.0%} was to be expected."
+            f"It does worst against {worst.opponent.title}, for its Elo: {score} in "
+            f"{counted(worst.pairs, 'pair')}, and {expected} was to be expected{luck}."
         )
+
+
+def _name_nearest(league: League, last: Version, judged: JudgedTables) -> Iterator[str]:
+    """Yield which bot is the nearest to a copy: by its program, and by what it chooses."""
+    others = [one for one in league.ledger.versions() if one.name != last.name]
+    target = find_target(last)
+    alike = [one for one in others if last.shape and one.shape == last.shape]
+    related = [one for one in others if target and find_target(one) == target]
+    if alike:
+        yield f"Its program is that of {_name(alike[0])}, but for comments."
+    elif related:
+        yield f"Its program is that of {_name(related[0])}, with other parameters."
+    table = judged.agreement
+    own = table[(table["bot"] == last.name) & (table["other"] != last.name)]
+    if len(own):
+        nearest = max(plain_rows(own), key=lambda row: row["share"])
+        shown = f"{100 * nearest['share']:.0f} % of {counted(nearest['positions'], 'position')}"
+        yield f"It chooses most often as {nearest['other']} does: in {shown}."
+
+
+def _name(version: Version) -> str:
+    return f"{version.title} of {version.owner}"
+
+
+def find_target(version: Version) -> str:
+    """Return the name of the arena's bot that a version is, "" for a file of its own."""
+    is_own = not version.spec or "/" in version.spec
+    return "" if is_own else parse(version.spec).target
 
 
 def _versions(
@@ -171,7 +227,8 @@ def _profile(results: Sequence[Result], met: Sequence[Against]) -> Iterator[Bloc
     for place, win_type in enumerate(WIN_TYPES):
         won, lost, drawn = totals[place * RESULTS : (place + 1) * RESULTS]
         both = won + drawn, lost + drawn  # the win type `draw` is that of all drawn games
-        rows.append((win_type, *both, *(number / games for number in both)))
+        if any(both):
+            rows.append((win_type, *both, *(number / games for number in both)))
     yield Table("profile", "How its games ended", _PROFILE, rows)
     cells = [
         (one.opponent.name, one.opponent.number, *one[1:], 100 * (one.score - one.expected))
@@ -210,30 +267,81 @@ def _faults(league: League, versions: Sequence[Version]) -> Iterator[Block]:
                 f"{told['kind']} at ply {told['ply']}. In the league's folder:"
             )
             yield Code(title, told["show"], folded=False)
-    if not any(league.ledger.strikes(version.id)[0] for version in versions):
-        yield Text(["None."])
 
 
-def _games(league: League, last: Version, results: Sequence[Result]) -> Section | None:
-    """Return games of the version from its last round; None without games."""
+class Seen(NamedTuple):
+    """What one round has of a bot: its games to look at, and its decisions if they were judged."""
+
+    games: Section | None = None
+    judged: JudgedTables = JudgedTables()
+    costly: pd.DataFrame | None = None
+
+
+def _look(league: League, last: Version, results: Sequence[Result], worst: Against | None) -> Seen:
+    """Return what one round has of a version: the last one that was judged.
+
+    Without such a one it is the last in which it met its worst opponent, or any.
+    """
     if not results:
-        return None
-    folder = round_folder(league.folder, results[-1].round)
+        return Seen()
+    rounds = [round_folder(league.folder, n) for n in sorted({one.round for one in results})]
+    judged = [folder for folder in rounds[-_MOST_LOOKED:] if (folder / ANALYSIS).is_file()]
+    worsts = [one.round for one in results if worst and one.opponent == worst.opponent.id]
+    folders = judged or [round_folder(league.folder, n) for n in worsts] or rounds
+    folder = folders[-1]
     try:
         tournament, store = read_run(folder)
     except ArenaError:  # the organiser may have deleted old rounds
-        return None
+        return Seen()
     with closing(store):
-        picks = [*_picks(tournament, store, last.name)][:_MOST_GAMES]
-        return games_section(tournament, store, picks)[0] if picks else None
+        tables = read_judged(folder, tournament, store)
+        of_bot = tables.decisions[tables.decisions["bot"] == last.name]
+        costly = find_worst(of_bot, _MOST_COSTLY) if len(of_bot) else None
+        picks = [*_pick_costly(tournament, costly)]
+        picks += [*_picks(tournament, store, last.name, worst)][:_MOST_GAMES]
+        games = games_section(tournament, store, picks)[0] if picks else None
+    return Seen(games, tables, costly)
 
 
-def _picks(tournament: Tournament, store: Store, name: str) -> Iterator[Pick]:
-    """Yield one game of each kind: lost and won, by City and by points."""
+_COSTLY: Final = (
+    *(one for one in DECISIONS.columns if one.name == "game"),
+    Column("ply", "Ply", "count", "How many actions the game had before the decision."),
+    *(one for one in DECISIONS.columns if one.name in ("action", "loss")),
+)
+
+
+def _costliest(costly: pd.DataFrame | None) -> Iterator[Block]:
+    """Yield the table of the decisions that cost a bot most, each with its replay."""
+    if costly is None or costly.empty:
+        return
+    rows = plain_rows(costly)
+    cells = [tuple(row[column.name] for column in _COSTLY) for row in rows]
+    caption = "Its costliest decisions, as arena analyse judged them"
+    yield Table("costliest", caption, _COSTLY, cells)
+
+
+def _pick_costly(tournament: Tournament, costly: pd.DataFrame | None) -> Iterator[Pick]:
+    """Yield the games with the decisions that cost most."""
+    for row in plain_rows(costly) if costly is not None else []:
+        two = row["bot"], row["opponent"]
+        is_first = two in tournament.pairings
+        number = tournament.pairings.index(Pairing(*(two if is_first else two[::-1])))
+        place = Place(number, row["pair"], row["seat"] if is_first else 1 - row["seat"])
+        yield Pick(
+            place, f"Ply {row['ply']} gave away {100 * row['loss']:.0f} % of the chance to win."
+        )
+
+
+def _picks(
+    tournament: Tournament, store: Store, name: str, worst: Against | None
+) -> Iterator[Pick]:
+    """Yield a loss against the worst opponent, and a game of each kind: lost, won, by what."""
     seen = set()
-    for number, pairing in enumerate(tournament.pairings):
-        if name not in pairing:
-            continue
+    numbers = [n for n, pairing in enumerate(tournament.pairings) if name in pairing]
+    if worst:
+        numbers.sort(key=lambda n: worst.opponent.name not in tournament.pairings[n])
+    for number in numbers:
+        pairing = tournament.pairings[number]
         for game in store.games_of(number):
             if game.fault or game.winner is None:
                 continue
@@ -243,4 +351,6 @@ def _picks(tournament: Tournament, store: Store, name: str) -> Iterator[Pick]:
                 seen.add(kind)
                 how = "by City" if game.win_type == "city" else f"by {game.win_type}"
                 what = "A win" if won else "A loss"
+                if not won and worst and worst.opponent.name in pairing:
+                    how += ", against its worst opponent"
                 yield Pick(Place(number, game.pair, game.seat), f"{what} {how}.")

@@ -28,10 +28,11 @@ from arena.addons.league.league_tables import (
 from arena.errors import InputError
 from arena.statistics.counts import RESULTS
 from arena.store.database import SqliteFile
+from arena.store.folder import LEAGUE
 from arena.tournament.schedule import Meeting
 from arena.tournament.versions import maker_of, version_here
 
-NAME: Final = "league.sqlite"
+NAME: Final = LEAGUE
 FORMAT: Final = 2
 """The format of league.sqlite, which changes with its tables and with the deals of a seed."""
 
@@ -43,6 +44,13 @@ _TURNED = (1, 0, 2)  # won, lost and drawn, from the opponent's side
 _RATINGS = """
 SELECT round, version, pairs, elo, low, high, shrunk, letters, played FROM ratings
 """
+
+
+def _turn(endings: Sequence[int]) -> list[int]:
+    """Return games by win type and result from the opponent's side."""
+    return [
+        endings[place - place % RESULTS + _TURNED[place % RESULTS]] for place in range(len(endings))
+    ]
 
 
 def _read_rating(row: Sequence[Any]) -> RatingRow:
@@ -241,13 +249,28 @@ class Ledger(SqliteFile):
                 row = first, tuple(counts), tuple(endings), scores
                 found.append(Result(number, opponent, *row))
             else:
-                turned = [
-                    endings[place - place % RESULTS + _TURNED[place % RESULTS]]
-                    for place in range(len(endings))
-                ]
+                turned = _turn(endings)
                 row = first, tuple(counts[::-1]), tuple(turned), scores.translate(_OTHERS)
                 found.append(Result(number, bot, *row))
         return found
+
+    def endings(self) -> dict[int, list[int]]:
+        """Return the games of each version by win type and result, in the order of `Result`."""
+        found: dict[int, list[int]] = {}
+        for bot, opponent, text in self.rows("SELECT bot, opponent, endings FROM results"):
+            games = json.loads(text)
+            for version, of_one in (bot, games), (opponent, _turn(games)):
+                so_far = found.setdefault(version, [0] * len(of_one))
+                found[version] = [a + b for a, b in zip(so_far, of_one, strict=True)]
+        return found
+
+    def courses(self, first: int) -> list[tuple[str, int, int, float]]:
+        """Return name, number of the version, round and Elo of each rating from a round on."""
+        query = (
+            "SELECT name, number, round, elo FROM ratings JOIN versions ON id = version "
+            "WHERE round >= ? ORDER BY name, round, number"
+        )
+        return [(*row,) for row in self.rows(query, first)]
 
     def rating_history(self, version: int) -> list[tuple[int, RatingRow]]:
         """Return the ratings of a version by round."""

@@ -144,7 +144,7 @@ def difference(base: Ints, changed: Ints, measure: Measure, contest: Contest | N
     return compare_ratios(*sums, measure.whole).scaled(1, measure.digits)
 
 
-FILE: Final = "ablation.csv"
+FILE: Final = ABLATION.file
 _NAME_WIDTH = 28
 TITLES: Final = {
     "city": "won by City, % of the games",

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -49,7 +49,7 @@ from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Playing, play_games, run
 from arena.statistics.distributions import Floats
 from arena.store.database import NAME
-from arena.store.folder import REPORTS, RunFolder, write_text
+from arena.store.folder import REPORTS, TUNING, RunFolder, write_text
 from arena.store.manifest import differences, obstacles, read_manifest
 from arena.store.reader import count_kept, read_run
 from arena.store.store import Store
@@ -59,9 +59,6 @@ from engine.errors import show
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FILE: Final = "tune.json"
-"""The file with the settings of a tuning, which marks its folder."""
 
 ROUNDS, PROOF = "rounds", "proof"
 
@@ -220,7 +217,7 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
                 clear(path)
             check_folder(path, tuning)
             text = json.dumps(tuning.manifest(), indent=2, ensure_ascii=False)
-            write_text(path / FILE, f"{text}\n")
+            write_text(path / TUNING, f"{text}\n")
             while hunt.play(executor, how.shown):
                 how.tell(hunt.describe())
             begun = hunt.read(path / PROOF)
@@ -346,15 +343,15 @@ def check_folder(path: Path, tuning: TuningPlan) -> None:
     """Raise InputError unless a folder is empty or holds this tuning."""
     try:
         names = {entry.name for entry in path.iterdir()} if path.exists() else set()
-        if FILE not in names:
+        if TUNING not in names:
             if names - {ROUNDS, PROOF}:  # --fresh leaves these, with their logs
                 raise InputError(f"{path}: holds other files and no tuning; choose a new folder")
             return
-        stored = read_manifest((path / FILE).read_bytes())
+        stored = read_manifest((path / TUNING).read_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except InputError as error:
-        raise InputError(f"{path / FILE}: {error}") from None
+        raise InputError(f"{path / TUNING}: {error}") from None
     wanted = tuning.manifest()
     differs = differences(stored.get("bots"), wanted["bots"], "bots")
     if differs := differs + obstacles(stored, wanted):
@@ -368,12 +365,12 @@ def clear(path: Path) -> None:
     """Remove an earlier tuning from a folder; raises InputError for a folder of something else."""
     from arena.addons.studies.tuned import TABLES
 
-    if not (path / FILE).is_file():
+    if not (path / TUNING).is_file():
         return
     for place in [*sorted((path / ROUNDS).glob("[0-9]*")), path / PROOF]:
         if (place / NAME).is_file():
             RunFolder(place).clear()
-    for name in (FILE, *TABLES, *REPORTS):
+    for name in (TUNING, *TABLES, *REPORTS):
         (path / name).unlink(missing_ok=True)
 
 

@@ -279,8 +279,14 @@ class _Handlers:
         game = self._watched(request)
         return JSONResponse(await run_in_threadpool(self.table.timeline_of_bots, game))
 
-    async def runs(self, _request: Request) -> Response:
-        return JSONResponse({"runs": await run_in_threadpool(self.table.shelf.listing)})
+    async def runs(self, request: Request) -> Response:
+        """Send all that was started, or one run alone."""
+        if "name" in request.query_params:
+            name = _text(request, "name")
+            found = [await run_in_threadpool(self.table.shelf.describe, name)]
+        else:
+            found = await run_in_threadpool(self.table.shelf.listing)
+        return JSONResponse({"runs": found})
 
     async def run(self, request: Request) -> Response:
         path = self.table.shelf.find(_text(request, "name"))
@@ -339,7 +345,7 @@ class _Handlers:
     async def alone(self, request: Request) -> Response:
         """Send a page with only a report, in a frame that cannot open another site in the tab."""
         name = request.path_params["name"]
-        self.table.shelf.find(name)
+        self.table.shelf.find_report(name)
         source = f"{self.root}/report/{quote(name)}"
         page = _ALONE.format(root=self.root, name=escape_html(name), source=source)
         return Response(page, media_type=_HTML)

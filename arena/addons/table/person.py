@@ -119,8 +119,7 @@ def _play(
     """
     from arena.addons.table.interrupted import find_own
     from arena.addons.table.player import Terminal
-    from arena.addons.table.session import Records, Session
-    from arena.addons.table.terminal_session import play_session
+    from arena.addons.table.session import Records, Session, play_session
     from arena.runs.rerun import find_opponent
 
     entry = find_opponent(me, spec, lane, rules)

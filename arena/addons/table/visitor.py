@@ -13,7 +13,7 @@ from msgspec import Meta, structs
 from starlette.requests import Request
 
 from arena.addons.table.interrupted import Interrupted, find_interrupted
-from arena.addons.table.looking_up import Shelf, to_timeline
+from arena.addons.table.looking_up import to_timeline
 from arena.addons.table.open_game import Hall
 from arena.addons.table.own_games import (
     PERSON,
@@ -28,6 +28,7 @@ from arena.addons.table.own_games import (
 from arena.addons.table.page_games import BotGame, PersonGame
 from arena.addons.table.second_look import judged_timeline, other_timeline, review_game
 from arena.addons.table.session import RecordedGame, Records, Session
+from arena.addons.table.shelf import Shelf
 from arena.entries.catalogue import ELO, catalogue
 from arena.entries.resolve import resolve
 from arena.errors import InputError, escape

@@ -165,7 +165,18 @@
       Arena.markAction(actions, this.ply);
       status.replaceChildren(...Arena.describeFrame(this.timeline, this.ply, this.names, this.perspective));
       this.transport.showPlace(frame);
+      this.uncover();
       if (this.page) this.writeFragment();
+    }
+
+    // The controls stay at the end of the window: the hand of who acts next must not lie under them.
+    uncover() {
+      const hand = this.parts.board.querySelector(".seat.acts .hand");
+      if (!hand) return;
+      const [place, controls] = [hand, this.transport.element].map((part) => part.getBoundingClientRect());
+      const isSeen = this.parts.board.querySelector(".felt").getBoundingClientRect().top < controls.top;
+      hand.style.scrollMarginBottom = `${controls.height}px`;
+      if (isSeen && place.bottom > controls.top && place.top < window.innerHeight) hand.scrollIntoView({ block: "nearest" });
     }
 
     showPanels(frame, options) {

@@ -6,12 +6,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from arena.addons.league import bot_page
 from arena.addons.league.bot_page import Against, bot_report
 from arena.addons.league.ledger import RatingRow, Result, Version
 from arena.addons.league.shown import Standing, describe_spread, find_change, format_standings
 from arena.reports.blocks import Report, Section, Table, Text
+from arena.tables.losses import JudgedTables
+from arena.tournament.schedule import Pairing
 from tests.addons.league.small import settings, version
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
@@ -104,11 +108,63 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
     wide, narrow = league(target=40), league(target=10)
     said = advice(bot_report(wide, "mine", []))
     assert said == (
-        "It does worst against strong 1, for its Elo: 0% in 20 pairs, and 24% was to be expected."
+        "It does worst against strong 1, for its Elo: 0 % in 20 pairs, and 24 % was to be expected."
     )
     assert advice(bot_report(narrow, "mine", [])).startswith("Its rating is not sure yet")
     wide.ledger.results = {2: RESULTS[:2]}
+    assert advice(bot_report(wide, "mine", [])).endswith(
+        "24 % was to be expected, which may be luck."
+    )
+    wide.ledger.results = {2: RESULTS[:1]}
     assert advice(bot_report(wide, "mine", [])) == ""
+
+
+def test_the_nearest_copy_is_named_by_its_program_and_by_what_it_chooses() -> None:
+    """Other versions of the bot are none; the same program comes before the same bot elsewhere."""
+    own = league(target=40)
+    mine, weak, strong = (one._replace(owner="Ann") for one in (NEW, WEAK, STRONG))
+
+    def nearest(**changes: Any) -> str:
+        made = mine._replace(**changes)
+        own.ledger.versions = lambda: [OLD._replace(**changes), made, weak, strong]
+        own.find = lambda _: [made]
+        own.ledger.results = {2: []}
+        return advice(bot_report(own, "mine", []))
+
+    assert nearest(shape="s", spec="sources/x.py") == ""
+    weak, strong = weak._replace(shape="s"), strong._replace(spec="greedy")
+    assert nearest(shape="s", spec="sources/x.py") == (
+        "Its program is that of weak 1 of Ann, but for comments."
+    )
+    assert nearest(spec="greedy(patience=3)") == (
+        "Its program is that of strong 1 of Ann, with other parameters."
+    )
+    table = pd.DataFrame(
+        [("mine", "mine", 9, 1.0), ("mine", "weak", 9, 0.25), ("mine", "strong", 9, 0.5)],
+        columns=["bot", "other", "positions", "share"],
+    )
+    judged = JudgedTables(agreement=table)
+    assert [*bot_page._name_nearest(own, mine._replace(spec="sources/x.py"), judged)] == [
+        "It chooses most often as strong does: in 50 % of 9 positions."
+    ]
+
+
+def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:
+    """At the place of the game, from whichever side it is named."""
+    columns = ["game", "bot", "opponent", "pair", "seat", "ply", "action", "loss"]
+    rows = [
+        ("mine/weak/3/1", "mine", "weak", 3, 1, 7, "T", 0.25),
+        ("strong/mine/4/0", "mine", "strong", 4, 1, 9, "5", 0.125),
+    ]
+    costly = pd.DataFrame(rows, columns=columns)
+    run: Any = SimpleNamespace(pairings=[Pairing("mine", "weak"), Pairing("strong", "mine")])
+    picks = [*bot_page._pick_costly(run, costly)]
+    assert [tuple(pick.place) for pick in picks] == [(0, 3, 1), (1, 4, 0)]
+    assert picks[0].reason == "Ply 7 gave away 25 % of the chance to win."
+    (table,) = bot_page._costliest(costly)
+    assert isinstance(table, Table)
+    assert [*table.rows] == [("mine/weak/3/1", 7, "T", 0.25), ("strong/mine/4/0", 9, "5", 0.125)]
+    assert not [*bot_page._costliest(None), *bot_page._pick_costly(run, None)]
 
 
 def test_the_tables_have_the_numbers_of_the_games() -> None:

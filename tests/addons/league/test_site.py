@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.league import submission
+from arena.addons.league import league_site, submission
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
-from arena.addons.league.shown import standings
+from arena.addons.league.shown import Standing, standings
 from tests.addons.league.small import NOON, a_league, accept, play
 from tests.addons.league.test_league import FAULTY
 
@@ -69,6 +69,67 @@ def test_the_first_page_has_the_news_and_the_standings(league: League) -> None:
     links = re.findall(r'href="\./bots/(\w+)\.html"', (site / "index.html").read_text())
     assert {*links} <= names
     assert "faulty" in links
+
+
+def test_the_first_page_begins_with_a_row_for_each_bot(league: League) -> None:
+    """Score, City and the day of the last submission; who is suspended comes before all."""
+    report = league_site._index(league, found := standings(league))
+    opening = report.opening
+    assert opening
+    assert report.sections[0].name == "standings"
+    assert opening.sentence == league_site.say_standings(found)
+    assert [(one.bot, one.link) for one in opening.forfeiting] == [("faulty", "./bots/faulty.html")]
+    rated = [one for one in found if one.rank]
+    assert [rung.bot for rung in opening.ladder.rungs] == [one.bot for one in rated]
+    newest = {version.name: version for version in league.ledger.versions()}
+    for rung, one in zip(opening.ladder.rungs, rated, strict=True):
+        results = league.ledger.results_of(newest[one.bot].id)
+        games = [sum(column) for column in zip(*(r.endings for r in results), strict=True)]
+        assert league.ledger.endings()[newest[one.bot].id] == games
+        assert rung.lately
+        assert rung.lately.city == games[0] / sum(games)
+        assert rung.score == (sum(games[0::3]) + sum(games[2::3]) / 2) / sum(games)
+        assert rung.lately.at == ("panel" if newest[one.bot].panel else "26 Nov")
+        assert len(rung.lately.lines) == 1
+        assert rung.lately.end
+        assert rung.lately.lines[-1].endswith("{},{}".format(*rung.lately.end))
+    page = (league.folder / "site" / "index.html").read_text()
+    assert page.index("faulty</b> is suspended") < page.index('class="rungs"') < page.index("<main")
+    assert json.loads((league.folder / "site" / "league.json").read_text())["sentence"] == (
+        opening.sentence
+    )
+
+
+def test_ranks_have_moved_since_yesterday_or_since_the_first_round(league: League) -> None:
+    """Among the bots that were rated then; a new version goes on where the old one stood."""
+    rated = [one for one in standings(league) if one.rank]
+    number, moved = league_site._moves(league, rated)
+    assert number == 1
+    before = league.ledger.elos_at(1)
+    names = {version.name: before.get(version.id) for version in league.ledger.versions("panel")}
+    old = sorted(names, key=lambda name: -(names[name] or 0))
+    assert moved.keys() == names.keys()
+    for new, name in enumerate(one.bot for one in rated if one.bot in moved):
+        assert moved[name] == old.index(name) - new
+
+
+def test_the_sentence_is_what_the_letters_say() -> None:
+    """Two bots that share a letter are not told apart; a letter may have a number."""
+
+    def said(*groups: str) -> str:
+        rows = [
+            Standing(n, f"b{n}", 1, "", 1.0, 0.0, 2.0, 1.0, 9, group, "active", "")
+            for n, group in enumerate(groups, 1)
+        ]
+        return league_site.say_standings(rows)
+
+    assert said("a", "b", "c") == "b1 is the strongest, told apart from both others."
+    assert said("a2", "a3") == "b1 is stronger than b2."
+    assert said("ab", "b") == "b1 and b2 are not told apart."
+    assert said("a", "a", "b") == (
+        "b1 is first, but not told apart from b2; the top two are told apart from b3."
+    )
+    assert said("a") == "1 bot, and no two of them are rated yet."
 
 
 def test_the_page_of_a_bot_says_what_to_do_next(league: League) -> None:

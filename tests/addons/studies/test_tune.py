@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from arena.addons.studies.search import make_space
-from arena.addons.studies.tune_parameters import FILE, PROOF, ROUNDS, read_scores, search_parameters
+from arena.addons.studies.tune_parameters import PROOF, ROUNDS, read_scores, search_parameters
 from arena.addons.studies.tuned import FAILED, TABLES, Tuned, TuningPlan, make_tuning
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
 from arena.runs.run import Interrupted
-from arena.store.folder import REPORTS
+from arena.store.folder import REPORTS, TUNING
 from arena.store.reader import read_run
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -56,7 +56,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Return the files of a search that are the same for the same search."""
-    names = [FILE, *TABLES, *REPORTS, *(f"{PROOF}/{name}" for name in ("games.csv", "report.md"))]
+    names = [TUNING, *TABLES, *REPORTS, *(f"{PROOF}/{name}" for name in ("games.csv", "report.md"))]
     return {name: (folder / name).read_bytes() for name in names}
 
 
@@ -212,11 +212,11 @@ def test_a_folder_of_something_else_stays_as_it_is(out: Path, tmp_path: Path) ->
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="holds other files and no tuning"):
         play(tmp_path, what)
-    (tmp_path / FILE).write_text("[1]")
+    (tmp_path / TUNING).write_text("[1]")
     with pytest.raises(InputError, match="not a JSON object"):
         play(tmp_path, what)
-    (tmp_path / FILE).write_text("{")
-    with pytest.raises(InputError, match=FILE):
+    (tmp_path / TUNING).write_text("{")
+    with pytest.raises(InputError, match=TUNING):
         play(tmp_path, what)
 
 
@@ -226,6 +226,6 @@ def test_a_round_of_another_search_is_refused(out: Path, tmp_path: Path) -> None
     shutil.copytree(out, folder)
     for parameters, message in ((("patience=5..9",), "changed"), (("patience=a,b",), "candidates")):
         other = tuning(WEAK, parameters)
-        (folder / FILE).write_text(json.dumps(other.manifest()))
+        (folder / TUNING).write_text(json.dumps(other.manifest()))
         with pytest.raises(InputError, match=message):
             play(folder, other)

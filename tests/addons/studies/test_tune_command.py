@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.tune_parameters import FILE
 from arena.addons.studies.tuned import TABLES
-from arena.store.folder import REPORTS
+from arena.store.folder import REPORTS, TUNING
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
@@ -42,7 +41,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     assert document["kept"] == 0
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
-    assert names == {"rounds", "proof", FILE, *TABLES, *REPORTS}
+    assert names == {"rounds", "proof", TUNING, *TABLES, *REPORTS}
 
 
 STRANGER = str(FOLDER / "tuned.py")

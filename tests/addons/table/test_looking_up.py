@@ -17,12 +17,12 @@ import pytest
 from arena.addons.league.league_site import write_site
 from arena.addons.table import looking_up, own_games
 from arena.addons.table.looking_up import (
-    Shelf,
     describe_progress,
     describe_run,
     list_games,
     show_game,
 )
+from arena.addons.table.shelf import Shelf
 from arena.entries import syntax
 from arena.entries.catalogue import catalogue
 from arena.store.reader import read_run
@@ -41,9 +41,80 @@ def test_the_runs_are_listed_and_nothing_that_is_none(client: Client) -> None:
     """Links, hidden folders, and a report that is a link are left out."""
     runs = {run["name"]: run for run in client.ask("api/runs")["runs"]}
     assert {*runs} == {"cup", "series/faults"}
-    assert runs["cup"]["report"]
+    assert runs["cup"]["report"] == "cup/report.html"
+    assert runs["cup"]["verdict"] == "greedy is stronger than uniform."
     assert not runs["series/faults"]["report"]
-    assert {run["state"] for run in runs.values()} == {"finished"}
+    assert {(run["kind"], run["state"]) for run in runs.values()} == {("run", "finished")}
+    assert client.ask(query("runs", name="cup"))["runs"] == [runs["cup"]]
+
+
+def _copy(run: Path, to: Path, *names: str) -> None:
+    to.mkdir(parents=True)
+    for name in names:
+        shutil.copyfile(run / name, to / name)
+
+
+def test_a_tuning_and_an_ablation_are_one_row_each_with_their_runs_inside(
+    tmp_path: Path, results: Path
+) -> None:
+    """A finished tuning's rounds have no files but their stores, and are no rows."""
+    whole = "run.sqlite", "manifest.json", "report.md", "report.html"
+    for number in (1, 2):
+        _copy(results / "cup", tmp_path / "tune" / "rounds" / f"{number:03}", "run.sqlite")
+    _copy(results / "cup", tmp_path / "tune" / "proof", *whole)
+    (tmp_path / "tune" / "tune.json").write_text("{}")
+    (tmp_path / "tune" / "linked").symlink_to(results / "cup")
+    for name in ("base", "set_bonus=0", "<i>"):
+        _copy(results / "cup", tmp_path / "rules" / name, *whole)
+
+    def rows() -> dict[str, tuple[object, ...]]:
+        found = Shelf(tmp_path).listing()
+        keys = "kind", "state", "verdict", "report", "runs", "inner"
+        return {one["name"]: tuple(one[key] for key in keys) for one in found}
+
+    tuning, variants = ["rounds/001", "rounds/002", "proof"], ["<i>", "base", "set_bonus=0"]
+    assert rows() == {
+        "tune": ("tuning", "not finished", "", "", tuning, 3),
+        "rules": ("ablation", "not finished", "", "", variants, 3),
+    }
+    for name in ("tune", "rules"):
+        (tmp_path / name / "report.md").write_text("<!-- x -->\n# T\n\nSo \\*it\\* is.\n\nMore.\n")
+        (tmp_path / name / "report.html").write_text(name)
+    assert rows() == {
+        "tune": ("tuning", "finished", "So *it* is.", "tune/report.html", tuning, 3),
+        "rules": ("ablation", "finished", "So *it* is.", "rules/report.html", variants, 3),
+    }
+    assert Shelf(tmp_path).report("tune/report.html") == b"tune"
+    (tmp_path / "tune" / "rounds" / "002" / "run.sqlite-wal").touch()
+    assert rows()["tune"][1:4] == ("running", "", "tune/report.html")
+    (tmp_path / "rules" / "base" / "run.sqlite").write_text("noise")
+    assert rows()["rules"][1] == "damaged"
+
+
+def test_a_report_is_shown_only_of_what_is_listed(tmp_path: Path, results: Path) -> None:
+    """No other page of a folder, and none that a link or a hidden name leads to."""
+    _copy(results / "cup", tmp_path / "cup", "run.sqlite", "report.html")
+    for place in ("cup/other.html", "cup/.hidden.html", "none/report.html", "none/site/x.html"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("private")
+    for folder in (tmp_path / "club" / "site" / "bots", tmp_path / "club" / "bots"):
+        folder.mkdir(parents=True)
+        (folder / "mine.html").write_text("of the league")
+    site = tmp_path / "club" / "site"
+    (site / "league.json").write_text("{}")
+    (site / "index.html").symlink_to(tmp_path / "none" / "report.html")
+    (site / "linked").symlink_to(tmp_path / "none")
+    shelf = Shelf(tmp_path)
+    assert shelf.report("club/site/bots/mine.html") == b"of the league"
+    assert shelf.report("cup/report.html").startswith(b"<!doctype html>")
+    for name in (
+        *("cup/other.html", "cup/.hidden.html", "cup", "none/report.html", "none/site/x.html"),
+        *("club/site/index.html", "club/site/league.json", "club/bots/mine.html", "report.html"),
+        *("club/site/linked/report.html", "club/site/../../none/report.html", "club/site/.html"),
+        *("club/site/bots/..\\x.html", "club/site/x\0.html", "", "/", "club/site/"),
+    ):
+        with pytest.raises(LookupError):
+            shelf.report(name)
 
 
 def test_runs_are_found_four_folders_deep(tmp_path: Path) -> None:
@@ -53,9 +124,9 @@ def test_runs_are_found_four_folders_deep(tmp_path: Path) -> None:
         run = tmp_path / name.lstrip("/")
         run.mkdir(parents=True)
         (run / "run.sqlite").touch()
-        os.utime(run / "run.sqlite", (number, number))
-    found = [run["name"] for run in Shelf(tmp_path).listing()]
-    assert found == [name.lstrip("/") for name in reversed(names[:4])]
+        os.utime(run / "run.sqlite", (9 - number, 9 - number))
+    found = [(run["name"], run["changed"]) for run in Shelf(tmp_path).listing()]
+    assert found == [(name.lstrip("/"), 9 - number) for number, name in enumerate(names[:4])]
     for number in range(600):
         (tmp_path / f"z{number}").mkdir()
         (tmp_path / f"z{number}" / "run.sqlite").touch()
@@ -77,7 +148,7 @@ def test_a_run_is_read_while_somebody_writes_and_left_as_it_is(
         return {name: (one.st_mtime_ns, one.st_size, one.st_ino) for name, one in facts.items()}
 
     before = look()
-    assert Shelf(tmp_path).listing()[0]["state"] == "under way"
+    assert Shelf(tmp_path).listing()[0]["state"] == "running"
     assert describe_run(run)["played"] == 60
     assert describe_progress(run)["played"] == 60
     assert list_games(run, 0, 0)["games"][0]["plies"] > 1
@@ -102,7 +173,7 @@ def test_no_name_leads_out_of_the_results(client: Client, results: Path, name: s
     for path in ("run", "run/events", "run/games", "run/game"):
         numbers = {"pairing": 0, "first": 0, "pair": 0, "seat": 0}
         assert client.ask(query(path, name=name, **numbers), status=404)
-    for address in (quote(name, safe=""), quote(name)):
+    for address in (quote(name, safe=""), quote(name), quote(f"{name}/report.html")):
         for place in ("report", "alone"):
             answer, _ = client.send("GET", f"{client.root}/{place}/{address}", client.headers)
             assert answer.status in (400, 404), address
@@ -110,7 +181,7 @@ def test_no_name_leads_out_of_the_results(client: Client, results: Path, name: s
 
 def test_a_report_that_is_a_link_is_not_followed(client: Client) -> None:
     """It may lead to any file of this machine."""
-    assert client.ask("report/series/faults", status=404)
+    assert client.ask("report/series/faults/report.html", status=404)
 
 
 def test_a_report_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
@@ -127,7 +198,7 @@ def test_a_report_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 def _find_no_report(shelf: Shelf) -> None:
     with pytest.raises(LookupError):
-        shelf.report("run")
+        shelf.report("run/report.html")
 
 
 def test_a_folder_whose_name_is_not_a_text_is_left_out(tmp_path: Path) -> None:
@@ -278,6 +349,7 @@ def test_a_league_is_listed_without_its_rounds_and_shown(tmp_path: Path) -> None
         write_site(league)
     for name, text in (("broken", "{"), ("pipe", "")):
         (tmp_path / name / "site").mkdir(parents=True)
+        (tmp_path / name / "league.sqlite").touch()
         (tmp_path / name / "site" / "league.json").write_text(text)
     (tmp_path / "pipe" / "site" / "league.json").unlink()
     os.mkfifo(tmp_path / "pipe" / "site" / "league.json")
@@ -286,9 +358,15 @@ def test_a_league_is_listed_without_its_rounds_and_shown(tmp_path: Path) -> None
     (tmp_path / "elsewhere").symlink_to(tmp_path / "club")
     with running(tmp_path) as client:
         runs = {run["name"]: run for run in client.ask("api/runs")["runs"]}
-        assert {*runs} == {"club", "broken"}
+        assert {name: run["state"] for name, run in runs.items()} == {
+            "club": "open",
+            "broken": "damaged",
+            "pipe": "open",
+        }
         listed = runs["club"]
-        assert (listed["name"], listed["state"], listed["report"]) == ("club", "league", False)
+        assert (listed["kind"], listed["runs"]) == ("league", ["rounds/000001"])
+        assert listed["report"] == "club/site/index.html"
+        assert b"All bots" in client.ask_bytes("report/club/site/bots/timing.html")
         shown = client.ask(query("league", name="club"))
         assert [row["bot"] for row in shown["standings"]] == ["timing", "greedy", "uniform"]
         assert len(shown["news"]) == 3

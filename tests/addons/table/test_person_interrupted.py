@@ -13,8 +13,7 @@ import pytest
 
 from arena.addons.table.interrupted import find_interrupted, find_own
 from arena.addons.table.player import Terminal
-from arena.addons.table.session import Changed, RecordedGame, Records, Session
-from arena.addons.table.terminal_session import play_session
+from arena.addons.table.session import Changed, RecordedGame, Records, Session, play_session
 from arena.errors import ArenaError
 from arena.tournament.schedule import Fixture
 from engine import Rules

@@ -18,8 +18,7 @@ import psutil
 import pytest
 
 from arena.addons.table.player import Terminal, help_lines
-from arena.addons.table.session import Records, Session
-from arena.addons.table.terminal_session import play_session
+from arena.addons.table.session import Records, Session, play_session
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.store.board import card_names

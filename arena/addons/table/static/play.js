@@ -104,7 +104,7 @@
       if (frame.turn !== null && frame.round !== before) told.push(`Round ${frame.round} of ${rules.rounds} begins.`);
       if (!texts.length) told.push(frame.turn === seat ? "You begin." : `${bot} begins.`);
       if (phase === "yours") told.push(this.describeTurn());
-      if (phase === "bot") told.push(`${bot} is thinking\u2026`);
+      if (phase === "bot") told.push(`${bot} is ${frame.turn === seat ? "getting ready" : "thinking"}\u2026`);
       if (phase === "left") told.push("You have left the game.");
       if (phase === "failed") told.push(`The game has failed: ${this.news.error}`);
       return told;

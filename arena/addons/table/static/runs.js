@@ -12,17 +12,58 @@
 
   async function showRuns(main) {
     const { runs } = await ask("api/runs");
-    main.append(make("h1", "", "Runs"));
-    if (!runs.length) {
-      main.append(make("p", "soft", "No run yet: `arena run` and `arena play --out` make one."));
-      return;
+    main.append(make("h1", "", summarise(runs)));
+    if (runs.length) main.append(make("ul", "things", "", ...runs.map(makeThing)));
+    else main.append(make("p", "soft", "", "Make one: ", make("code", "", "arena run quickstart"), "."));
+  }
+
+  // How many things there are, and how many of them are in which state.
+  function summarise(runs) {
+    if (!runs.length) return "Nothing has been run yet.";
+    const counts = ["running", "not finished", "damaged"].map((state) => [state, runs.filter((run) => run.state === state).length]);
+    const said = counts.filter(([, count]) => count).map(([state, count]) => `${count} ${count === 1 ? "is" : "are"} ${state}`);
+    const results = runs.length === 1 ? "One result" : `${runs.length} results`;
+    return said.length ? `${results}: ${said.join(", ")}.` : `${results}; nothing is running.`;
+  }
+
+  // One thing that was started: what it is called, what it has found, how it stands, and its report.
+  function makeThing(run) {
+    const name = run.kind === "league" || run.runs.length === 0
+      ? makeNamed(run.name, run.kind === "league" ? "league" : "run")
+      : make("span", "", "", makeName(run.name));
+    name.classList.add("thing-name");
+    const report = make("span", "thing-report");
+    if (run.report) {
+      const link = makeLink(run.kind === "league" ? "pages" : "report", "report", run.report);
+      link.setAttribute("aria-label", `${link.textContent} of ${run.name}`);
+      report.append(link);
     }
-    const rows = runs.map((run) => [
-      makeNamed(run.name, run.state === "league" ? "league" : "run"), run.state,
-      run.report ? makeLink("report", "report", run.name) : "",
-      new Date(1000 * run.changed).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
-    ]);
-    main.append(makeTable("Runs, the latest first", ["run", "state", "report", "changed"], rows));
+    const state = make("span", `state ${run.state.replace(" ", "-")}`, run.state);
+    return make("li", "thing", "", name, makeKind(run), make("p", "thing-verdict", run.verdict), state, report, makeTime(run.changed));
+  }
+
+  function makeKind(run) {
+    if (!run.inner) return make("span", "kind-of", run.kind);
+    const left = run.inner > run.runs.length ? `, the last ${run.runs.length} here` : "";
+    const summary = make("summary", "", `${run.kind} of ${run.inner} ${run.inner === 1 ? "run" : "runs"}${left}`);
+    summary.setAttribute("aria-label", `${summary.textContent}: ${run.name}`);
+    const links = run.runs.map((inner) => {
+      const link = makeLink("", "run", `${run.name}/${inner}`);
+      link.append(makeName(inner));
+      return make("li", "", "", link);
+    });
+    return make("details", "kind-of", "", summary, make("ul", "plain-list", "", ...links));
+  }
+
+  // When something was changed: the time today, else the day.
+  function makeTime(changed) {
+    const at = new Date(1000 * changed);
+    const [day, year] = [at.toDateString() === new Date().toDateString(), at.getFullYear() === new Date().getFullYear()];
+    const form = day ? { timeStyle: "short" } : { day: "numeric", month: "short", ...(year ? {} : { year: "numeric" }) };
+    const time = make("time", "thing-time", at.toLocaleString("en-GB", form));
+    time.dateTime = at.toISOString();
+    time.title = at.toLocaleString("en-GB", { dateStyle: "full", timeStyle: "short" });
+    return time;
   }
 
   function makeNamed(name, part) {
@@ -48,10 +89,10 @@
     }
 
     async start() {
-      const { runs } = await ask("api/runs");
-      const known = runs.find((run) => run.name === this.name);
-      if (known && known.report) this.links.append(makeLink("The report", "report", this.name));
-      if (known && known.state === "under way") {
+      const { runs: [known] } = await ask(`api/runs?${queryOf({ name: this.name })}`);
+      if (known.verdict) this.links.before(make("p", "said", known.verdict));
+      if (known.report) this.links.append(makeLink("The report", "report", known.report));
+      if (known.state === "running") {
         this.close = Table.listen(`api/run/events?${queryOf({ name: this.name })}`, (news) => this.hear(news));
       } else await this.load();
     }
@@ -72,7 +113,7 @@
         return;
       }
       const rate = news.rate === null ? "" : `, ${news.rate >= 10 ? news.rate.toFixed(0) : news.rate.toFixed(1)} games/s`;
-      this.show(news, `${rate}; under way`);
+      this.show(news, `${rate}; running`);
       this.faults.push(...news.faults);
       this.showFaults();
       for (const fault of news.faults.slice(-1)) Table.say(`${fault.bot}: ${fault.kind}, ${fault.message}`);
@@ -184,15 +225,16 @@
 
   // ---- A report: a page of its own, which can reach nothing of this one.
 
-  async function showReport(main, name) {
+  async function showReport(main, page) {
+    const name = page.replace(/\/(report|site\/index)\.html$/, "");
     const frame = make("iframe", "report");
     frame.setAttribute("sandbox", "allow-scripts");
     frame.title = `Report of ${name}`;
-    const path = name.split("/").map(encodeURIComponent).join("/");
+    const path = page.split("/").map(encodeURIComponent).join("/");
     frame.src = `report/${path}`;
     const alone = make("a", "", "Open it alone");
     Object.assign(alone, { href: `alone/${path}`, target: "_blank", rel: "noopener" });
-    main.append(make("h1", "", "Report of ", makeNamed(name, "run")), make("p", "", "", alone), frame);
+    main.append(make("h1", "", "Report of ", makeName(name)), make("p", "", "", alone), frame);
   }
 
   async function showRunGame(main, name, pairing, pair, seat) {

@@ -20,11 +20,11 @@
     for (const problem of home.problems) games.append(make("p", "warning", problem));
     if (home.interrupted.length) games.append(make("h2", "", "Interrupted games"), listInterrupted(home.interrupted));
     if (home.open.length) games.append(make("h2", "", "Games at this table"), listOpen(home.open));
-    games.append(make("h2", "", "Your record"), makeTallies(own.strengths), make("p", "about", UNCOUNTED), make("p", "", own.rating));
+    games.append(make("h2", "", "Your record"), ...makeTallies(own.strengths), make("p", "", own.rating));
     games.append(make("h2", "", "Your games"), listRecords(own.records));
-    const lead = make("p", "", "Choose how strong the bot is, and press Play. If you have never seen the game, read ",
-      makeLink("the rules", "rules"), " first, or open them beside the board.");
-    main.append(make("h1", "", "Play"), lead, make("div", "start", "", makeForm(home, own), games));
+    const lead = make("p", "", "If you have never seen the game, read ", makeLink("the rules", "rules"),
+      " first, or open them beside the board.");
+    main.append(make("h1", "", "Choose how strong the bot is, and play."), lead, make("div", "start", "", makeForm(home, own), games));
   }
 
   function makeForm(home, own) {
@@ -71,11 +71,15 @@
     return [make("label", "choice", "", input, make("span", "", text)), input];
   }
 
+  // The strengths that somebody has played, and only what has happened against them.
   function makeTallies(tallies) {
-    const rows = tallies.map(({ strength, won, drawn, lost, uncounted }) => [
-      `${strength.number} ${strength.words}`, won, drawn, lost, uncounted,
-    ]);
-    return makeTable("Your games against each strength", ["strength", "won", "drawn", "lost", "not counted"], rows);
+    const kinds = [["won", "won"], ["drawn", "drawn"], ["lost", "lost"], ["uncounted", "not counted"]];
+    const shown = kinds.filter(([key]) => tallies.some((tally) => tally[key]));
+    const played = tallies.filter((tally) => shown.some(([key]) => tally[key]));
+    if (!played.length) return [];
+    const rows = played.map((tally) => [`${tally.strength.number} ${tally.strength.words}`, ...shown.map(([key]) => tally[key])]);
+    const table = makeTable("Your games against each strength", ["strength", ...shown.map(([, head]) => head)], rows);
+    return tallies.some((tally) => tally.uncounted) ? [table, make("p", "about", UNCOUNTED)] : [table];
   }
 
   function listOpen(games) {
@@ -106,7 +110,7 @@
   }
 
   function listRecords(records) {
-    if (!records.length) return make("p", "soft", "None yet. Games played with `arena human` are here, too.");
+    if (!records.length) return make("p", "soft", "", "None yet. Games played with ", make("code", "", "arena human"), " are here, too.");
     const rows = records.map((game) => [
       makeLink(`${game.line}`, "record", game.line), makeName(game.players.join(" \u2013 ")),
       writeEnding(game), `${game.points[0]} : ${game.points[1]}`, game.plies,

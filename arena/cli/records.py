@@ -26,6 +26,7 @@ from arena.cli.options import (
     names_option,
     parse_json,
     say,
+    say_coloured,
     say_json,
     tolerate_any_terminal,
     venue_options,
@@ -42,7 +43,7 @@ from arena.cli.picking import (
     read_record,
 )
 from arena.cli.starting import find_venue
-from arena.errors import InputError
+from arena.errors import InputError, arena_command
 
 if TYPE_CHECKING:
     from arena.entries.lane import Lane
@@ -98,11 +99,12 @@ def show(
     by: str,
     names: Naming,
 ) -> None:
-    """Print a game ply by ply, or list the games of a run.
+    """Print the result of a run, or a game ply by ply.
 
-    RUN is the folder of a run. Choose a game of it by the labels of its bots, the pair and the
-    seat, or by its name GAME, as in greedy/uniform/3/1. If more than one game fits, they are
-    listed. FILE has one game record per line; - is standard input.
+    RUN is the folder of a run: without a game, its result so far is printed, as the first screen of
+    its report. Choose a game of it by the labels of its bots, the pair and the seat, or by its name
+    GAME, as in greedy/uniform/3/1. If more than one game fits, they are listed. FILE has one game
+    record per line; - is standard input.
 
     The last line names the decisive ply: the one at which the chance to win changed most. It need
     not be the reason why the game was won. The bot of --by estimates the chances.
@@ -110,14 +112,47 @@ def show(
     \b
     Example:
       arena play greedy uniform --pairs 10 --out results/show &&
+        arena show results/show &&
         arena show results/show greedy uniform --pair 3 --seat 1
     """
     tolerate_any_terminal()
     choice = bots, pair, seat
-    if is_run(target, line=line, chosen=bool(bots) or pair is not None or seat is not None):
-        _show_run(target, choice, names, by)
-        return
-    _show_record(target, line or 1, names, by)
+    chosen = bool(bots) or pair is not None or seat is not None
+    if not is_run(target, line=line, chosen=chosen):
+        _show_record(target, line or 1, names, by)
+    elif chosen:
+        _show_game(target, choice, names, by)
+    else:
+        _show_result(target)
+
+
+def _show_result(path: Path) -> None:
+    """Print the first screen of a run's report."""
+    from arena.cli.ulimit import check_memory
+
+    check_memory("report")
+    from arena.differences.profiles import make_files
+    from arena.reports.ladder import format_opening
+    from arena.reports.run_report import make_opening
+    from arena.runs.saving import measure_extent
+    from arena.store.folder import REPORT_HTML
+    from arena.store.reader import read_run
+
+    tournament, store = read_run(path)
+    with closing(store):
+        files = make_files(tournament, store)
+        if not files.counts.total:
+            raise InputError(f"{path}: no game has been played yet")
+        state = measure_extent(tournament, store).describe()
+        opening = make_opening(tournament, store, files, state)
+    for text, bar in format_opening(opening):
+        say_coloured(text, bar)
+    say("")
+    if opening.command:
+        say(f"{opening.task}: {opening.command}")
+    say(f"Games of a bot: {arena_command('show', [path, tournament.labels[0]])}")
+    if (path / REPORT_HTML).is_file():
+        say(f"The report: {path / REPORT_HTML}")
 
 
 def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
@@ -136,7 +171,7 @@ def _show_record(path: Path, line: int, names: Naming, by: str) -> None:
         raise InputError(f"{path}: {describe_place(line, error)}: {error}") from None
 
 
-def _show_run(
+def _show_game(
     path: Path, choice: tuple[Sequence[str], int | None, int | None], names: Naming, by: str
 ) -> None:
     """Print the chosen game of a run, or a list if several games fit the choice."""

@@ -9,12 +9,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
-from arena.errors import arena_command, counted
+from arena.errors import LABEL_WIDTH, arena_command, counted, cut, pad
 from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends, write_whole
 from arena.tables.headline import Headline
@@ -265,3 +266,85 @@ def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -
         return "", ""
     specs, lane = named
     return "Challenge the stronger one", arena_command("compare", ["./my_bot.py", *specs], lane)
+
+
+_WIDE = 80  # columns of a terminal
+_AXIS, _LEAD, _BAR = 13, 60, 20  # of an interval, of a lead, and of how games ended
+_LETTERS: Final = {kind: name[0].upper() for kind, (name, *_) in ENDINGS.items()}
+
+
+class TextLine(NamedTuple):
+    """A line of a first screen in a terminal; its last part is the `bar` of how games ended."""
+
+    text: str
+    bar: str = ""
+
+
+def format_opening(opening: Opening) -> Iterator[TextLine]:
+    """Yield the lines of a first screen in a terminal of 80 columns, without its task."""
+    yield TextLine(opening.extent)
+    yield from map(TextLine, wrap(opening.sentence, _WIDE, subsequent_indent="  "))
+    for one in opening.forfeiting:
+        yield from map(TextLine, wrap(f"! {one.bot} {one.said}", _WIDE, subsequent_indent="  "))
+    yield TextLine("")
+    if lead := opening.lead:
+        axis = _draw(_LEAD, lead.low, lead.high, lead.dot, lead.zero)
+        yield TextLine(f"{cut(lead.new)} {lead.text}, {lead.verdict}")
+        yield TextLine(f"  {axis}")
+        yield TextLine(f"  {_label(lead.ticks)}".rstrip())
+    if ladder := opening.ladder:
+        yield from _format_ladder(ladder)
+
+
+def _format_ladder(ladder: Ladder) -> Iterator[TextLine]:
+    head = f"{'rank':>4}  {'bot':<{LABEL_WIDTH}} {'elo':>5} {'95 %':^{_AXIS}} {'score':>6}"
+    yield TextLine(f"{head} {'City':>6}  how games ended")
+    for rung in ladder.rungs:
+        axis = (
+            _draw(_AXIS, rung.low, rung.high, rung.dot) if rung.elo else f"{'not rated':^{_AXIS}}"
+        )
+        label = pad(cut(rung.bot), LABEL_WIDTH)
+        city = sum(part.width for part in rung.parts if part.shape == "city-won") / 100
+        yield TextLine(
+            f"{rung.rank:>4}  {label} {rung.elo:>5} {axis} {rung.score:>6.1%} {city:>6.1%}  ",
+            "".join(_spell(part) for part in rung.parts),
+        )
+    if ladder.left:
+        yield TextLine(f"{ladder.left:,} more in standings.csv")
+    named = [f"{_LETTERS[kind]} {name}" for kind, name in ladder.legend()]
+    is_drawn = any(part.shape == "draw" for rung in ladder.rungs for part in rung.parts)
+    said = ", ".join([*named, *["= draw"] * is_drawn])
+    yield TextLine(f"{said}; small letters: lost; {100 // _BAR} % each")
+
+
+def _spell(part: Part) -> str:
+    """Return a part of a bar as letters."""
+    start, end = (round(place * _BAR / 100) for place in (part.start, part.start + part.width))
+    kind, _, side = part.shape.partition("-")
+    letter = _LETTERS.get(kind, "=")
+    return (letter.lower() if side == "lost" else letter) * (end - start)
+
+
+def _draw(width: int, low: float, high: float, dot: float, zero: float | None = None) -> str:
+    """Draw an interval with characters; places are in percent.
+
+    >>> _draw(11, 20, 60, 40, 0)
+    '| --o--    '
+    """
+    cells = [" "] * width
+    first, last, middle = (round(place * (width - 1) / 100) for place in (low, high, dot))
+    cells[first : last + 1] = "-" * (last + 1 - first)
+    if zero is not None:
+        cells[round(zero * (width - 1) / 100)] = "|"
+    cells[middle] = "o"
+    return "".join(cells)
+
+
+def _label(ticks: Sequence[tuple[float, str]]) -> str:
+    """Return the labels of an axis, each around its place, as many as there is room for."""
+    line = ""
+    for place, label in ticks:
+        start = max(0, round(place * (_LEAD - 1) / 100) - len(label) // 2)
+        if not line or start > len(line):
+            line = f"{line:<{start}}{label}"
+    return line

@@ -103,6 +103,15 @@ def make_report(
     return with_glossary(Report(title, summary, sections, opening=opening, labels=made.labels))
 
 
+def make_opening(tournament: Tournament, store: Store, files: Files, state: str) -> Opening:
+    """Return the first screen of a report, of a run that has a game."""
+    made = _Sections(tournament, store, files, None, JudgedTables())
+    if result := files.tables.comparison:
+        return made.compare_opening(find_compared(result, finished=not state), [], state)
+    found = headline_of(tournament, files.tables, files.counts, finished=not state)
+    return made.opening(found, [], state)
+
+
 def _name_run(tournament: Tournament) -> str:
     """Return a name that distinguishes a run from others of its config by its bots and its seed.
 

@@ -86,8 +86,9 @@ class Interrupted(KeyboardInterrupt):
     """Raised at Ctrl-C; `kept` of the run's `games` are in the store, which may be the most."""
 
     def __init__(self, kept: int, games: int, *, at_most: bool = False) -> None:
-        self.extent = count_of(kept, games, at_most=at_most)
-        super().__init__(f"{self.extent} are kept")
+        super().__init__(f"{count_of(kept, games, at_most=at_most)} are kept")
+        self.kept = kept
+        self.games = games
 
 
 @dataclass(frozen=True)

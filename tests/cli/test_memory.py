@@ -54,7 +54,7 @@ ALL = [
     ("ablate quickstart --rule set_bonus=0", 300),
     ("table", 100),
     ("sites", 100),
-    ("show run", 25),
+    ("show run", 100),
     ("export run", 25),
     ("view run greedy/uniform/0/0 --out page.html", 25),
     ("check greedy", 150),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 import sqlite3
@@ -93,9 +94,35 @@ def test_a_forfeit_is_shown_with_its_kind_and_evidence(folder: Path) -> None:
     assert lines[-2:] == ["printed:", "  hello"]
 
 
+def test_without_a_game_the_result_is_shown(folder: Path) -> None:
+    """The sentence of the report, who forfeits and why, a row for each bot, and what to do next."""
+    lines = show(folder)
+    head, sentence, *rest = lines
+    assert head == "cup · 4 bots · 96 games"
+    assert sentence in (folder / "results" / "cup" / "report.md").read_text()
+    assert {line.split(" forfeits ")[0] for line in rest if line[0:1] == "!"} == {
+        "! raises",
+        "! broken",
+    }
+    rows = {line[6:24].strip(): line for line in lines if line[:4].strip().isdecimal()}
+    assert rows.keys() == {"greedy", LABEL, "raises", "broken"}
+    for row in rows.values():
+        assert len(row) == 80
+    assert "not rated" in rows["broken"]
+    assert rows["broken"].endswith(" 0.0%   0.0%  " + 20 * "f")
+    with (folder / "results" / "cup" / "standings.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            assert row["rank"] == rows[row["bot"]][:4].strip()
+            assert f" {float(row['score']):.1%} " in rows[row["bot"]]
+            assert f" {int(row['city_wins']) / int(row['games']):.1%}  " in rows[row["bot"]]
+    assert max(map(len, lines[:-3])) == 80
+    assert "Games of a bot: arena show results/cup greedy" in lines
+    assert lines[-1] == "The report: results/cup/report.html"
+
+
 def test_without_one_game_the_games_are_listed(folder: Path) -> None:
     """The first twenty, each with its end, and the command that shows one of them."""
-    lines = show(folder)
+    lines = show(folder, "greedy")
     assert len(lines) == 22
     assert lines[0].startswith("greedy/a/b (c), d/0/0  ")
     assert lines[-2] == "..."
@@ -181,7 +208,8 @@ def test_a_run_is_only_read(folder: Path) -> None:
     before = {path: path.read_bytes() for path in place.rglob("*.*")}
     with sqlite3.connect(place / "run.sqlite", isolation_level=None) as database:
         database.execute("BEGIN IMMEDIATE")
-        assert len(show(folder)) == 22
+        assert show(folder)[0] == "cup · 4 bots · 96 games"
+        assert len(show(folder, "greedy")) == 22
         assert len(exported(folder)) == 96
     database.close()
     assert {path: path.read_bytes() for path in place.rglob("*.*")} == before

@@ -13,7 +13,7 @@ from arena.differences.comparison import find_compared
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, Ladder
+from arena.reports.ladder import ENDINGS, Ladder, format_opening
 from arena.reports.run_report import make_report, suggest_next
 from arena.tables.headline import headline_of, say_order
 from arena.tables.summary import plain_rows
@@ -56,6 +56,27 @@ def test_a_row_says_what_the_standings_say() -> None:
         starts = [*(part.start for part in rung.parts), 100.0]
         assert starts == pytest.approx(ends, abs=0.01)
         assert rung.low <= rung.dot <= rung.high
+
+
+def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
+    """Its dot and its bar are where those of the page are, by half a character at most."""
+    report, _ = report_of(TWELVE, make_store(TWELVE))
+    assert report.opening
+    lines = [*format_opening(report.opening)]
+    assert all(len(text + bar) <= 80 for text, bar in lines)
+    assert " ".join(text.strip() for text, _ in lines[1:3]).startswith(report.opening.sentence)
+    rows = [(text, bar) for text, bar in lines if bar]
+    for rung, (text, bar) in zip(ladder_of(report).rungs, rows, strict=True):
+        axis = text[31:44]
+        assert f"{rung.rank:>4}  {rung.bot:<18} {rung.elo:>5} " == text[:31]
+        assert axis.index("o") == pytest.approx(12 * rung.dot / 100, abs=0.5)
+        assert axis.strip("- o") == ""
+        assert len(axis.strip()) == pytest.approx(1 + 12 * (rung.high - rung.low) / 100, abs=1)
+        assert len(bar) == 20
+        for part in rung.parts:
+            kind, _, side = part.shape.partition("-")
+            letter = kind[0].upper() if side == "won" else kind[0]
+            assert bar.count(letter) == pytest.approx(part.width / 5, abs=1)
 
 
 def test_losses_come_in_the_opposite_order_of_wins() -> None:

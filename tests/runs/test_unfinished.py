@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,7 +70,7 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     assert "4 bots, every bot against every other one" in text
 
 
-@pytest.mark.parametrize("words", [("show",), ("export",)])
+@pytest.mark.parametrize("words", [("show", "--seat", "0"), ("export",)])
 def test_a_command_says_that_it_is_not_finished(cup: Path, words: tuple[str, ...]) -> None:
     """On standard error, beside what it prints; of a finished run it says nothing."""
     done = run_here(cup.parent, *words, "cup")
@@ -79,6 +80,8 @@ def test_a_command_says_that_it_is_not_finished(cup: Path, words: tuple[str, ...
     assert line.endswith(" of 2,400 games")
     assert run_here(cup.parent, "play", "uniform", "greedy", "--pairs", "1", "--out", "o").stdout
     assert run_here(cup.parent, *words, "o").stderr == ""
+    shown = run_here(cup.parent, "show", "cup")
+    assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
 
 
 def test_a_page_of_the_run_says_so_first(cup: Path) -> None:

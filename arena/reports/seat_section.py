@@ -50,6 +50,7 @@ PROGRESS_COLUMNS = (
 )
 _MANY = 400  # points: a chart with more is drawn as one picture
 _FEW = 12  # bots: with more, lines are not labelled directly
+_ELOS = ("elo", "low", "high")
 _APART = 0.05  # of the axis: labels closer than that would overlap
 
 
@@ -125,7 +126,7 @@ def _progress(
         {"bot": label, "pairs": pairs}
         | {
             name: None if value is None else round(value)
-            for name, value in zip(("elo", "low", "high"), of[label].cells, strict=True)
+            for name, value in zip(_ELOS, of[label].cells, strict=True)
         }
         for label in labels
         for pairs, of in progress.items()
@@ -154,9 +155,12 @@ def _progress_spec(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], las
     x = quantity("pairs", "pairs of every pairing", scale={"nice": False}, axis={"tickMinStep": 1})
     y = quantity("elo", "Elo", scale={"zero": False}, axis=ELO_AXIS)
     chosen = "datum.bot == chosen_bot"
+    known = [row[field] for row in rows for field in _ELOS if row[field] is not None]
+    room = (max(known) - min(known)) / 10
+    edges = ("low", "lower", min(known) - room), ("high", "upper", max(known) + room)
     ends = [  # an unbeaten bot has no upper end, and a winless one no lower
-        {"calculate": f"isValid(datum.{end}) ? datum.{end} : datum.elo", "as": name}
-        for end, name in (("low", "lower"), ("high", "upper"))
+        {"calculate": f"isValid(datum.{end}) ? datum.{end} : {edge:.0f}", "as": name}
+        for end, name, edge in edges
     ]
     shown = [
         *tips(("bot", "Bot")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -115,6 +116,7 @@ GENERATOR = "District Noir Arena"
 _BEGINNING = 4096  # bytes that contain the mark of a report
 """The mark near the beginning of every page of the arena."""
 
+_COMMAND = re.compile("`(arena [^`]+)`")
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 SCRIPTS: Final = tuple(
@@ -206,6 +208,15 @@ def to_data(value: Any) -> Markup:
     return Markup(text.translate(_ESCAPES))
 
 
+def write_commands(text: str) -> Markup:
+    """Return a text as HTML, in which a command of the arena between backticks is code.
+
+    >>> print(write_commands("`a` <b>: see `arena show RUN`."))
+    `a` &lt;b&gt;: see <code>arena show RUN</code>.
+    """
+    return Markup(_COMMAND.sub(r"<code>\1</code>", escape(text)))
+
+
 def _script(text: str) -> Markup:
     """Return a script that cannot end its element early."""
     return Markup(text.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
@@ -223,7 +234,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["data"] = to_data
+    environment.filters |= {"data": to_data, "coded": write_commands}
     return environment
 
 

@@ -154,7 +154,7 @@ def keep_page(_kept: Opener) -> Iterator[Callable[..., Any]]:
 
 
 def find_faults(page: Any, part: str | None = None) -> list[str]:
-    """Return what axe finds that is serious or critical, a line each, in the page or in a part.
+    """Return what axe finds that is serious or critical, or a landmark's second name, a line each.
 
     It sees the first of a table's rows with the same elements, classes, styles and names of
     attributes: its time grows with all that is shown.
@@ -171,7 +171,7 @@ def find_faults(page: Any, part: str | None = None) -> list[str]:
     return [
         f"{fault['id']}: {node['html'][:200]}"
         for fault in found
-        if fault["impact"] in ("serious", "critical")
+        if fault["impact"] in ("serious", "critical") or fault["id"] == "landmark-unique"
         for node in fault["nodes"]
     ]
 

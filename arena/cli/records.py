@@ -131,26 +131,16 @@ def _show_result(path: Path) -> None:
     from arena.cli.ulimit import check_memory
 
     check_memory("report")
-    from arena.differences.profiles import make_files
-    from arena.reports.ladder import format_opening
-    from arena.reports.run_report import make_opening
-    from arena.runs.saving import measure_extent
+    from arena.runs.saving import read_opening
     from arena.store.folder import REPORT_HTML
-    from arena.store.reader import read_run
 
-    tournament, store = read_run(path)
-    with closing(store):
-        files = make_files(tournament, store)
-        if not files.counts.total:
-            raise InputError(f"{path}: no game has been played yet")
-        state = measure_extent(tournament, store).describe()
-        opening = make_opening(tournament, store, files, state)
-    for text, bar in format_opening(opening):
+    opening, bot = read_opening(path)
+    for text, bar in opening.lines():
         say_coloured(text, bar)
     say("")
     if opening.command:
         say(f"{opening.task}: {opening.command}")
-    say(f"Games of a bot: {arena_command('show', [path, tournament.labels[0]])}")
+    say(f"Games of a bot: {arena_command('show', [path, bot])}")
     if (path / REPORT_HTML).is_file():
         say(f"The report: {path / REPORT_HTML}")
 

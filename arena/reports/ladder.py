@@ -136,6 +136,10 @@ class Opening:
     lead: Lead | None = None
     beside: str = ""
 
+    def lines(self) -> Iterator[TextLine]:
+        """Yield the lines of a first screen in a terminal of 80 columns, without its task."""
+        return _format(self)
+
 
 def make_ladder(
     standings: pd.DataFrame, verdicts: pd.DataFrame, links: Sequence[str | None]
@@ -280,8 +284,7 @@ class TextLine(NamedTuple):
     bar: str = ""
 
 
-def format_opening(opening: Opening) -> Iterator[TextLine]:
-    """Yield the lines of a first screen in a terminal of 80 columns, without its task."""
+def _format(opening: Opening) -> Iterator[TextLine]:
     yield TextLine(opening.extent)
     yield from map(TextLine, wrap(opening.sentence, _WIDE, subsequent_indent="  "))
     for one in opening.forfeiting:

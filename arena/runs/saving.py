@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.differences.profiles import Files
+    from arena.reports.ladder import Opening
 
 
 class RunProgress:
@@ -167,6 +168,23 @@ def measure_extent(
     is_fixed = not tournament.rounds and not tournament.stop
     total = tournament.games if is_fixed else 2 * progress.scheduled
     return Extent(store.count_games(), total, progress.ended)
+
+
+def read_opening(path: Path) -> tuple[Opening, str]:
+    """Return the first screen of a run's report, as far as it is played, and its first bot's label.
+
+    Raises InputError for a folder without a run or without a game.
+    """
+    from arena.differences.profiles import make_files
+    from arena.reports.run_report import make_opening
+
+    tournament, store = read_run(path)
+    with closing(store):
+        files = make_files(tournament, store)
+        if not files.counts.total:
+            raise InputError(f"{path}: no game has been played yet")
+        state = measure_extent(tournament, store).describe()
+        return make_opening(tournament, store, files, state), tournament.labels[0]
 
 
 def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame) -> None:

@@ -13,7 +13,7 @@ from arena.differences.comparison import find_compared
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.html import to_html
-from arena.reports.ladder import ENDINGS, Ladder, format_opening
+from arena.reports.ladder import ENDINGS, Ladder
 from arena.reports.run_report import make_report, suggest_next
 from arena.tables.headline import headline_of, say_order
 from arena.tables.summary import plain_rows
@@ -62,7 +62,7 @@ def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
     """Its dot and its bar are where those of the page are, by half a character at most."""
     report, _ = report_of(TWELVE, make_store(TWELVE))
     assert report.opening
-    lines = [*format_opening(report.opening)]
+    lines = [*report.opening.lines()]
     assert all(len(text + bar) <= 80 for text, bar in lines)
     assert " ".join(text.strip() for text, _ in lines[1:3]).startswith(report.opening.sentence)
     rows = [(text, bar) for text, bar in lines if bar]

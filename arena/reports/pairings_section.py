@@ -144,7 +144,7 @@ _TIPS = [
     *tips(("score", "Score"), form=".1%"),
     *tips(("interval", "95 % interval")),
     *tips(("games", "Games"), ("city", "City wins"), ("points", "Points wins"), form=","),
-    *tips(("elo", "Beyond Elo")),
+    *tips(("elo", "More than Elo says")),
 ]
 _CHANCES = {"bot": "bot", "opponent": "opponent", "likely": "chance", "verdict": "verdict"}
 _CHANCE_TIPS = [

@@ -81,7 +81,7 @@ GROUPS: Final[Mapping[Group, Mapping[str, str]]] = {
     },
     "cards": {
         "title": "What cards are worth",
-        "head": "Adds, percentage points",
+        "head": "Adds to wins, percentage points",
         "note": "How much more often a bot wins that takes one such card, over all its games: an "
         "adjusted correlation, and no cause.",
     },

@@ -368,7 +368,7 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
     known = {row["bot"] for row in rows}
     title = "adds to wins, percentage points"
     x = quantity("value", title, axis={"format": "+d", "tickMinStep": 1})
-    shown = [("value", "Adds, points"), ("low", "low"), ("high", "high")]
+    shown = [("value", "Adds to wins, points"), ("low", "low"), ("high", "high")]
     spec = chart(
         rows,
         height=22 * len(CARD_NAMES),
@@ -386,4 +386,4 @@ def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
         "adds about 0. This is an adjusted correlation and not what the card causes: arena worth "
         "RUN --intervene swaps cards and plays the games on."
     )
-    return Chart("card-worth", "What cards add", description, spec, "cards")
+    return Chart("card-worth", "What cards add to wins", description, spec, "cards")

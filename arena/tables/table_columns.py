@@ -151,11 +151,12 @@ HEAD_TO_HEAD: Final = list_columns("""
     tiebreak_wins | Tie-break | count
     forfeit_wins | Forfeit wins | count
     expected | By Elo | share | The score that the ratings of both bots say.
-    residual | Beyond Elo | points | The score less what the ratings say: a share in the file, and \
-        percentage points in a report.
+    residual | More than Elo says | points | The score less what the ratings say: a share in the \
+        file, and percentage points in a report.
     residual_z | | | The residual in standard errors, those of the luck of the pairs.
-    residual_q | q | chance | The p-value of what is beyond the Elo, corrected for the number of \
-        pairings (Benjamini and Hochberg 1995): below 0.05 the Elo does not explain this pairing.
+    residual_q | p-value, corrected | chance | The p-value of what is beyond the Elo, corrected \
+        for the number of pairings (Benjamini and Hochberg 1995): below 0.05 the Elo does \
+        not explain this pairing.
     """)
 WIN_TYPE_TABLE: Final = list_columns("""
     win_types.csv
@@ -235,12 +236,13 @@ CARDS: Final = list_columns(f"""
     sampled | Games sampled | count | Games of which won to adds come.
     won | Won | share | Games won by who took such a card, counted by cards.
     expected | Expected | share | The same, as the state before the take said.
-    more | More | points | Won less expected: how much more often than the state said. It goes \
-        with the card, and need not come from it.
+    more | More than expected | points | Won less expected: how much more often than the \
+        state said. It goes with the card, and need not come from it.
     more_low more_high
-    adds | Adds | points | What one such card adds to More, beside the other cards of its take: a \
-        correlation, adjusted, and no cause. `arena worth RUN --intervene` makes the experiment.
-    adds_low adds_high | Adds | points | {MEAN_END}
+    adds | Adds to wins | points | What one such card adds to won less expected, beside \
+        the other cards of its take: a correlation, adjusted, and no cause. arena worth RUN \
+        --intervene makes the experiment.
+    adds_low adds_high | Adds to wins | points | {MEAN_END}
     """)
 FAULTS: Final = list_columns("""
     faults.csv
@@ -348,7 +350,7 @@ LEAGUE: Final = list_columns("""
     elo_low | Elo | elo | The 95 % interval, which includes who was met.
     elo_high | Elo | elo
     group | Group | code | Bots with a common letter were not told apart.
-    shrunk | Shrunk | elo | The Elo drawn to the mean by how little is known.
+    shrunk | Elo, drawn to the mean | elo | The less is known of a bot, the nearer to the mean.
     pairs | Pairs | count | Deals that it has played, each twice.
     note | Note | text | What its owner has to know.
     state | | | Whether it is active, or suspended for its faults.

@@ -220,7 +220,10 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     report = make_ablation_report(found, what)
     assert (tmp_path / "out" / "report.html").read_text() == to_html(report)
     assert (tmp_path / "out" / "report.md").read_text() == to_markdown(report)
-    assert report.summary[0].startswith("None of 8 effects is surely more than luck. The clearest")
+    assert report.summary[0].startswith("No effect is surely more than luck; the clearest seen: ")
+    effects = table_of(report, "effects")
+    assert [row[0] for row in effects.rows] == ["set_bonus=0", "majority_values=1-1-1-1"]
+    assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in effects.links)
     links = table_of(report, "variants").links
     assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in links)
     city = table_of(report, "city").rows

@@ -117,6 +117,7 @@ def test_every_chart_is_valid_vega_lite(report: Report) -> None:
         *("ratings", "leads", "heat-map", "verdict-map"),
         *("win-types", "win-types-by-seat", "win-types-by-opponent"),
         *("points-by-source", "margins", "takes", "card-worth"),
+        *("city-winners", "city-chances"),
         *("seat-scores", "progress"),
     }
 

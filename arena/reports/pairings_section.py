@@ -162,7 +162,11 @@ def pairings_section(
     with the bot first that is ranked higher.
     """
     blocks = [*_scores(table, labels, findings), *_verdicts(verdicts, labels)]
-    return Section("pairings", "Against whom", blocks)
+    title = short = "Against whom"
+    if findings.tested:
+        misfits = f"{len(findings.misfits):,}" if findings.misfits else "None"
+        title = f"{misfits} of {counted(findings.tested, 'pairing')} surely not as the Elo says"
+    return Section("pairings", title, blocks, short)
 
 
 def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> Iterator[Block]:

@@ -203,7 +203,7 @@ class _Sections:
             *source_blocks(wins.wins_by_source, labels),
             *margin_blocks(self.margins, self.tournament.pairings, labels),
         ]
-        yield wins_section(blocks)
+        yield wins_section(blocks, tables.standings)
         yield from city_sections(tables.city_winners, wins.cities, labels)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
         yield takes_section(wins.takes, wins.cards, labels)
@@ -358,7 +358,8 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     if rated.is_typed:
         blocks = win_type_blocks(tables.win_types, tables.head_to_head, labels)
         by_seat = "" if rated.is_seated else "win-types-by-seat"
-        sections.append(wins_section(b for b in blocks if getattr(b, "name", by_seat) != by_seat))
+        kept = (block for block in blocks if getattr(block, "name", by_seat) != by_seat)
+        sections.append(wins_section(kept, tables.standings))
     sections.append(Section("games", "The games", [*_list_blocks(lists, rated)]))
     title = f"Ratings of {counted(len(labels), 'bot')}"
     return with_glossary(Report(title, summary, sections, labels=labels))

@@ -62,7 +62,11 @@ def seats_section(
 ) -> Section:
     """Return the section on the advantage of seat 0, and the ratings by pairs played."""
     blocks = [*_seats(seats, advantage, labels), *_progress(progress, labels[:MOST_BOTS])]
-    return Section("seats", "Seats and progress", blocks)
+    title = short = "Seats and progress"
+    if advantage:
+        luck = "which may be luck" if advantage.low <= 0.5 <= advantage.high else "more than luck"
+        title = f"Seat 0 scores {100 * advantage.share:.1f} %, {luck}"
+    return Section("seats", title, blocks, short)
 
 
 def _seats(
@@ -258,7 +262,13 @@ _WORTH = {
 
 def takes_section(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Section:
     """Return the section on when and what bots take, and how taken cards correlate with wins."""
-    return Section("takes", "Takes and cards", [*_blocks(takes, cards, labels)])
+    of_all = takes[takes["bot"].isna() & takes["round"].notna() & takes["action"].notna()]
+    by_action = of_all.groupby("action")["takes"].sum()
+    title = short = "Takes and cards"
+    if by_action.sum():
+        share, action = by_action.max() / by_action.sum(), by_action.idxmax()
+        title = f"{100 * share:.0f} % of takes are at action {action:.0f} of a round"
+    return Section("takes", title, [*_blocks(takes, cards, labels)], short)
 
 
 def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
 from arena.reports.charts import (
     ELO_AXIS,
@@ -41,6 +42,7 @@ _SHAPES = {"apart": "circle", "leans": "triangle-right", "open": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
 _ROOM = 18, 80  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
+_SHORT = "How surely"
 _NAMED = 6  # bots that are named; of more bots the ranks are given
 
 
@@ -51,8 +53,11 @@ def standings_section(
     timings: pd.DataFrame | None,
 ) -> Section:
     """Return the standings as a chart of intervals and a table, and the chart of leads."""
-    blocks = [*_blocks(standings, _of_neighbours(verdicts), findings, timings)]
-    return Section("standings", "How surely", blocks)
+    neighbours = _of_neighbours(verdicts)
+    blocks = [*_blocks(standings, neighbours, findings, timings)]
+    apart = int((neighbours["verdict"] == "apart").sum())
+    title = f"{apart or 'None'} of {counted(len(neighbours), 'neighbour')} told apart"
+    return Section("standings", title if len(neighbours) else _SHORT, blocks, _SHORT)
 
 
 def _blocks(

@@ -98,8 +98,8 @@ def win_type_blocks(
     yield Chart(
         "win-types",
         "Win types",
-        "The share of its games that each bot won (right) and lost (left), by win type. Draws are "
-        "what is missing.",
+        "The share of its games that each bot won (right, filled) and lost (left, pale), by win "
+        "type. Draws are what is missing.",
         _bars(overall, ["bot"], {"y": rows}, STEP * len(names)),
         "win_types",
     )
@@ -162,16 +162,20 @@ def _bars(
         axis={"labelExpr": "format(abs(datum.value), '.0%')"},
     )
     legend = {"orient": "top", "columns": 2}
+    seen = {_TITLES[name] for row in rows for name in _COUNTS if name in row}
+    scale = colours({name: of for name, of in WIN_COLOURS.items() if name in seen})
     return chart(
         rows,
         height=height,
         params=[choice("chosen_bot", "Bot", chosen)] if chosen else [],
         transform=[{"filter": "datum.bot == chosen_bot"}, *_BARS] if chosen else _BARS,
-        mark={"type": "bar", "stroke": "#ffffff", "strokeWidth": 0.5},
+        mark={"type": "bar", "strokeWidth": 0.75},
         encoding={
             **place,
             "x": x,
-            "color": nominal("type", title=None, scale=colours(WIN_COLOURS), legend=legend),
+            "color": nominal("type", title=None, scale=scale, legend=legend),
+            "stroke": nominal("type", scale=scale, legend=None),
+            "fillOpacity": {"condition": {"test": "datum.share < 0", "value": 0.2}, "value": 1},
             "order": quantity("order", None),
             "tooltip": [
                 *tips(*((key, key.capitalize()) for key in keys)),
@@ -297,9 +301,12 @@ def _count_margins(
     return counts
 
 
-def wins_section(blocks: Iterable[Block]) -> Section:
+def wins_section(blocks: Iterable[Block], standings: pd.DataFrame) -> Section:
     """Return the section about how games are won."""
-    return Section("wins", "How games are won", [*blocks])
+    games = max(1, standings["games"].sum() / 2)
+    city, points = (100 * standings[f"{name}_wins"].sum() / games for name in ("city", "points"))
+    title = f"{city:.1f} % of games were won by City, {points:.1f} % on points"
+    return Section("wins", title, [*blocks], "How games are won")
 
 
 _FEW = 12  # bots: with more, the chart has the thirds of the field

@@ -96,7 +96,7 @@ def write_gallery(source: Path, *, play: bool) -> None:
     """Write the gallery's page into the folder of all pages, and its exhibits if asked to play."""
     page, live = source / "gallery" / "index.md", source / "extra" / "gallery"
     for folder in (page.parent, live):
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
     page.write_text(gallery_page(live=play), encoding="utf-8")
     if play:
         make_exhibits(live)

@@ -51,8 +51,12 @@ def build_site(folder: Path, *, gallery: bool, url: str = "", root: Path = ROOT)
 
 
 def write_source(root: Path, source: Path) -> None:
-    """Write all pages but the gallery into a folder: those of docs/, and those of the code."""
+    """Write all pages but the gallery into a folder: those of docs/, and those of the code.
+
+    The examples go with the site, under the name that pages give them.
+    """
     stage_pages(root, source, {"docs/reference.md": list_made()})
+    shutil.copytree(source / "examples", source / "extra" / "docs" / "examples")
     made = source / "reference"
     made.mkdir()
     for room in MAKERS:

@@ -76,6 +76,7 @@ def try_docs(bin_folder: Path, folder: Path) -> None:
         place = Path(run([bin_folder / "arena", "docs", "--path", *words], folder).strip())
         assert place.is_relative_to(bin_folder.parent)
         assert place.is_file()
+        assert (place.parent / "docs" / "examples" / "plain.py").is_file()
 
 
 def try_without_pages(bin_folder: Path, folder: Path) -> None:

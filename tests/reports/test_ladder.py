@@ -79,6 +79,18 @@ def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
             assert bar.count(letter) == pytest.approx(part.width / 5, abs=1)
 
 
+def test_the_scores_of_two_bots_make_100() -> None:
+    """Also where both end in a half: 57.5 and 42.5 are 58 and 42."""
+    report, _ = report_of(TWELVE, make_store(TWELVE))
+    rung = ladder_of(report).rungs[0]
+    assert f'<span class="score">{rung.percent} %</span>' in to_html(report)
+    for score in (0.575, 0.005, 0.5, 0.5049, 0.495, 0.685, 1.0):
+        both = score, 1 - score
+        shown = [int(rung._replace(score=one).percent) for one in both]
+        assert sum(shown) == 100
+        assert [100 * one for one in both] == pytest.approx(shown, abs=0.5001)
+
+
 def test_losses_come_in_the_opposite_order_of_wins() -> None:
     """So what the wins of a bot end with stands beside the losses of that kind."""
     report, _ = report_of(TWELVE, make_store(TWELVE))

@@ -14,7 +14,7 @@ from arena.reports.ladder import Opening
 from arena.reports.lead import Bars, MarginLine, Mirrors
 from arena.statistics.wording import join_ends, signed, write_chance
 from arena.store.html_page import GENERATOR
-from arena.tables.short_names import Names, short_names
+from arena.tables.short_names import Names, names_on_page
 from arena.tables.table_columns import Column, Kind
 
 Cell: TypeAlias = "str | int | float | None"
@@ -152,7 +152,7 @@ class Report:
     @property
     def names(self) -> Names:
         """The short names of the bots."""
-        return short_names(self.labels)
+        return names_on_page(self.labels)
 
     @property
     def blocks(self) -> Iterator[Block]:

@@ -12,7 +12,7 @@ import numpy as np
 from arena.errors import name_some
 from arena.reports.blocks import Cell, Table
 from arena.store.folder import home_of
-from arena.tables.short_names import Names, short_names
+from arena.tables.short_names import Names, names_on_page
 from arena.tables.table_columns import Column, TableColumns
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ _SELDOM = {"draws", "forfeit_wins", "forfeits"}
 ALL = "all bots "
 """The name of all bots together in tables and choices; no label ends with a space."""
 
-_COUPLE = 34  # columns of a name that has the names of two bots
+_COUPLE = 34  # letters of a name that has the names of two bots
+_MOST = 260  # pixels; no name has so many
 
 MOST_ROWS = 1_000
 """The most rows of a table on the page, enough for 40 bots against each other."""
@@ -120,7 +121,7 @@ def _find_shown(texts: Iterable[str], names: Names) -> dict[str, str]:
     made = {text: " - ".join(map(names.of, text.split(" - "))) for text in texts}
     made |= {text: names.of(text) for text in made if text in names.short}
     made = {text: name for text, name in made.items() if name != text}
-    fitted = short_names(made.values(), _COUPLE)
+    fitted = names_on_page(made.values(), _COUPLE)
     return {text: fitted.of(name) for text, name in made.items()}
 
 
@@ -131,7 +132,7 @@ def _rename(part: Any, shown: Mapping[str, str]) -> Any:
         return part
     made = {key: of if key == "data" else _rename(of, shown) for key, of in part.items()}
     if isinstance(sort := part.get("sort"), list) and not shown.keys().isdisjoint(sort):
-        more = {"labelExpr": _NAMED.format("datum.value"), "labelLimit": 0}
+        more = {"labelExpr": _NAMED.format("datum.value"), "labelLimit": _MOST}
         made["axis"] = made.get("axis", {}) | more
     if part.get("input") == "select":
         made["labels"] = [shown.get(text, text) for text in part["options"]]

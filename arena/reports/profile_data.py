@@ -20,7 +20,7 @@ from arena.reports.seat_section import CARD_NAMES
 from arena.statistics.intervals import LEVEL
 from arena.statistics.wording import signed, write_ends
 from arena.tables.losses import JudgedTables
-from arena.tables.short_names import short_names
+from arena.tables.short_names import names_on_page
 from arena.tables.table_columns import WIN_TYPES
 
 DIGITS: Final = ascii_letters + digits + "-_"
@@ -187,7 +187,7 @@ def make_data(
     made, bots, none = _Data(profiles, files, judged), profiles.bots, Games()
     data = {
         "names": made.labels,
-        "short": [*map(short_names(made.labels).of, made.labels)],
+        "short": [*map(names_on_page(made.labels).of, made.labels)],
         "profiles": len(bots),
         "couples": len(profiles.beside) + 1,
         "groups": made.groups(),

@@ -6,18 +6,20 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count, takewhile
 from typing import NamedTuple, TypeAlias
 
 from arena.errors import columns, pad
 
 WIDTH = 28
-"""Columns of a name beside a chart, so that half of a telephone's screen is left to the chart."""
+"""Small letters of a name beside a chart; half of a telephone's screen is left to the chart."""
 
 _VARIANT = re.compile(r"([^()]+)\((\w+=.+)\)")
 _PIECE = re.compile(r"[^\W_]*$")  # of a word, at the end
 _NEXT = re.compile(r", ?(?=\w+=)")  # a comma in a value is followed by no name
 _LINE = 80
+_WIDE = "mwMW@%&\N{EM DASH}"
 _LEAST = 3  # characters of a common beginning or end that is left out
 _DOTS = "\N{HORIZONTAL ELLIPSIS}"
 
@@ -46,13 +48,15 @@ class Names(NamedTuple):
         return textwrap.wrap(self.note, _LINE, subsequent_indent="  ")
 
 
-def short_names(labels: Iterable[str], width: int | None = WIDTH) -> Names:
+def short_names(
+    labels: Iterable[str], width: int | None, measure: Callable[[str], int] = columns
+) -> Names:
     """Return names of at most `width` columns, which differ where the labels do.
 
     Whole labels are kept where they fit, and all of them without a width. Of the variants of a bot
     first the parameters that are equal in all are left out, then the names of the others; of other
     labels a common beginning or end; last of all, a piece in the middle. No name is the whole label
-    of another bot. Only numbers of bots may exceed the width.
+    of another bot. Only numbers of bots may exceed the width, which `measure` returns for a text.
 
     >>> names = short_names(["ismcts(depth=3,seed=7)", "ismcts(depth=3,seed=8)", "greedy"], 16)
     >>> names.short
@@ -62,15 +66,15 @@ def short_names(labels: Iterable[str], width: int | None = WIDTH) -> Names:
     """
     texts = sorted({*labels})
     whole = Names({text: text for text in texts})
-    if width is None or all(columns(text) <= width for text in texts):
+    if width is None or all(measure(text) <= width for text in texts):
         return whole
     short, notes = dict(whole.short), list[str]()
     for name, members in _families(texts).items():
-        if any(columns(text) > width for text in members):
-            made, note = _shorten_variants(name, members, width)
+        if any(measure(text) > width for text in members):
+            made, note = _shorten_variants(name, members, width, measure)
             short |= made
             notes.append(note)
-    plain = [text for text in texts if short[text] == text and columns(text) > width]
+    plain = [text for text in texts if short[text] == text and measure(text) > width]
     made, note = _leave_out_ends(plain)
     short |= made
     notes.append(note)
@@ -78,9 +82,24 @@ def short_names(labels: Iterable[str], width: int | None = WIDTH) -> Names:
     for text, name in short.items():
         if name != text and (name in short or times[name] > 1):
             short[text] = text
-    short |= _cut_apart(short, width)
+    short |= _cut_apart(short, width, measure)
     said = "; ".join(filter(None, notes))
     return Names(short, f"Names are short: {said}." if said else "")
+
+
+def names_on_page(labels: Iterable[str], width: int = WIDTH) -> Names:
+    """Return names as wide on a page as so many small letters, where capitals are wider.
+
+    >>> names_on_page(["w" * 30, "greedy"]).short
+    {'greedy': 'greedy', 'wwwwwwwwwwwwwwwwwwwwwwwwwwwwww': 'wwwwwww…wwwwww'}
+    """
+    return short_names(labels, width, _measure_letters)
+
+
+def _measure_letters(text: str) -> int:
+    """Return about how many small letters are as wide as a text in a proportional font."""
+    capitals, wide = sum(map(str.isupper, text)), sum(char in _WIDE for char in text)
+    return columns(text) + wide + (capitals + 1) // 2
 
 
 def _families(texts: Sequence[str]) -> dict[str, dict[str, Sequence[str]]]:
@@ -93,7 +112,7 @@ def _families(texts: Sequence[str]) -> dict[str, dict[str, Sequence[str]]]:
 
 
 def _shorten_variants(
-    name: str, members: Mapping[str, Sequence[str]], width: int
+    name: str, members: Mapping[str, Sequence[str]], width: int, measure: Callable[[str], int]
 ) -> tuple[dict[str, str], str]:
     """Return the names of a bot's variants without common parameters, and what is left out."""
     given = {label: parts for label, parts in members.items() if parts}
@@ -104,7 +123,7 @@ def _shorten_variants(
         for label, parts in given.items()
     }
     styles = [*_write_styles(name, own)]
-    fits = (all(columns(text) <= width for text in made.values()) for _, made in styles)
+    fits = (all(measure(text) <= width for text in made.values()) for _, made in styles)
     head, made = styles[next((number for number, fit in enumerate(fits) if fit), -1)]
     every = "every " if others and not head else ""
     said = f"{every}{name}({', '.join(head) or _DOTS})"
@@ -184,14 +203,17 @@ def _common_start(texts: Iterable[str]) -> str:
     return "".join(chars[0] for chars in alike)
 
 
-def _cut_apart(short: Mapping[str, str], width: int) -> dict[str, str]:
+def _cut_apart(
+    short: Mapping[str, str], width: int, measure: Callable[[str], int]
+) -> dict[str, str]:
     """Return new names for those that are too long: without a piece of the middle, or numbered."""
-    long = {label: text for label, text in short.items() if columns(text) > width}
+    long = {label: text for label, text in short.items() if measure(text) > width}
     taken = {*short, *(text for label, text in short.items() if label not in long)}
-    room = width - columns(_DOTS)
+    room = width - measure(_DOTS)
+    take = partial(_take, measure)
     for tail in sorted(range(room), key=lambda tail: abs(tail - room // 2)):
         made = {
-            label: f"{_take(text, room - tail)}{_DOTS}{_take(text[::-1], tail)[::-1]}"
+            label: f"{take(text, room - tail)}{_DOTS}{take(text[::-1], tail)[::-1]}"
             for label, text in long.items()
         }
         names = {*made.values()}
@@ -201,16 +223,16 @@ def _cut_apart(short: Mapping[str, str], width: int) -> dict[str, str]:
     made = {}
     for label, text in long.items():
         for number in numbers:
-            name = _take(f"{number}: {text}", max(room, len(f"{number}:"))) + _DOTS
+            name = take(f"{number}: {text}", max(room, len(f"{number}:"))) + _DOTS
             if name not in taken:
                 break
         made[label] = name
     return made
 
 
-def _take(text: str, width: int) -> str:
-    """Return the beginning of a text that is at most so many columns wide."""
+def _take(measure: Callable[[str], int], text: str, width: int) -> str:
+    """Return the beginning of a text that is at most so wide."""
     kept = text[:width]
-    while columns(kept) > width:
+    while measure(kept) > width:
         kept = kept[:-1]
     return kept

@@ -14,6 +14,7 @@ from arena.reports.blocks import Chart
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from arena.tables.losses import JudgedTables, make_agreement
+from arena.tables.short_names import names_on_page
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.conftest import Once
 from tests.reports.runs import HOSTILE, cup, make_store
@@ -63,7 +64,8 @@ def test_one_bot_and_two_are_shown_when_they_are_chosen(
     article, selects = holder.locator("article"), holder.locator("select")
     assert not article.is_visible()
     assert holder.locator(".unscripted").count() == 0
-    names = selects.first.locator("option").all_text_contents()[1:]
+    whole = {name: label for label, name in names_on_page(HOSTILE).short.items()}
+    names = [whole[name] for name in selects.first.locator("option").all_text_contents()[1:]]
     assert sorted(names) == sorted(HOSTILE)
     page.locator("#table-standings tbody th a").nth(1).click()
     article.wait_for(state="visible")

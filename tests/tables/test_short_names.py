@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from arena.errors import columns
-from arena.tables.short_names import WIDTH, short_names
+from arena.tables.short_names import names_on_page, short_names
 from tests.reports.runs import HOSTILE, VARIANTS
 
 KEYS = st.sampled_from(["depth", "exploration", "iterations", "a", "ab"])
@@ -93,7 +93,7 @@ def test_what_is_common_is_said_once(
 
 def test_what_differs_between_40_variants_stands_in_full() -> None:
     """Beside a chart each value of each of them can be read."""
-    names = short_names(VARIANTS, WIDTH)
+    names = names_on_page(VARIANTS)
     assert names.of(VARIANTS[0]) == "ismcts(e=0.15, t=1.1)"
     assert names.of("greedy") == "greedy"
     assert names.note == (

@@ -39,7 +39,7 @@ from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.intervals import Estimate
 from arena.store.folder import REPORT_HTML, REPORTS, RunFolder
 from arena.store.reader import count_kept, read_run
-from arena.tables.short_names import short_names
+from arena.tables.short_names import names_on_page
 from arena.tables.table_columns import Column
 from arena.tournament.rule_changes import Variant, deals_alike
 from arena.tournament.tournament import Tournament
@@ -192,7 +192,7 @@ def _make_section(ablation: Ablation, number: int) -> Section:
     title = ablation.title(measure)
     title = title[:1].upper() + title[1:]
     table = Table(measure.name, title, _make_columns(measure), rows)
-    labels = [*map(short_names(names, _LABEL).of, names)]
+    labels = [*map(names_on_page(names, _LABEL).of, names)]
     blocks: list[Block] = [*_make_values_chart(labels, values, table)]
     axis = "change, percentage points" if measure.is_share else "change"
     named = f"{measure.name}-changes", "Changes from the base", axis

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from arena.differences.difference_columns import LEAD_PARTS
 from arena.differences.lead_parts import ALL, ENDING, ROUND, SOURCE, LeadParts, Part, find_most
-from arena.errors import cut, name_some
+from arena.errors import name_some
 from arena.reports.games import Pick
 from arena.reports.lead import Bars, draw_mirrors, draw_parts
 from arena.reports.win_section import SOURCE_NAMES
@@ -176,7 +176,7 @@ def _name_gap(two: tuple[str, str], shares: Sequence[tuple[str, float, float]]) 
     if new == old:
         return "Both take at the same actions"
     place = "its last action" if action == shares[-1][0] else f"its action {action}"
-    return f"{cut(two[0])} takes at {place} of a round in {new}, {cut(two[1])} in {old}"
+    return f"{two[0]} takes at {place} of a round in {new}, {two[1]} in {old}"
 
 
 def _bring(label: str, takes: pd.DataFrame) -> str:

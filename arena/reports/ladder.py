@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
-from arena.errors import LABEL_WIDTH, arena_command, counted, cut, pad
+from arena.errors import LABEL_WIDTH, arena_command, counted, pad
 from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends, write_whole
 from arena.tables.headline import Headline
+from arena.tables.short_names import short_names
 from arena.tables.summary import plain_rows
 from arena.tournament.replay_command import name_bots
 from arena.tournament.tournament import Tournament
@@ -292,7 +293,8 @@ def _format(opening: Opening) -> Iterator[TextLine]:
     yield TextLine("")
     if lead := opening.lead:
         axis = _draw(_LEAD, lead.low, lead.high, lead.dot, lead.zero)
-        yield TextLine(f"{cut(lead.new)} {lead.text}, {lead.verdict}")
+        name = short_names([lead.new, lead.old], _LEAD - 20).of(lead.new)
+        yield TextLine(f"{name} {lead.text}, {lead.verdict}")
         yield TextLine(f"  {axis}")
         yield TextLine(f"  {_label(lead.ticks)}".rstrip())
     if ladder := opening.ladder:
@@ -302,16 +304,18 @@ def _format(opening: Opening) -> Iterator[TextLine]:
 def _format_ladder(ladder: Ladder) -> Iterator[TextLine]:
     head = f"{'rank':>4}  {'bot':<{LABEL_WIDTH}} {'elo':>5} {'95 %':^{_AXIS}} {'score':>6}"
     yield TextLine(f"{head} {'City':>6}  how games ended")
+    names = short_names((rung.bot for rung in ladder.rungs), LABEL_WIDTH)
     for rung in ladder.rungs:
         axis = (
             _draw(_AXIS, rung.low, rung.high, rung.dot) if rung.elo else f"{'not rated':^{_AXIS}}"
         )
-        label = pad(cut(rung.bot), LABEL_WIDTH)
+        label = pad(names.of(rung.bot), LABEL_WIDTH)
         city = sum(part.width for part in rung.parts if part.shape == "city-won") / 100
         yield TextLine(
             f"{rung.rank:>4}  {label} {rung.elo:>5} {axis} {rung.score:>6.1%} {city:>6.1%}  ",
             "".join(_spell(part) for part in rung.parts),
         )
+    yield from map(TextLine, names.lines())
     if ladder.left:
         yield TextLine(f"{ladder.left:,} more in standings.csv")
     named = [f"{_LETTERS[kind]} {name}" for kind, name in ladder.legend()]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from arena.cli.options import say_coloured
 from engine import Record
 from tests.conftest import Arena, Once, run_here
 from tests.rogues import write
@@ -106,8 +109,7 @@ def test_without_a_game_the_result_is_shown(folder: Path) -> None:
     }
     rows = {line[6:24].strip(): line for line in lines if line[:4].strip().isdecimal()}
     assert rows.keys() == {"greedy", LABEL, "raises", "broken"}
-    for row in rows.values():
-        assert len(row) == 80
+    assert {len(row) for row in rows.values()} == {80}
     assert "not rated" in rows["broken"]
     assert rows["broken"].endswith(" 0.0%   0.0%  " + 20 * "f")
     with (folder / "results" / "cup" / "standings.csv").open(newline="") as file:
@@ -118,6 +120,29 @@ def test_without_a_game_the_result_is_shown(folder: Path) -> None:
     assert max(map(len, lines[:-3])) == 80
     assert "Games of a bot: arena show results/cup greedy" in lines
     assert lines[-1] == "The report: results/cup/report.html"
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_win_type_has_its_colour_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, *, plain: bool
+) -> None:
+    """Not with NO_COLOR, nor in a file; a label cannot have one."""
+    monkeypatch.setenv("NO_COLOR", "1" if plain else "")
+    for out in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stdout", out)
+        say_coloured("\x1b[31m  ", "CCPpc")
+        wanted = "\\x1b[31m  CCPpc\n"
+        if out.isatty() and not plain:
+            two = "\x1b[38;5;16m\x1b[48;5;172mCC\x1b[0m\x1b[38;5;16m\x1b[48;5;74mP\x1b[0m"
+            wanted = wanted.replace("CCP", two)
+        assert out.getvalue() == wanted
 
 
 def test_without_one_game_the_games_are_listed(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -44,3 +45,14 @@ def test_the_report_says_so_in_its_glossary_and_beside_the_chart() -> None:
     )
     chart = takes._card_chart(cards, ["all bots"])
     assert "not what the card causes" in chart.description
+
+
+def test_a_table_of_more_than_20_columns_says_why() -> None:
+    """On the page about it, with their number; no other table has so many."""
+    listed = (ROOT / "tests" / "stability" / "public.txt").read_text()
+    counts = Counter(re.findall(r"^(\w+\.csv) column ", listed, re.MULTILINE))
+    wide = {name: count for name, count in counts.items() if count > 20}
+    assert len(counts) > 15
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("wins.md", "analyse.md"))
+    said = re.findall(r"`(\w+\.csv)` has (\d+) columns, because ", pages)
+    assert {name: int(count) for name, count in said} == wide

@@ -73,6 +73,8 @@ def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
         assert axis.strip("- o") == ""
         assert len(axis.strip()) == pytest.approx(1 + 12 * (rung.high - rung.low) / 100, abs=1)
         assert len(bar) == 20
+        city = sum(part.width for part in rung.parts if part.shape == "city-won")
+        assert text[45:] == f"{rung.score:>6.1%} {city / 100:>6.1%}  "
         for part in rung.parts:
             kind, _, side = part.shape.partition("-")
             letter = kind[0].upper() if side == "won" else kind[0]

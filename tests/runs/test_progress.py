@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -76,9 +77,11 @@ def test_after_ctrl_c_the_last_state_stays(
     rows = [HEAD]
 
     def interrupted(screen: Screen) -> None:
-        with show_progress(1000, 0, lambda: rows, log, shown=True, at_most=True) as progressed:
+        with show_progress(1000, 0, lambda: [*rows], log, shown=True, at_most=True) as progressed:
             until(lambda: HEAD in screen.text())
             progressed.add(300)
+            monkeypatch.setattr(progress_bar, "TABLE_EVERY", 3600.0)
+            time.sleep(0.05)  # the last one that was due is drawn
             rows.append("   1  a")
             raise KeyboardInterrupt
 

@@ -30,7 +30,7 @@ from arena.reports.html import write_rows
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
-from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder
+from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder, locate
 from arena.store.reader import read_run
 from arena.tournament.plan import Plan, Played
 from arena.tournament.rule_changes import make_variants
@@ -91,7 +91,8 @@ def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *REPORTS, *NAMES])
     run(CUP_BOTS, HERE, RunFolder(tmp_path / "plain"), QUIET)
     for name in (MANIFEST, *TABLES):
-        assert (out / "base" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+        base, plain = (locate(folder, name) for folder in (out / "base", tmp_path / "plain"))
+        assert base.read_bytes() == plain.read_bytes()
     for name in NAMES:
         assert next(iter(verify(out / name, 1, HERE))) == "games: 24 replayed"
     assert json.loads((out / NAMES[1] / MANIFEST).read_text())["rules"] == {"set_bonus": 0}

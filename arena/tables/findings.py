@@ -204,6 +204,8 @@ def name_thirds(labels: Sequence[str]) -> dict[str, str]:
 
     >>> name_thirds(["ann", "bob", "cid", "dan"])
     {'strongest': 'ann', 'middle': 'the middle 2', 'weakest': 'dan'}
+    >>> name_thirds([*"abcdef"])["weakest"]
+    'the weakest 2'
     """
     third = len(labels) // 3
     if third == 1:

@@ -309,7 +309,7 @@ CITY_WINNERS: Final = list_columns("""
         one, which has as many bots, the middle, or all; difference is the strongest third's share \
         less that of the weakest one.
     bot | Bot | text | The bot of this row; empty for its whole part of the field.
-    wins | Wins | count | Games that they won, forfeits left out.
+    wins | Wins | count | Games that they won, not counting forfeits.
     city_wins | Won by City | count | Those of them that they won by City.
     share | Share | share | City's share of these wins.
     share_low share_high | Share | share | The 95 % interval of the share, by pairs of games.

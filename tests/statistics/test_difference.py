@@ -178,6 +178,6 @@ def test_equal_pairs_may_be_counted_once() -> None:
     """A difference of ratios is the same from rows and from how often each of them occurs."""
     base = np.array([[[1, 2], [0, 1], [0, 0], [2, 2]]])
     other = np.array([[[0, 0], [1, 2], [0, 2], [0, 1]]])
-    times = np.array([40, 3, 7, 25])
+    times = np.array([400, 30, 71, 250])
     every = base.repeat(times, axis=1), other.repeat(times, axis=1)
     assert compare_ratios(base, other, 2, times) == compare_ratios(*every, 2)

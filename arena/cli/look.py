@@ -100,8 +100,7 @@ def docs(page: str | None, only_path: bool) -> None:
     """Open the documentation in a browser; it needs no network.
 
     It is a part of the installation. PAGE is the name of a page, such as league, first-bot or
-    arena-run. The file is printed; where there is no browser, its folder can be copied to where
-    there is one.
+    arena-run. Its file is printed: without a browser here, copy its folder to another machine.
 
     \b
     Example:
@@ -114,7 +113,7 @@ def docs(page: str | None, only_path: bool) -> None:
 
 
 def _find_page(name: str | None) -> Path:
-    """Return the file of a page, by default the first one; raises InputError if there is none."""
+    """Return the file of a page, by default the first one. Raises InputError without it."""
     clone = _PACKAGE.parent / "docs"
     is_clone = (clone / "making").is_dir()
     site = clone / "site" if is_clone else _PACKAGE / "site"

@@ -341,7 +341,7 @@ def _ends(rows: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def _reach(row: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the ends of a row, infinite where they are not known."""
+    """Return the ends of a row; an unknown one is infinite."""
     least = -math.inf if row.get("low", 0) is None else min(_ends([row]))
     return least, math.inf if row.get("high", 0) is None else max(_ends([row]))
 

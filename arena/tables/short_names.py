@@ -17,6 +17,7 @@ WIDTH = 28
 
 _VARIANT = re.compile(r"([^()]+)\((\w+=.+)\)")
 _PIECE = re.compile(r"[^\W_]*$")  # of a word, at the end
+_FIRST = re.compile(r"[^\W_]*[\W_]")
 _NEXT = re.compile(r", ?(?=\w+=)")  # a comma in a value is followed by no name
 _LINE = 80
 _WIDE = "mwMW@%&\N{EM DASH}"
@@ -182,15 +183,16 @@ def _leave_out_ends(texts: Sequence[str]) -> tuple[dict[str, str], str]:
     last = _PIECE.sub("", _common_start(turned))[::-1]
     if not all(turned) or any(len(text) == len(last) for text in turned):
         return {}, ""
-    ends = [(_DOTS, text) if len(text) > _LEAST else (text, "") for text in (first, last)]
-    (start, at_start), (end, at_end) = ends
+    piece = _FIRST.match(first)
+    kept = piece[0] if piece else ""
+    start = f"{kept}{_DOTS}" if len(first) > len(kept) + 1 else first
+    end = _DOTS if len(last) > _LEAST else last
     made = {text: f"{start}{text[len(first) : len(text) - len(last)]}{end}" for text in texts}
     said = [
-        f"at the start is {at_start}" * bool(at_start),
-        f"at the end is {at_end}" * bool(at_end),
+        f"{start} stands for {first}" * (start != first),
+        f"{_DOTS} at the end for {last}" * (end != last),
     ]
-    named = " and ".join(filter(None, said))
-    return made, f"{_DOTS} {named}" if named else ""
+    return made, ", ".join(filter(None, said))
 
 
 def _common_start(texts: Iterable[str]) -> str:

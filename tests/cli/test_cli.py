@@ -20,7 +20,7 @@ import pytest
 from arena.store.folder import WINS
 from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
-from tests.console import COMMANDS
+from tests.console import COMMANDS, Console
 from tests.rogues import write
 from tests.tiers import few
 from tests.waiting import PATIENCE, until
@@ -181,13 +181,19 @@ def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -
     assert kinds.count("city") > len(kinds) * 0.9
 
 
-@pytest.mark.usefixtures("cup")
-def test_the_summary_fits_80_columns(arena: Arena) -> None:
-    """Even with a long label; it counts the games and names the folder."""
-    done = arena("run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform")
-    assert max(map(len, done.stdout.splitlines())) <= 80
+def test_the_summary_fits_80_columns_of_a_terminal(arena: Arena, cup: Path) -> None:
+    """Even with a long label, which a pipe has whole; it counts the games and names the folder."""
+    words = "run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform"
+    done = arena(*words)
+    assert f"{'long' * 15} " in done.stdout
     assert "24 games in" in done.stdout
     assert "results in results/cup/" in done.stdout
+    status, shown = (console := Console(cup.parent.parent, *words)).end()
+    console.kill()
+    assert status == 0, shown
+    lines = [line.rpartition("\r")[2] for line in shown.split("\r\n")]
+    assert max(map(len, lines)) == 80
+    assert any("longlongl\u2026longlong" in line for line in lines), lines
 
 
 def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:

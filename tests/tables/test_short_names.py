@@ -74,8 +74,8 @@ def test_whole_labels_are_kept_where_they_fit() -> None:
         (
             ["runs_of_may/alpha_v1.py", "runs_of_may/beta_v1.py", "b"],
             16,
-            ["\u2026alpha\u2026", "\u2026beta\u2026", "b"],
-            "\u2026 at the start is runs_of_may/ and at the end is _v1.py",
+            ["runs_\u2026alpha\u2026", "runs_\u2026beta\u2026", "b"],
+            "runs_\u2026 stands for runs_of_may/, \u2026 at the end for _v1.py",
         ),
         (["x" * 30, "greedy"], 9, ["xxxx\u2026xxxx", "greedy"], ""),
         (["x" * 14, "x" * 15], 8, ["1: xxxx\u2026", "2: xxxx\u2026"], ""),

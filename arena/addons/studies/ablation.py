@@ -310,6 +310,7 @@ def format_table(ablation: Ablation) -> Iterator[str]:
             change = write_cells(*variant.differences[number][:3], f"+{form}")
             line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"
             yield f"{line} {change[0]:>8} {change[1]:>16}".rstrip()
+    yield from short.lines()
 
 
 class Effects(NamedTuple):

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from arena.addons.league.league_site import write_site
+from arena.addons.league.league_site import say_standings, write_site
+from arena.addons.league.shown import standings
 from arena.addons.table.guard import write_page
 from tests.addons.league.small import a_league, play
 from tests.addons.table import Client, running
@@ -419,6 +420,69 @@ def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None
     assert overflowing(page) == 0
 
 
+LEADING = """<!doctype html><script>
+const open_ = (to) => parent.postMessage({open: to}, "*");
+const places = {away: "https://example.org/report/x", out: "../../../report.html", up: "/", other: 1,
+  wrong: "%", proof: "./proof/report.html"};
+onload = () => {
+  for (const [name, to] of Object.entries(places)) {
+    const button = document.createElement("button");
+    button.textContent = name;
+    button.onclick = () => open_(to);
+    document.body.append(button);
+  }
+};
+</script>"""
+"""A report that asks the table to show other pages, of which only one is below the results."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", [{"viewport": PHONE}, {"color_scheme": "dark"}])
+def test_what_was_started_is_a_row_each(
+    client: Client, open_page: Open, look: dict[str, Any]
+) -> None:
+    """With the runs inside it, how it stands, and a report whose links lead on in its frame."""
+    root = client.table.shelf.root
+    tuning = root / HOSTILE
+    for place in ("proof", "rounds/001"):
+        shutil.copytree(root / "cup", tuning / place)
+    (tuning / "tune.json").write_text("{}")
+    (tuning / "report.html").write_text(LEADING)
+    (tuning / "proof" / "report.html").write_text("<!doctype html>")
+    (root / "broken").mkdir()
+    (root / "broken" / "run.sqlite").write_text("noise")
+    page = open_page(f"{client.guard.door.make_address()}", **look)
+    page.wait_for_selector("form")
+    page.get_by_role("link", name="Runs").click()
+    page.wait_for_selector("text=4 results: 1 is not finished, 1 is damaged.")
+    row = page.locator(".thing", has_text="tuning of 2 runs")
+    assert row.locator(".thing-name").inner_text() == HOSTILE
+    assert row.locator(".state").inner_text() == "not finished"
+    cup = page.locator(".thing", has=page.get_by_role("link", name="cup", exact=True))
+    assert cup.locator(".thing-verdict").inner_text() == "greedy is stronger than uniform."
+    row.locator("summary").click()
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    row.get_by_role("link", name=f"report of {HOSTILE}").click()
+    here = page.url
+    report = page.frame_locator("iframe.report")
+    for name in ("away", "out", "up", "other", "wrong"):
+        report.get_by_role("button", name=name).click()
+    assert page.url == here
+    report.get_by_role("button", name="proof").click()
+    page.wait_for_function("(here) => location.href !== here", arg=here)
+    assert page.url.endswith("%2Fproof%2Freport.html")
+    page.get_by_role("link", name="Runs").click()
+    row.locator("summary").click()
+    row.get_by_role("link", name="proof").click()
+    page.wait_for_selector("text=Later games")
+    assert page.locator(".said").inner_text() == "greedy is stronger than uniform."
+    page.get_by_role("link", name="The report").click()
+    page.frame_locator("iframe.report").locator("html").wait_for(state="attached")
+    for place in (tuning, root / "broken"):
+        shutil.rmtree(place)
+
+
 @pytest.mark.slow
 def test_a_league_is_shown_as_it_stands(client: Client, open_page: Open) -> None:
     """Its table and its news, new by themselves, also on a phone."""
@@ -434,6 +498,18 @@ def test_a_league_is_shown_as_it_stands(client: Client, open_page: Open) -> None
         play(league)
         write_site(league)
         page.wait_for_selector("text=This is after round 2")
+        sentence = say_standings(standings(league))
+        assert page.get_by_role("heading", level=1).inner_text() == sentence
+        page.get_by_role("link", name="Runs").click()
+        row = page.locator(".thing", has_text="club")
+        assert row.locator(".thing-verdict").inner_text() == sentence
+        assert row.locator(".state").inner_text() == "open"
+        row.get_by_role("link", name="pages of club").click()
+        pages = page.frame_locator("iframe.report")
+        pages.locator(".rungs").get_by_role("link", name="majority").click()
+        pages.get_by_role("link", name="All bots").click()
+        pages.locator(".rungs").wait_for()
+        page.get_by_role("link", name="Runs").click()
     assert find_faults(page) == []
     assert overflowing(page) == 0
     shutil.rmtree(client.table.shelf.root / "club")
@@ -450,12 +526,12 @@ def test_a_run_under_way_is_followed(client: Client, open_page: Open) -> None:
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     page.goto(f"{client.origin}{client.root}/#/run/now")
-    page.wait_for_selector("text=2 of 2 games; under way")
+    page.wait_for_selector("text=2 of 2 games; running")
     page.wait_for_selector("text=Faults (2)")
     assert page.locator("#said").text_content().startswith(HOSTILE)
     log.unlink()
     page.wait_for_selector("section .facts")
-    assert "under way" not in page.locator(".turn-line").inner_text()
+    assert "running" not in page.locator(".turn-line").inner_text()
     shutil.rmtree(folder)
 
 

@@ -14,6 +14,7 @@ from arena.addons.table import second_look
 from tests.addons.table import Client, running
 from tests.addons.table.results import HOSTILE
 from tests.addons.table.test_own_games import FACTS, GREEDY, finished
+from tests.addons.table.test_playing import LOWEST
 from tests.browser.conftest import PHONE, find_faults, overflowing
 from tests.browser.test_table import await_turn, begin, is_over
 from tests.conftest import start_command
@@ -162,7 +163,41 @@ def test_an_action_is_taken_back(client: Client, open_page: Open) -> None:
     page.get_by_text("Kept unfinished").wait_for()
     page.get_by_role("link", name="Play", exact=True).click()
     page.get_by_text("with take back").first.wait_for()
-    assert page.get_by_role("row", name="1 Beginner 0 0 0 1").count() == 1
+    assert page.get_by_role("row", name="1 Beginner 1", exact=True).count() == 1
+
+
+@pytest.mark.slow
+def test_a_bot_that_is_set_back_is_not_thinking(
+    client: Client, open_page: Open, tmp_path: Path
+) -> None:
+    """It gets ready again while the turn is the person's, which takes as long as its start."""
+    bot = tmp_path / "slow.py"
+    bot.write_text(f"import time\ntime.sleep(1)\n{LOWEST}")
+    page = open_page(client.guard.door.make_address())
+    page.wait_for_selector("form")
+    begin(page, str(bot))
+    act = page.locator(".hand .act").first
+    page.wait_for_function(SAYS, arg=["getting ready", "thinking"])
+    act.click()
+    page.wait_for_selector("button:has-text('Take back'):enabled")
+    page.evaluate(WATCH)
+    page.get_by_role("button", name="Take back my last action").click()
+    page.wait_for_selector("text=Your last action is taken back.")
+    page.wait_for_selector("button:has-text('Hint'):enabled")
+    told = page.evaluate("window.told.join(' ')")
+    assert "getting ready" in told
+    assert "thinking" not in told
+
+
+SAYS = """([right, wrong]) => {
+  const text = document.querySelector(".turn-line").textContent;
+  return text.includes("Your turn") || (text.includes(right) && !text.includes(wrong));
+}"""
+WATCH = """() => {
+  window.told = [];
+  const line = document.querySelector(".turn-line");
+  new MutationObserver(() => window.told.push(line.textContent)).observe(line, {childList: true});
+}"""
 
 
 @pytest.mark.slow

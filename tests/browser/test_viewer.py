@@ -402,6 +402,29 @@ def test_nothing_is_cut_or_too_wide_and_axe_finds_nothing(
         assert find_faults(page) == []
 
 
+UNDER = """() => {
+  const hand = document.querySelector(".seat.acts .hand");
+  if (!hand) return 0;
+  const controls = document.querySelector(".transport").getBoundingClientRect().top;
+  return hand.getBoundingClientRect().bottom - controls;
+}"""
+"""By how many pixels the hand of who acts next lies under the controls."""
+
+
+def test_the_hand_of_who_acts_is_not_under_the_controls(open_page: Open, pages: Path) -> None:
+    """Not on a phone, ply by ply; and the page stays where the reader has gone in it."""
+    page = open_page(pages / "referee.html", viewport=PHONE)
+    page.keyboard.press("Home")
+    for _ in range(30):
+        assert page.evaluate(UNDER) < 1
+        page.keyboard.press("ArrowRight")
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    below = page.evaluate("scrollY")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("scrollY") == pytest.approx(below, abs=40)
+
+
 def test_it_prints_the_position_without_its_controls(referee: Any) -> None:
     """The table, the score and the actions stay."""
     page = referee

@@ -280,7 +280,7 @@ class _Handlers:
         return JSONResponse(await run_in_threadpool(self.table.timeline_of_bots, game))
 
     async def runs(self, request: Request) -> Response:
-        """Send all that was started, or one run alone."""
+        """Send all that was started, or only one run."""
         if "name" in request.query_params:
             name = _text(request, "name")
             found = [await run_in_threadpool(self.table.shelf.describe, name)]

@@ -56,7 +56,8 @@
       return;
     }
     close = ended || null;
-    const heading = place.querySelector("h1")?.textContent; // none yet for a game: its news have the title
+    const title = { runs: "Runs", play: "Play" }[part];
+    const heading = (!words.length && title) || place.querySelector("h1")?.textContent; // none yet for a game: its news have the title
     if (heading) document.title = `${heading} \u2013 ${TITLE}`;
   }
 

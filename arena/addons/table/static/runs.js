@@ -194,14 +194,15 @@
   // ---- A league, which is asked again while it is looked at.
 
   async function showLeague(main, name) {
-    const places = { notes: make("div"), standings: make("div"), news: make("div") };
-    main.append(make("h1", "", "", makeName(name)), places.notes, places.standings, places.news);
+    const places = { said: make("h1"), notes: make("div"), standings: make("div"), news: make("div") };
+    main.append(make("p", "soft", "", makeName(name)), places.said, places.standings, places.notes, places.news);
     let last = "";
     const ask_again = async () => {
       const league = await ask(`api/league?${queryOf({ name })}`);
       const text = JSON.stringify(league);
       if (text === last) return;
       last = text;
+      places.said.replaceChildren(makeName(league.sentence || name));
       places.notes.replaceChildren(...league.notes.map((note) => make("p", "soft", note)));
       places.standings.replaceChildren(makeLeagueTable(league.standings));
       const news = league.news.map((one) => [one.at.slice(0, 16).replace("T", " "), makeName(one.text)]);
@@ -223,18 +224,39 @@
     return makeTable("Standings", ["rank", "bot", "owner", "Elo", "95\u2009%", "pairs", "group", "note"], cells);
   }
 
-  // ---- A report: a page of its own, which can reach nothing of this one.
+  // ---- A report: a page of its own, which can reach nothing of this one. It may only name another
+  // page below the folder of results, which is then shown in its place.
+
+  const FRAME = "arena-table";
+
+  function findPage(frame, { source, data }) {
+    const base = new URL("report/", window.location.href).href;
+    if (source !== frame.contentWindow || typeof data?.open !== "string" || !URL.canParse(data.open, frame.src)) return null;
+    const { href } = new URL(data.open, frame.src);
+    try {
+      return href.startsWith(base) ? decodeURIComponent(new URL(href).pathname.slice(new URL(base).pathname.length)) : null;
+    } catch {
+      return null; // a sign of per cent that is none of an address
+    }
+  }
 
   async function showReport(main, page) {
-    const name = page.replace(/\/(report|site\/index)\.html$/, "");
+    const name = page.replace(/\/(report|site\/index)\.html$/, "").replace(/\/site\/bots\/([^/]*)\.html$/, ": $1");
     const frame = make("iframe", "report");
     frame.setAttribute("sandbox", "allow-scripts");
+    frame.name = FRAME;
     frame.title = `Report of ${name}`;
     const path = page.split("/").map(encodeURIComponent).join("/");
     frame.src = `report/${path}`;
     const alone = make("a", "", "Open it alone");
     Object.assign(alone, { href: `alone/${path}`, target: "_blank", rel: "noopener" });
     main.append(make("h1", "", "Report of ", makeName(name)), make("p", "", "", alone), frame);
+    const follow = (event) => {
+      const found = findPage(frame, event);
+      if (found !== null) window.location.hash = Table.addressOf("report", found);
+    };
+    window.addEventListener("message", follow);
+    return () => window.removeEventListener("message", follow);
   }
 
   async function showRunGame(main, name, pairing, pair, seat) {

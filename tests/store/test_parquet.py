@@ -118,7 +118,8 @@ def test_a_short_run_needs_no_process_apart(
     play(tmp_path, 2)
     assert len(apart) == (small == 0)
     games = tmp_path / "games.csv"
-    assert (tmp_path / "details" / "games.parquet").read_bytes() == write(games, "again").read_bytes()
+    written = tmp_path / "details" / "games.parquet"
+    assert written.read_bytes() == write(games, "again").read_bytes()
 
 
 def test_the_process_apart_ends_with_its_starter(games: Path) -> None:

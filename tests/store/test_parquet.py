@@ -118,7 +118,8 @@ def test_a_short_run_needs_no_process_apart(
     play(tmp_path, 2)
     assert len(apart) == (small == 0)
     games = tmp_path / "games.csv"
-    assert (tmp_path / "games.parquet").read_bytes() == write(games, "again").read_bytes()
+    written = tmp_path / "details" / "games.parquet"
+    assert written.read_bytes() == write(games, "again").read_bytes()
 
 
 def test_the_process_apart_ends_with_its_starter(games: Path) -> None:
@@ -173,7 +174,7 @@ def test_a_run_that_goes_on_without_pyarrow_keeps_none_of_fewer_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And with pyarrow there is one of all games; --fresh removes it."""
-    path = tmp_path / "games.parquet"
+    path = tmp_path / "details" / "games.parquet"
     play(tmp_path, 1)
     assert pq.read_table(path).to_pylist() == rows(tmp_path / "games.csv")
     with monkeypatch.context() as without:
@@ -182,4 +183,4 @@ def test_a_run_that_goes_on_without_pyarrow_keeps_none_of_fewer_games(
     assert not path.exists()
     play(tmp_path, 3)
     assert pq.read_table(path).to_pylist() == rows(tmp_path / "games.csv")
-    assert path.name in RunFolder(tmp_path).clear()
+    assert f"details/{path.name}" in RunFolder(tmp_path).clear()

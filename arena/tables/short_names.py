@@ -124,8 +124,11 @@ def _shorten_variants(
         for label, parts in given.items()
     }
     styles = [*_write_styles(name, own)]
-    fits = (all(measure(text) <= width for text in made.values()) for _, made in styles)
-    head, made = styles[next((number for number, fit in enumerate(fits) if fit), -1)]
+    fitting = (one for one in styles if max(map(measure, one[1].values())) <= width)
+    head, made = next(fitting, styles[-1])
+    if (over := max(map(measure, made.values())) - width) > 0:  # the bot's own name is cut
+        kept = _take(measure, name, max(_LEAST, measure(name) - over - measure(_DOTS)))
+        made = {label: f"{kept}{_DOTS}{text[len(name) :]}" for label, text in made.items()}
     every = "every " if others and not head else ""
     said = f"{every}{name}({', '.join(head) or _DOTS})"
     left = f" has {', '.join(common)}" if common else ""

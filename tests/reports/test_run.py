@@ -14,7 +14,7 @@ import pytest
 from arena.differences.profiles import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, to_markdown, write_cell
-from arena.reports.charts import MOST_ROWS
+from arena.reports.charts import MOST_ROWS, with_names
 from arena.reports.games import _least_leads
 from arena.reports.html import find_rest, to_html, write_rows
 from arena.reports.pairings_section import pairings_section
@@ -37,7 +37,7 @@ from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
 from arena.tournament.tournament import Tournament
 from engine import Rules
-from tests.reports.runs import HOSTILE, cup, make_store, page_of, report_of
+from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of, report_of
 
 LISTED = [
     one
@@ -551,3 +551,28 @@ def test_the_closest_games_are_those_with_the_least_lead() -> None:
         Margin(3, 4, 1),
     ]
     assert [*_least_leads(margins)] == [(1, 1), (2, 2), (0, 4), (3, 4)]
+
+
+def test_a_page_has_short_names_and_markdown_has_whole_labels() -> None:
+    """Each chart with a row of bots names them by the list that the page's tables use."""
+    some = [VARIANTS[0], VARIANTS[1], VARIANTS[16], "greedy"]
+    variants = cup(some, 2)
+    found, _ = report_of(variants, make_store(variants))
+    names = found.names
+    assert names.of(some[0]) == "ismcts(temperature=1.1)"
+    page, text = to_html(found), to_markdown(found)
+    assert f'title="{some[0]}" data-v="{some[0]}"><a href="#profile-' in page
+    assert ">ismcts(temperature=1.1)</a>" in page
+    assert names.note in page
+    assert "ismcts(temp" not in text
+    assert "temperature=1.1" in text
+    for name, axes in {"ratings": 1, "leads": 1, "heat-map": 2, "seat-scores": 1}.items():
+        chart = next(one for one in found.charts() if one.name == name)
+        spec = with_names(chart.spec, names)
+        assert json.dumps(spec).count("short_names[indexof(") >= axes
+        assert json.dumps(spec["data"]) == json.dumps(chart.spec["data"])
+        shown = {one["name"]: one["value"] for one in spec["params"]}
+        assert dict(zip(*shown.values(), strict=True)) == {
+            label: name for label, name in names.short.items() if label != name
+        }
+    assert with_names(chart.spec, Names({})) is chart.spec

@@ -24,6 +24,8 @@ LABELS = st.lists(VARIANT.map("".join) | PLAIN | st.sampled_from([*HOSTILE, "ism
 
 @given(LABELS, st.integers(8, 40))
 @example(VARIANTS, 18)
+@example(["mcts(depth=1)", "mcts(depth=2)", "mcts(1)"], 8)
+@example(["x" * 30, "xxxx\u2026xxxx"], 9)
 @example(["1: aaaa\u2026", *(f"aaaaaaaa{n}bbbbbbbb" for n in range(30))], 8)
 def test_names_differ_where_labels_do(labels: list[str], width: int) -> None:
     """They fit, none is the label of another bot, and their order does not matter."""
@@ -76,6 +78,12 @@ def test_whole_labels_are_kept_where_they_fit() -> None:
             16,
             ["runs_\u2026alpha\u2026", "runs_\u2026beta\u2026", "b"],
             "runs_\u2026 stands for runs_of_may/, \u2026 at the end for _v1.py",
+        ),
+        (
+            ["city_hunter(city=2.4)", "city_hunter(city=2.8)"],
+            12,
+            ["city_h\u2026(2.4)", "city_h\u2026(2.8)"],
+            "city_hunter(city)",
         ),
         (["x" * 30, "greedy"], 9, ["xxxx\u2026xxxx", "greedy"], ""),
         (["x" * 14, "x" * 15], 8, ["1: xxxx\u2026", "2: xxxx\u2026"], ""),

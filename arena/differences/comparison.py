@@ -118,10 +118,11 @@ class SprtResult(NamedTuple):
         it = "it" if claim in ("better", "weaker") else self.new
         if not self.paired:
             total = sum(map(operator.mul, evidence.counts, evidence.values))
-            return f"{said}: {it} scored {50 * total / evidence.pairs:.1f} %."
+            return f"{said}: {it} scored {50 * total / evidence.pairs:.1f} %{self.stop.place}."
         new, old = (100 * share for share in self.paired.differences[["new", "old"]].iloc[0])
         scored = f"{it} scored {new:.1f} % and {self.old} {old:.1f} %"
-        return f"{said}: {scored} against {counted(len(self.against), 'opponent')}."
+        opponents = counted(len(self.against), "opponent")
+        return f"{said}: {scored} against {opponents}{self.stop.place}."
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data, rounded where it is estimated."""

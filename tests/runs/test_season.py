@@ -275,8 +275,9 @@ def test_the_command_names_the_season(arena: Arena) -> None:
     done = arena(*WORDS, "--against", "uniform", "--max-pairs", "16")
     assert done.returncode == 0, done.stderr
     end = "; comparison 2 of season spring, error level 0.67 %"
-    assert done.stdout.splitlines()[0].endswith(end)
-    assert ", 99.33 % interval " in done.stdout.splitlines()[1]
+    said = " ".join(done.stdout.split())
+    assert f"{end}. Elo difference " in said
+    assert ", 99.33 % interval " in said
     assert "repeat with" not in done.stdout
     folder = FOLDER / "2-compare-new-greedy-against"
     document = json.loads((folder / "details" / "comparison.json").read_text())

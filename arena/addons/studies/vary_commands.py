@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,12 +107,13 @@ def ablate(config: Path, variants: Sequence[str], *, cross: bool, **options: Any
 
 
 def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
-    """Print the table, notes on how to read it, and the folder."""
-    from arena.addons.studies.ablation import find_earlier, format_table
+    """Print the sentence of the report, the table, notes on how to read it, and the folder."""
+    from arena.addons.studies.ablation import find_earlier, find_effects, format_table
 
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
     say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
+    say(*wrap(find_effects(ablation).sentence, 80, subsequent_indent="  "))
     say(*format_table(ablation))
     for variant in ablation.variants:
         if not variant.same_deals:

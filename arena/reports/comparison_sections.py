@@ -272,8 +272,8 @@ def comparison_sections(
 
 
 def _verdict(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
-    statement, lead, *_ = comparison.lines()
-    yield Text([statement, f"{lead}."])
+    _, lead, *_ = comparison.lines()
+    yield Text([f"{lead}."])
     yield from _path(comparison, path)
     yield _counts(comparison)
     if comparison.command:

@@ -19,8 +19,10 @@ from arena.reports.about import RunFacts
 from arena.reports.blocks import Report, Table, Text, to_markdown
 from arena.reports.changes_report import make_changes_report, name_significant, point_chart
 from arena.reports.html import to_html
+from arena.reports.lead import Bars
 from arena.reports.run_report import make_report
 from arena.statistics.intervals import Estimate
+from arena.tables.summary import plain_rows
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
@@ -183,7 +185,7 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     verdict = next(section for section in report.sections if section.name == "verdict")
     text = verdict.blocks[0]
     assert isinstance(text, Text)
-    assert text.paragraphs[0] == comparison.statement
+    assert text.paragraphs[0].startswith(f"Elo difference {comparison.elo.value:+.1f}, 95 % ")
     assert report.opening
     assert report.opening.sentence == comparison.statement
     assert report.opening.lead
@@ -193,6 +195,32 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert [row[0] for row in rows] == [*comparison.evidence.looks]
     names = [section.name for section in report.sections]
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
+
+
+def test_the_bars_of_the_parts_are_the_rows_of_the_file(
+    compared: tuple[Tournament, RunGames],
+) -> None:
+    """Each with its number, and where it begins, ends and may lie; the stacked ones follow on."""
+    what, games = compared
+    files = make_files(what, games.store)
+    report = make_report(what, games.store, files)
+    rows = {(row["split"], row["part"]): row for row in plain_rows(files.lead_parts().table())}
+    drawn = {bars.title: bars for bars in report.blocks if isinstance(bars, Bars)}
+    for title, split, factor in (("", "ending", 100), ("By round", "round", 1)):
+        bars = (
+            drawn[title].bars
+            if title
+            else next(one for one in report.blocks if isinstance(one, Bars) and one.stacked).bars
+        )
+        of_split = [row for (name, _), row in rows.items() if name == split]
+        assert len(bars) == len(of_split) > 1
+        for bar, row in zip(bars, of_split, strict=True):
+            assert float(bar.value) == pytest.approx(factor * row["lead"], abs=0.0501)
+            assert bar.low - 0.01 <= (bar.start if row["lead"] < 0 else bar.start + bar.width)
+            assert bar.high + 0.01 >= (bar.start if row["lead"] < 0 else bar.start + bar.width)
+            assert bar.whole == (row["part"] == "all")
+    table = next(one for one in report.tables() if one.name == "lead-parts")
+    assert [row[:2] for row in table.rows] == [*rows]
 
 
 @pytest.mark.slow

@@ -422,8 +422,8 @@ def test_a_run_its_games_and_its_faults(client: Client, open_page: Open) -> None
 
 LEADING = """<!doctype html><script>
 const open_ = (to) => parent.postMessage({open: to}, "*");
-const places = {away: "https://example.org/report/x", out: "../../../report.html", up: "/", other: 1,
-  wrong: "%", proof: "./proof/report.html"};
+const places = {away: "https://example.org/report/x", out: "../../../report.html", up: "/",
+  other: 1, wrong: "%", proof: "./proof/report.html"};
 onload = () => {
   for (const [name, to] of Object.entries(places)) {
     const button = document.createElement("button");

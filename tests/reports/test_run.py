@@ -13,7 +13,7 @@ import pytest
 
 from arena.differences.profiles import Files, make_files
 from arena.lanes.faults import Fault
-from arena.reports.blocks import Code, Report, Table, to_markdown, write_cell
+from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown, write_cell
 from arena.reports.charts import MOST_ROWS
 from arena.reports.games import _least_leads
 from arena.reports.html import find_rest, to_html, write_rows
@@ -97,7 +97,7 @@ def test_a_run_under_changed_rules_says_so_below_its_headline(report: Report) ->
     changed = cup(["a", "b"], pairs=2, rules=Rules(set_bonus=0, majority_values=(1, 1, 1, 1)))
     found, _ = report_of(changed, make_store(changed))
     said = "Played under changed rules: majority_values=1-1-1-1 (published: 5-6-7-8), "
-    assert found.summary[1] == f"{said}set_bonus=0 (published: 5)."
+    assert found.summary[2] == f"{said}set_bonus=0 (published: 5)."
     assert not [line for line in report.summary if "rules" in line]
 
 
@@ -447,7 +447,7 @@ def test_every_form_of_run_has_a_report(form: str) -> None:
     for chart in made.charts():
         altair.Chart.from_dict(chart.spec).to_dict()
     assert len(to_html(made)) > 10_000
-    assert made.summary[0].startswith(HEADLINES[form])
+    assert " ".join(made.summary).startswith(HEADLINES[form])
     assert len(table(made, "standings").rows) == len(files.tables.standings)
     if form == "comparison":
         decided = (
@@ -468,24 +468,25 @@ def test_a_single_game_has_a_report_too() -> None:
     games = [next(whole.games_of(0))]
     one.add(Played(Chunk(0, 0, 1), games, {}, 0.0))
     made, _ = report_of(two, one)
-    assert made.summary[0].startswith("b and a are not told apart. ")
+    assert made.summary[0] == "b and a are not told apart."
     assert any(text.startswith("1 game") for text in made.summary)
     assert len([*made.replays()]) >= 1
 
 
 def test_a_report_begins_with_its_headline(report: Report, store: Store, files: Files) -> None:
-    """Then come what was played and the forfeits, and last the seat."""
-    first, count, forfeits, seat = report.summary
+    """One sentence; then what is behind it, what was played, the forfeits, and last the seat."""
+    first, more, count, forfeits, seat = report.summary
     assert first.startswith("a is ")
-    assert "Apart: " in first
+    assert "Apart: " in more
+    assert read_sentence(to_markdown(report)) == first
     assert count == "360 games of 3 bots, every bot against every other one."
     assert forfeits == "2 of the games were forfeited."
     assert seat.startswith("Seat 0 scores ")
     assert "% (95 %: " in seat
     begun = make_report(CUP, store, files, state="not finished: 3 of 9 games")
     assert begun.title == "cup: 3 bots, seed 7 (not finished)"
-    assert [*begun.summary[:2]] == ["Not finished: 3 of 9 games.", first]
-    assert begun.summary[2].startswith("What is sure holds at any number of games.")
+    assert [*begun.summary[:3]] == ["Not finished: 3 of 9 games.", first, more]
+    assert begun.summary[3].startswith("What is sure holds at any number of games.")
 
 
 def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
@@ -493,7 +494,7 @@ def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
     until = FORMS["until"]
     store = games_of("until", until)
     made, files = report_of(until, store)
-    assert "Not resolved after 11 pairs, with 5 at most in a pairing: a and b" in made.summary[0]
+    assert "Not resolved after 11 pairs, with 5 at most in a pairing: a and b" in made.summary[1]
     begun = make_report(until, store, files, state="not finished: 22 of 40 games")
     assert "esolved after" not in " ".join(begun.summary)
 
@@ -512,9 +513,9 @@ def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     three = cup(["a", "b", "c"], 20, max_faults=3)
     late = Fault("timeout", "never")
     store = make_store(three, faults={place: late for place in places if place[2] == 0})
-    first = report_of(three, store)[0].summary[0]
+    first, more, *_ = report_of(three, store)[0].summary
     assert first.startswith("b ")
-    assert first.endswith("Left out, because of faults in its games: a.")
+    assert more.endswith("Left out, because of faults in its games: a.")
 
 
 def test_a_run_without_a_take_says_so() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from arena.differences.profiles import Files, make_files
 from arena.lanes.faults import Fault
-from arena.reports.blocks import Code, Report, Table, to_markdown, write_cell
+from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown, write_cell
 from arena.reports.charts import MOST_ROWS, with_names
 from arena.reports.games import _least_leads
 from arena.reports.html import find_rest, to_html, write_rows
@@ -481,17 +481,18 @@ def test_a_single_game_has_a_report_too() -> None:
 
 
 def test_a_report_begins_with_its_headline(report: Report, store: Store, files: Files) -> None:
-    """Then come what was played and the forfeits, and last the seat."""
-    first, behind, count, forfeits, seat = report.summary
+    """One sentence; then what is behind it, what was played, the forfeits, and last the seat."""
+    first, more, count, forfeits, seat = report.summary
     assert first.startswith("a is ")
-    assert "Apart: " in behind
+    assert "Apart: " in more
+    assert read_sentence(to_markdown(report)) == first
     assert count == "360 games of 3 bots, every bot against every other one."
     assert forfeits == "2 of the games were forfeited."
     assert seat.startswith("Seat 0 scores ")
     assert "% (95 %: " in seat
     begun = make_report(CUP, store, files, state="not finished: 3 of 9 games")
     assert begun.title == "cup: 3 bots, seed 7 (not finished)"
-    assert [*begun.summary[:2]] == ["Not finished: 3 of 9 games.", first]
+    assert [*begun.summary[:3]] == ["Not finished: 3 of 9 games.", first, more]
     assert begun.summary[3].startswith("What is sure holds at any number of games.")
 
 
@@ -519,9 +520,9 @@ def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     three = cup(["a", "b", "c"], 20, max_faults=3)
     late = Fault("timeout", "never")
     store = make_store(three, faults={place: late for place in places if place[2] == 0})
-    first, behind, *_ = report_of(three, store)[0].summary
+    first, more, *_ = report_of(three, store)[0].summary
     assert first.startswith("b ")
-    assert behind.endswith("Left out, because of faults in its games: a.")
+    assert more.endswith("Left out, because of faults in its games: a.")
 
 
 def test_a_run_without_a_take_says_so() -> None:

@@ -16,10 +16,10 @@ from arena.addons.league.shown import Standing, find_change
 from arena.entries.spec import parse
 from arena.errors import ArenaError, counted
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
-from arena.reports.games import Pick, Place, games_section
+from arena.reports.games import Pick, Place, games_section, replay_id
 from arena.statistics.counts import RESULTS, WIN_TYPES
 from arena.statistics.sprt import share_of
-from arena.store.folder import ANALYSIS
+from arena.store.folder import ANALYSIS, locate
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tables.losses import DECISIONS, JudgedTables, find_worst, read_judged
@@ -100,7 +100,7 @@ def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
     seen = _look(league, last, results, worst)
     advice = [*_advise(league, last, rows, worst), *_name_nearest(league, last, seen.judged)]
     sections = [
-        Section("next", "What to do next", [Text(advice), *_costliest(seen.costly)]),
+        Section("next", "What to do next", [Text(advice), *_costliest(seen.costly, seen.links)]),
         Section("versions", _title_versions(versions), [*_versions(league, versions, rows)]),
         Section("profile", f"How version {last.number} plays", [*_profile(results, met)]),
         Section("faults", _title_faults(league, versions), [*_faults(league, versions)]),
@@ -275,6 +275,7 @@ class Seen(NamedTuple):
     games: Section | None = None
     judged: JudgedTables = JudgedTables()
     costly: pd.DataFrame | None = None
+    links: Sequence[str] = ()
 
 
 def _look(league: League, last: Version, results: Sequence[Result], worst: Against | None) -> Seen:
@@ -285,7 +286,7 @@ def _look(league: League, last: Version, results: Sequence[Result], worst: Again
     if not results:
         return Seen()
     rounds = [round_folder(league.folder, n) for n in sorted({one.round for one in results})]
-    judged = [folder for folder in rounds[-_MOST_LOOKED:] if (folder / ANALYSIS).is_file()]
+    judged = [folder for folder in rounds[-_MOST_LOOKED:] if locate(folder, ANALYSIS).is_file()]
     worsts = [one.round for one in results if worst and one.opponent == worst.opponent.id]
     folders = judged or [round_folder(league.folder, n) for n in worsts] or rounds
     folder = folders[-1]
@@ -298,9 +299,10 @@ def _look(league: League, last: Version, results: Sequence[Result], worst: Again
         of_bot = tables.decisions[tables.decisions["bot"] == last.name]
         costly = find_worst(of_bot, _MOST_COSTLY) if len(of_bot) else None
         picks = [*_pick_costly(tournament, costly)]
+        links = [replay_id(pick.place) for pick in picks]
         picks += [*_picks(tournament, store, last.name, worst)][:_MOST_GAMES]
         games = games_section(tournament, store, picks)[0] if picks else None
-    return Seen(games, tables, costly)
+    return Seen(games, tables, costly, links)
 
 
 _COSTLY: Final = (
@@ -310,14 +312,15 @@ _COSTLY: Final = (
 )
 
 
-def _costliest(costly: pd.DataFrame | None) -> Iterator[Block]:
+def _costliest(costly: pd.DataFrame | None, links: Sequence[str]) -> Iterator[Block]:
     """Yield the table of the decisions that cost a bot most, each with its replay."""
     if costly is None or costly.empty:
         return
     rows = plain_rows(costly)
     cells = [tuple(row[column.name] for column in _COSTLY) for row in rows]
     caption = "Its costliest decisions, as arena analyse judged them"
-    yield Table("costliest", caption, _COSTLY, cells)
+    yield Text(["These decisions cost it most of the chance to win, as arena analyse judged them:"])
+    yield Table("costliest", caption, _COSTLY, cells, links)
 
 
 def _pick_costly(tournament: Tournament, costly: pd.DataFrame | None) -> Iterator[Pick]:

@@ -161,10 +161,11 @@ def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:
     picks = [*bot_page._pick_costly(run, costly)]
     assert [tuple(pick.place) for pick in picks] == [(0, 3, 1), (1, 4, 0)]
     assert picks[0].reason == "Ply 7 gave away 25 % of the chance to win."
-    (table,) = bot_page._costliest(costly)
+    _, table = bot_page._costliest(costly, ["one", "two"])
     assert isinstance(table, Table)
     assert [*table.rows] == [("mine/weak/3/1", 7, "T", 0.25), ("strong/mine/4/0", 9, "5", 0.125)]
-    assert not [*bot_page._costliest(None), *bot_page._pick_costly(run, None)]
+    assert table.links == ["one", "two"]
+    assert not [*bot_page._costliest(None, []), *bot_page._pick_costly(run, None)]
 
 
 def test_the_tables_have_the_numbers_of_the_games() -> None:

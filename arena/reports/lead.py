@@ -153,7 +153,7 @@ def draw_parts(
                 left,
                 right,
                 value,
-                f"{name}: {value} {unit}, 95 %: {lead.low:+.1f}..{lead.high:+.1f}",
+                f"{name}: {value} {unit}, 95 %: {write_ends(lead.low, lead.high, '+.1f')}",
                 part.lead.excludes_zero if is_sum else bool(part.sure),
                 is_sum,
             )

@@ -174,7 +174,7 @@ def _bars(
             **place,
             "x": x,
             "color": nominal("type", title=None, scale=scale, legend=legend),
-            "stroke": nominal("type", scale=scale, legend=None),
+            "stroke": nominal("type", title=None, scale=scale, legend=legend),
             "fillOpacity": {"condition": {"test": "datum.share < 0", "value": 0.2}, "value": 1},
             "order": quantity("order", None),
             "tooltip": [

@@ -109,7 +109,7 @@ def other_look(name: str) -> dict[str, Any]:
 def check_charts(page: Any, name: str) -> None:
     """Check that a page has all charts, and shows them whole."""
     drawings = page.eval_on_selector_all("figure.chart", DRAWN)
-    assert len(drawings) == (12 if name == "many" else 13)  # one pair has no progress
+    assert len(drawings) == (14 if name == "many" else 15)  # one pair has no progress
     assert min(drawings) > 3
     pictures = page.locator("figure.chart canvas")
     assert pictures.count() == 2

@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE, until
 
 TABLES = (
     *("games", "standings", "head_to_head", "win_types"),
-    *("verdicts", "rankings", "faults"),
+    *("verdicts", "rankings", "city_winners", "faults"),
     *WINS,
 )
 DETERMINISTIC = {

@@ -290,7 +290,7 @@ def test_the_matrix_has_every_change_shaded_and_the_significant_ones_bold() -> N
     assert table.rows == [["a", 30.0, 0.0], ["b/<c>", -10.0, -2.0]]
     marks = {place: mark for place, mark in table.marks.items() if mark}
     assert marks == {(0, 1): "rises-3 sure", (1, 1): "falls-1", (1, 2): "falls-4 sure"}
-    assert '<td class="rises-3 sure" data-v="30.0">+30.0' in write_rows(table)
+    assert '<td class="rises-3 sure" data-v="30.0">+30.0' in write_rows(table, report.names)
     assert "| **+30.0** | +0.0 |" in to_markdown(report)
     assert report.summary == [find_effects(Ablation(made, 2, None)).sentence]
 

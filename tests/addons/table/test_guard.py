@@ -149,7 +149,7 @@ PATHS = [
     "api/runs",
     "api/games/1/events",
     "api/games/1/act",
-    "report/cup",
+    "report/cup/report.html",
 ]
 
 
@@ -199,7 +199,7 @@ def test_every_answer_has_the_headers_that_keep_it_in(client: Client) -> None:
 
 def test_a_report_is_a_page_of_nobody(client: Client) -> None:
     """Its scripts run in an origin of their own, and nothing is loaded or sent."""
-    answer, content = client.send("GET", f"{client.root}/report/cup", client.headers)
+    answer, content = client.send("GET", f"{client.root}/report/cup/report.html", client.headers)
     assert (answer.status, content[:9]) == (200, b"<!doctype")
     assert answer.headers["content-security-policy"] == REPORT_POLICY
     assert "allow-same-origin" not in REPORT_POLICY
@@ -208,13 +208,16 @@ def test_a_report_is_a_page_of_nobody(client: Client) -> None:
 
 def test_a_report_is_sent_into_a_frame_alone(client: Client) -> None:
     """In a tab of its own its scripts could lead that elsewhere, with what they know."""
-    path = f"{client.root}/report/cup"
+    path = f"{client.root}/report/cup/report.html"
     answer, content = client.send("GET", path, client.headers | {"Sec-Fetch-Dest": "document"})
     assert (answer.status, content) == (303, b"")
-    assert answer.headers["location"] == f"{client.root}/alone/cup"
-    answer, content = client.send("GET", f"{client.root}/alone/cup", client.headers)
+    assert answer.headers["location"] == f"{client.root}/alone/cup/report.html"
+    answer, content = client.send("GET", f"{client.root}/alone/cup/report.html", client.headers)
     assert answer.headers["content-security-policy"] == POLICY
-    assert f'sandbox="allow-scripts" title="Report of cup" src="{path}"'.encode() in content
+    assert (
+        f'sandbox="allow-scripts" title="Report of cup/report.html" src="{path}"'.encode()
+        in content
+    )
     answer, _ = client.send("GET", path, client.headers | {"Sec-Fetch-Dest": "iframe"})
     assert answer.status == 200
 

@@ -165,6 +165,7 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
 def format_summary(league: League) -> Iterator[str]:
     """Yield the standings, and the notes below them, for a terminal of 80 columns."""
     yield from format_standings(standings(league))
+    yield "shrunk: the Elo drawn to the mean, the more the less is known of the bot"
     for text in describe_spread(league):
         yield from textwrap.wrap(text, _WIDTH)
 

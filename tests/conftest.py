@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
+from hypothesis import settings
 
 from arena.cli import main
 from tests.waiting import PATIENCE
@@ -25,6 +26,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)  # child processes would inherit it
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
     signal.signal(signal.SIGHUP, lambda *_: None)
+
+settings.register_profile("patient", settings.default, deadline=None)  # as with all tests
+settings.load_profile("patient")
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]

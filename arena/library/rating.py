@@ -186,7 +186,7 @@ class Ratings:
     @property
     def headline(self) -> str:
         """The findings on the bots, in a few sentences."""
-        return self._rated.headline
+        return " ".join(self._rated.headline.sentences())
 
     @property
     def notes(self) -> list[str]:

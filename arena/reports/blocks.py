@@ -147,7 +147,8 @@ class Report:
     opening: Opening | None = None
     labels: Sequence[str] = ()
     extent: str = ""
-    """What the report is of; with it the first paragraph of the summary is the page's heading."""
+    """What the report is of, by default its title; below it the page's heading is the first
+    paragraph of the summary."""
 
     @property
     def names(self) -> Names:

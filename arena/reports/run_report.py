@@ -347,7 +347,9 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     """Return the report of some lists that were rated together."""
     tables, found = rated.tables, rated.tables.findings
     labels: list[str] = tables.standings["bot"].tolist()
-    summary = [rated.headline, f"{rated.extent}."]
+    headline = rated.headline
+    details = " ".join(headline.details())
+    summary = [headline.sentence(), *filter(None, [details]), f"{rated.extent}."]
     if found.seat:
         summary.append(as_sentence(describe_seat(found.seat, level=True)))
     standings = standings_section(tables.standings, tables.verdicts, found, None)
@@ -362,7 +364,9 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
         sections.append(wins_section(kept, tables.standings))
     sections.append(Section("games", "The games", [*_list_blocks(lists, rated)]))
     title = f"Ratings of {counted(len(labels), 'bot')}"
-    return with_glossary(Report(title, summary, sections, labels=labels))
+    ladder = make_ladder(tables.standings, tables.verdicts, [])
+    opening = Opening(f"{title} · {rated.extent}", headline.sentence(), summary[1:], ladder)
+    return with_glossary(Report(title, summary, sections, opening=opening, labels=labels))
 
 
 def _without_links(block: Block) -> Block:

@@ -24,7 +24,7 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.intervals import Ints
 from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
-from arena.tables.headline import find_headline
+from arena.tables.headline import Headline, find_headline
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES
 from arena.tables.win_tables import Tables, make_tables
 from arena.tournament.schedule import Pairing
@@ -54,13 +54,12 @@ class RatedLists(NamedTuple):
     notes: Sequence[str]
 
     @property
-    def headline(self) -> str:
-        """The findings on the bots, in a few sentences."""
+    def headline(self) -> Headline:
+        """The findings on the bots."""
         tables, found = self.tables, self.tables.findings
         left_out = [one for one in tables.standings["bot"] if one not in tables.judged.numbers]
         misfits = len(found.misfits), found.tested
-        said = find_headline(tables.judged, misfits, left_out=left_out)
-        return " ".join(said.sentences())
+        return find_headline(tables.judged, misfits, left_out=left_out)
 
     @property
     def extent(self) -> str:

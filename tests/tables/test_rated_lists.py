@@ -177,4 +177,4 @@ def test_of_several_anchors_the_better_known_weighs_more() -> None:
 def test_what_no_game_connects_is_said() -> None:
     """As in a run."""
     rated = rate_lists([listed(("a", "b", "a"), ("c", "d", "c"))])
-    assert rated.headline.startswith("2 groups of bots never met, those of a and c")
+    assert rated.headline.sentence().startswith("2 groups of bots never met, those of a and c")

@@ -127,7 +127,7 @@ def _title_faults(league: League, versions: Sequence[Version]) -> str:
 def _summary(last: Version, standing: Standing | None) -> str:
     place = f"rank {standing.rank}" if standing and standing.rank else last.state
     elo = f", Elo {standing.elo:.0f}" if standing and standing.elo is not None else ""
-    return f"Version {last.number} of {last.owner}: {place}{elo}."
+    return f"{last.name}, version {last.number} of {last.owner}: {place}{elo}."
 
 
 def _advise(

@@ -46,7 +46,8 @@ _NOTE = (
 
 def make_tuning_report(tuned: Tuned) -> Report:
     """Return the report of a tuning; it links to the report of the proof in its folder."""
-    summary = [*find_compared(tuned.proof).sentences("on fresh deals: ")]
+    found = find_compared(tuned.proof)
+    summary = [f"On fresh deals {found.statement}", " ".join(found.sentences())]
     summary += map(as_sentence, describe_search(tuned))
     summary += [f"{tuned.describe_parameter(name)}." for name in tuned.curves]
     sections = [

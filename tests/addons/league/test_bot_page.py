@@ -189,7 +189,7 @@ def test_the_tables_have_the_numbers_of_the_games() -> None:
 def test_every_version_has_its_rating_and_its_faults() -> None:
     """The newest first, and its rating after each round; a version without games has none."""
     report = bot_report(league(), "mine", [standing()])
-    assert report.summary == ["Version 2 of Ann: rank 3, Elo 1500."]
+    assert report.summary == ["mine, version 2 of Ann: rank 3, Elo 1500."]
     assert rows(report, "versions") == [
         (2, "2026-11-25 08:30", "active", 1500.0, 1470.0, 1530.0, 60, 0, "abcdefabcdef"),
         (1, "2026-11-24 12:00", "replaced", None, None, None, 0, 2, "000000000000"),

@@ -269,6 +269,7 @@ class Compared(NamedTuple):
     claim: Claim | None
     further_pairs: int | None
     statement: str
+    finished: bool = True
 
     def sentences(self, where: str = "") -> Iterator[str]:
         """Yield the sentences, the most important one first; it begins with `where`."""
@@ -287,7 +288,8 @@ def find_compared(result: SprtResult, *, finished: bool = True) -> Compared:
         return Compared(result.sentence, None, None, result.statement)
     if not finished:
         sentence = f"undecided so far: {new} is at {write_lead(elo)}, and the test has not ended"
-        return Compared(sentence, None, None, as_sentence(sentence))
+        said = "Undecided so far: the test has not ended."
+        return Compared(sentence, None, None, said, finished=False)
     claim = make_claim(result.verdict, elo, result.stop, pairs)
     return Compared(result.sentence, claim, count_further(elo, pairs), result.statement)
 

@@ -253,7 +253,10 @@ def _divide(
         own = [one[:, n] for one in leads]
         beyond = [2 * one - whole for one, whole in zip(own, wholes, strict=True)]
         most = 1.0 if lead else None
-        two = _estimate(own, most), _estimate(beyond, most)
+        part = _estimate(own, most)
+        if most:
+            part = part._replace(low=max(-most, part.low), high=min(most, part.high))
+        two = part, _estimate(beyond, most)
         mean_new, mean_old = (_mean([one[:, n] for one in of_one]) for of_one in (new, old))
         yield Part(split, name, mean_new, mean_old, *two, sure=False)
     mean_new, mean_old = (_mean([one.sum(axis=1) for one in of_one]) for of_one in (new, old))

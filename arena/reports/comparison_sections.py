@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
@@ -21,8 +23,6 @@ from arena.statistics.wording import as_sentence
 from arena.tables.table_columns import TableColumns, list_columns
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.differences.comparison import SprtResult
     from arena.differences.paired import PairedGames
     from arena.store.store import Store
@@ -41,7 +41,7 @@ from arena.tables.table_columns import WIN_TYPES
 from arena.tournament.tournament import Tournament
 
 _CLASSES = {name: kind for kind, name in WIN_TYPES.items()}
-_SCORE, _POINTS = "points of 100 of the score", "points a game"
+_SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
 _MOST_WORST = 3  # decisions of each bot
 _DECISION = ("game", "bot", "opponent", "ply", "action", "best", "loss", "error")
@@ -148,6 +148,8 @@ def _takes(comparison: SprtResult, takes: pd.DataFrame) -> Section | None:
     counts = by_action.astype({"round": int, "action": int}).pivot_table(
         "takes", ["round", "action"], "bot", "sum", fill_value=0
     )[[*two]]
+    every = pd.MultiIndex.from_product([sorted({*of}) for of in zip(*counts.index, strict=True)])
+    counts = counts.reindex(every.set_names(counts.index.names), fill_value=0)
     shares = {
         f"round {number}": [*_shares(of_round.droplevel("round"))]
         for number, of_round in counts.groupby(level="round")
@@ -176,7 +178,7 @@ def _name_gap(two: tuple[str, str], shares: Sequence[tuple[str, float, float]]) 
     if new == old:
         return "Both take at the same actions"
     place = "its last action" if action == shares[-1][0] else f"its action {action}"
-    return f"{two[0]} takes at {place} of a round in {new}, {two[1]} in {old}"
+    return f"{two[0]} makes {new} of its takes at {place} of a round, {two[1]} {old}"
 
 
 def _bring(label: str, takes: pd.DataFrame) -> str:
@@ -228,14 +230,17 @@ def _mistakes(comparison: SprtResult, decisions: pd.DataFrame) -> Iterator[Secti
 
 def pick_shown(tournament: Tournament, parts: LeadParts) -> Iterator[Pick]:
     """Yield the games that show the parts of a lead, with the reason."""
-    new = tournament.labels[0]
+    new, old = tournament.labels[:2]
+    more = f" more than {old} on the same deal" if tournament.paired else ""
     for split, place, part, brought in parts.games:
         if split == ENDING:
             how = f"{part[:1].upper()}{part[1:]} for {new}"
             yield Pick(Place(*place), f"{how}: margins by round nearest to the mean of its kind.")
         else:
             name = f"Round {part}" if split == ROUND else SOURCE_NAMES[part].capitalize()
-            yield Pick(Place(*place), f"{name}: {brought:+} points for {new}, among the most.")
+            yield Pick(
+                Place(*place), f"{name}: {brought:+} points for {new}{more}, among the most."
+            )
 
 
 _PATH = list_columns("""

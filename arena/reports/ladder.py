@@ -96,7 +96,7 @@ class Forfeiting(NamedTuple):
     bot: str
     said: str
     link: str
-    where: str = "Its first one"
+    where: str = "The first game"
 
 
 @dataclass(frozen=True)
@@ -254,9 +254,14 @@ def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
 def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
     """Return what to do after a comparison in words, and its command, both empty if nothing.
 
-    The stronger one is challenged; if none surely is, more pairs are played.
+    One that is not finished goes on. Else the stronger one is challenged, and if none surely is, more
+    pairs are played.
     """
-    if found.claim is None or tournament.rules.changes():
+    if tournament.rules.changes():
+        return "", ""
+    if not found.finished:
+        return "Go on", result.command
+    if found.claim is None:
         return "", ""
     if found.claim not in ("better", "weaker"):
         if not found.further_pairs or not result.command:

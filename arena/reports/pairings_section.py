@@ -164,8 +164,11 @@ def pairings_section(
     blocks = [*_scores(table, labels, findings), *_verdicts(verdicts, labels)]
     title = short = "Against whom"
     if findings.tested:
-        misfits = f"{len(findings.misfits):,}" if findings.misfits else "None"
-        title = f"{misfits} of {counted(findings.tested, 'pairing')} surely not as the Elo says"
+        number = len(findings.misfits)
+        are = "is" if number == 1 else "are"
+        title = f"{number:,} of {counted(findings.tested, 'pairing')} {are} not as the Elo says"
+        if not number:
+            title = "No pairing is surely other than the Elo says"
     return Section("pairings", title, blocks, short)
 
 

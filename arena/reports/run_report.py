@@ -142,6 +142,13 @@ def _summary(
         yield as_sentence(describe_seat(seat, level=True))
 
 
+def _describe_extent(tournament: Tournament, *parts: str) -> str:
+    """Return what a report is of: its name, these parts, and the rules that were changed."""
+    rules = ", ".join(f"{name}={value}" for name, value in tournament.rules.changes().items())
+    changed = [f"changed rules: {cut(rules, _REASON)}"] * bool(rules)
+    return " · ".join([tournament.name, *parts, *changed])
+
+
 def _format(tournament: Tournament) -> str:
     """Return the format of the tournament in words."""
     if tournament.comparison:
@@ -226,8 +233,9 @@ class _Sections:
         assert result is not None
         games = counted(self.files.counts.total, "game")
         pairs = counted(result.evidence.pairs, "pair")
-        extent = f"{self.tournament.name} · {state or games} · {pairs}"
-        lead = draw_lead(result.new, result.old, result.elo, "open" if state else result.word)
+        extent = _describe_extent(self.tournament, state or games, pairs)
+        word = "" if found.claim is None else result.word
+        lead = draw_lead(result.new, result.old, result.elo, word)
         next_one = suggest_after(self.tournament, result, found)
         return Opening(
             extent,
@@ -249,12 +257,12 @@ class _Sections:
         bots = counted(len(tables.standings), "bot")
         extent = state or counted(self.files.counts.total, "game")
         return Opening(
-            f"{tournament.name} · {bots} · {extent}",
+            _describe_extent(tournament, bots, extent),
             found.sentence(),
             more,
             make_ladder(tables.standings, tables.verdicts, profile_links(self.labels)),
             [*self._forfeiting()],
-            *suggest_next(tournament, found),
+            *(("", "") if state else suggest_next(tournament, found)),
         )
 
     def _forfeiting(self) -> Iterator[Forfeiting]:

@@ -40,7 +40,7 @@ _CHARTED = ("bot", "elo", "elo_low", "elo_high", "group")
 _LEADS = ("bot", "opponent", "lead", "lead_low", "lead_high", "likely", "verdict")
 _SHAPES = {"apart": "circle", "leans": "triangle-right", "open": "diamond"}
 _LEGEND = {"orient": "bottom", "labelLimit": 240}
-_ROOM = 18, 80  # pixels of a letter and of a probability at the end of a row
+_ROOM = 18, 110  # pixels of a letter and of a probability at the end of a row
 _Place: TypeAlias = "tuple[int, str, str | None]"  # rank, label, letters
 _SHORT = "How surely"
 _NAMED = 6  # bots that are named; of more bots the ranks are given
@@ -56,7 +56,8 @@ def standings_section(
     neighbours = _of_neighbours(verdicts)
     blocks = [*_blocks(standings, neighbours, findings, timings)]
     apart = int((neighbours["verdict"] == "apart").sum())
-    title = f"{apart or 'None'} of {counted(len(neighbours), 'neighbour')} told apart"
+    are = "is" if apart == 1 else "are"
+    title = f"{apart or 'None'} of {counted(len(neighbours), 'neighbour')} {are} told apart"
     return Section("standings", title if len(neighbours) else _SHORT, blocks, _SHORT)
 
 

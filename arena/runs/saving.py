@@ -144,11 +144,12 @@ def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgres
 
 
 class Extent(NamedTuple):
-    """The size of a run: games played, games in the rounds known so far, and whether it is over."""
+    """The size of a run: games played, games in all, or at most in all, and whether it is over."""
 
     played: int
     total: int
     finished: bool
+    is_most: bool = False
 
     def describe(self) -> str:
         """Return a note that a run is not finished, "" if it is.
@@ -156,7 +157,8 @@ class Extent(NamedTuple):
         >>> Extent(1200, 3000, False).describe()
         'not finished: 1,200 of 3,000 games'
         """
-        return "" if self.finished else f"not finished: {self.played:,} of {self.total:,} games"
+        total = f"{'at most ' if self.is_most else ''}{self.total:,}"
+        return "" if self.finished else f"not finished: {self.played:,} of {total} games"
 
 
 def measure_extent(
@@ -165,9 +167,11 @@ def measure_extent(
     """Return how much of a run is in a store; `progress` is the result of `follow`, if known."""
     if progress is None:
         progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
-    is_fixed = not tournament.rounds and not tournament.stop
-    total = tournament.games if is_fixed else 2 * progress.scheduled
-    return Extent(store.count_games(), total, progress.ended)
+    total = 2 * progress.scheduled if tournament.rounds else tournament.games
+    is_most = bool(tournament.stop) and not progress.ended
+    if tournament.stop and progress.ended:
+        total = 2 * progress.scheduled
+    return Extent(store.count_games(), total, progress.ended, is_most)
 
 
 def read_opening(path: Path) -> tuple[Opening, str]:

@@ -84,11 +84,13 @@ class Game:
 
     @property
     def ending(self) -> str:
-        """The reason why the game ended, as one sentence, with the points of seat 0 : seat 1."""
+        """The reason why the game ended, as one sentence, with the winner's points first."""
         if self.fault is None:
+            if self.winner is None:
+                return "a draw, {} : {}".format(*self.points)
+            own, other = self.points if self.winner == self.seats[0] else self.points[::-1]
             way = _WAYS.get(self.win_type, f"by {self.win_type}")
-            end = "a draw" if self.winner is None else f"{self.winner} wins {way}"
-            return "{}, {} : {}".format(end, *self.points)
+            return f"{self.winner} wins {way}, {own} : {other}"
         if self.fault.kind == BY_RULE:
             return f"{self.guilty} forfeits: {self.fault.message}"
         kind = f"{self.fault.kind} at ply {self.plies}"

@@ -194,7 +194,7 @@ def describe_city(winners: pd.DataFrame, labels: Sequence[str]) -> str:
     if gap is None:
         return said
     if gap["share_low"] <= 0 <= gap["share_high"]:
-        return f"{said}; the share of {weak} is not told apart"
+        return f"{said}; the share of {weak} is not told apart from that"
     which = "larger" if gap["share_low"] > 0 else "smaller"
     return f"{said}, surely a {which} share than of those of {weak}"
 

@@ -120,11 +120,11 @@ def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
     assert game.record.replay().over
 
 
-def test_the_points_of_a_game_stand_in_the_order_of_its_seats() -> None:
-    """Also where seat 1 wins: so a game has one score on every page."""
+def test_the_points_of_the_winner_stand_first_in_the_sentence() -> None:
+    """Also where seat 1 wins: so no sentence says that a bot wins 15 : 22."""
     game = arena.play("uniform", "greedy", seed=3)
     assert game.winner == game.seats[1]
-    assert game.ending == "greedy wins on points, {} : {}".format(*game.points)
+    assert game.ending == "greedy wins on points, {1} : {0}".format(*game.points)
     assert [part.points for part in game.breakdown] == [*game.points]
     assert game.points[0] < game.points[1]
 

@@ -511,7 +511,10 @@ def test_a_comparison_that_goes_on_decides_nothing() -> None:
     two = FORMS["comparison of two"]
     store = make_store(two)
     begun = make_report(two, store, make_files(two, store), state="not finished: 40 of 80 games")
-    assert begun.summary[1].startswith("Undecided so far: a is at +")
+    assert begun.summary[1] == "Undecided so far: the test has not ended."
+    assert begun.summary[2].startswith("Undecided so far: a is at +")
+    assert begun.opening
+    assert begun.opening.task == "Go on"
 
 
 def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:

@@ -70,7 +70,7 @@ _OPPONENTS: Final = (
     Column("pairs", "Pairs", "count"),
     Column("score", "Score", "share"),
     Column("expected", "Expected", "share", "What both Elo ratings say."),
-    Column("beyond", "Beyond", "change", "Points of 100 that it scored beyond that."),
+    Column("beyond", "More than expected", "change", "Points of 100 that it scored beyond that."),
 )
 
 

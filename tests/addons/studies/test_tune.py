@@ -62,7 +62,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def test_the_report_begins_with_the_proof(out: Path) -> None:
     """And then says what was found, and of each parameter whether it matters."""
-    _, _, _, proof, _, behind, _, found, *rest = (out / "report.md").read_text().splitlines()
+    _, _, _, proof, _, _, _, found, *rest = (out / "report.md").read_text().splitlines()
     assert proof.startswith("On fresh deals ")
     assert not any(line.startswith("On fresh deals ") for line in rest)
     assert found.startswith("Best of ")

@@ -254,8 +254,8 @@ def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
 def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
     """Return what to do after a comparison in words, and its command, both empty if nothing.
 
-    One that is not finished goes on. Else the stronger one is challenged, and if none surely is, more
-    pairs are played.
+    One that is not finished goes on. Else the stronger one is challenged, and if none surely is,
+    more pairs are played.
     """
     if tournament.rules.changes():
         return "", ""

@@ -239,10 +239,14 @@ def comparison_name(new: str, old: str) -> str:
     return "-".join(["compare", folder_word(new), folder_word(old)])
 
 
-def folder_word(label: str) -> str:
-    """Convert a label to a part of a folder's name.
+_WORD = 80  # bytes of a label in the name of a folder
 
-    >>> folder_word("mine(depth=3)")
-    'mine-depth-3'
+
+def folder_word(label: str) -> str:
+    """Convert a label to a part of a folder's name: letters of any script, and digits.
+
+    >>> folder_word("mine(depth=3)"), folder_word("\u8caa\u6b32=1")
+    ('mine-depth-3', '\u8caa\u6b32-1')
     """
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", label).strip("-.") or "bot"
+    word = re.sub(r"[^\w.]+", "-", label).strip("-.")
+    return word.encode()[:_WORD].decode(errors="ignore") or "bot"

@@ -108,6 +108,9 @@ def docs(page: str | None, only_path: bool) -> None:
     """
     place = _find_page(page)
     say(str(place))
+    if place.suffix == ".md":
+        say("as text: `make docs` builds the site", err=True)
+        return
     if not only_path and not _open_in_browser(place):
         say("no browser was found here; open this file in one", err=True)
 
@@ -117,13 +120,13 @@ def _find_page(name: str | None) -> Path:
     clone = _PACKAGE.parent / "docs"
     is_clone = (clone / "making").is_dir()
     site = clone / "site" if is_clone else _PACKAGE / "site"
-    if not (site / "index.html").is_file():
-        if is_clone:
-            raise InputError(f"{clone}: `make docs` builds the site; index.md there has its pages")
+    paths = sorted(site.rglob("*.html"), reverse=True)
+    if not paths and not is_clone:
         raise InputError("this package was built without its site; `make docs` in a clone makes it")
-    pages = {_name_page(path): path for path in sorted(site.rglob("*.html"), reverse=True)}
+    paths = paths or sorted(clone.rglob("*.md"), reverse=True)
+    pages = {_name_page(path): path for path in paths}
     if name is None:
-        return site / "index.html"
+        return site / "index.html" if paths[0].suffix == ".html" else clone / "index.md"
     if name not in pages:
         near = difflib.get_close_matches(name, pages, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "its first page leads to all pages"

@@ -240,8 +240,13 @@ def test_a_package_without_a_site_says_how_to_build_it(arena: Arena, package: Pa
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {line}\n")
     clone = package.parent / "docs"
     (clone / "making").mkdir(parents=True)
-    line = f"{clone}: `make docs` builds the site; index.md there has its pages"
-    assert arena("docs").stderr == f"error: {line}\n"
+    for page in ("index", "league"):
+        (clone / f"{page}.md").touch()
+    done = arena("docs", "--path")
+    assert (done.returncode, done.stdout) == (0, f"{clone}/index.md\n")
+    assert done.stderr == "as text: `make docs` builds the site\n"
+    assert arena("docs", "league", "--path").stdout == f"{clone}/league.md\n"
+    assert "no such page; did you mean 'league'?" in arena("docs", "leagu").stderr
     make_site(clone / "site")
     assert arena("docs", "--path").stdout == f"{clone}/site/index.html\n"
 
@@ -263,7 +268,8 @@ def test_a_run_that_is_ended_says_what_is_kept_and_which_command_goes_on(
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number
     assert "Traceback" not in errors
-    (line,) = errors.splitlines()
+    *state, line = errors.splitlines()  # what the bar said last stays
+    assert len(state) <= 1
     kept, _, command = line.partition(" are kept in my out/; go on with: ")
     assert kept.startswith("interrupted: ")
     assert kept.endswith(" of 12 games")

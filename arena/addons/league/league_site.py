@@ -162,7 +162,7 @@ def _rows(
     rows = []
     for one in shown:
         version = versions[one.bot]
-        games = endings[version.id]
+        games = endings.get(version.id) or [0] * (RESULTS * len(WIN_TYPES))
         won, drawn, total = sum(games[::RESULTS]), sum(games[2::RESULTS]), max(1, sum(games))
         row: dict[str, Any] = {**one._asdict(), "games": total, "draws": drawn}
         for kind, (_, wins, losses) in ENDINGS.items():

@@ -49,7 +49,7 @@ def test_a_newcomer_reaches_the_first_action(tmp_path: Path, open_page: Open, be
         assert server.stdout is not None
         page = open_page(server.stdout.readline().split()[-1])
         # 2. The page says what to do, and where the rules are.
-        lead = page.get_by_text("Choose how strong the bot is, and press Play.")
+        lead = page.get_by_text("Choose how strong the bot is, and play.")
         lead.wait_for()
         assert lead.is_visible()
         # 3. The weakest strength is chosen already, in words; no name of a bot has to be known.

@@ -146,7 +146,8 @@
   }
 
   function drawSeat(frame, seat, options) {
-    const section = make("section", `seat seat-${seat}`);
+    const section = make("div", `seat seat-${seat}`);
+    section.setAttribute("role", "group");  // a page can show several boards
     section.setAttribute("aria-label", `${options.players[seat]}, seat ${seat}`);
     const head = make("div", "seat-head", "", make("span", "seat-number", `seat ${seat}`));
     if (isNamed(options.players, seat)) head.append(makeLabel(options.players[seat]));
@@ -161,7 +162,8 @@
   }
 
   function drawRow(frame, options) {
-    const section = make("section", "row");
+    const section = make("div", "row");
+    section.setAttribute("role", "group");
     section.setAttribute("aria-label", "Row");
     const cards = cardsOf(frame.row, frame.copies && frame.copies.row);
     const start = frame.turn === null ? cards.length : Math.max(0, cards.length - options.rules.take_size);

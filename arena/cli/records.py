@@ -43,7 +43,7 @@ from arena.cli.picking import (
     read_record,
 )
 from arena.cli.starting import find_venue
-from arena.errors import InputError, arena_command
+from arena.errors import InputError, arena_command, shell_line
 
 if TYPE_CHECKING:
     from arena.entries.lane import Lane
@@ -139,7 +139,8 @@ def _show_result(path: Path) -> None:
         say_coloured(text, bar)
     say("")
     if opening.command:
-        say(f"{opening.task}: {opening.command}")
+        out = f" {shell_line(['--out', path])}" if opening.continues else ""
+        say(f"{opening.task}: {opening.command}{out}")
     say(f"Games of a bot: {arena_command('show', [path, bot])}")
     if (path / REPORT_HTML).is_file():
         say(f"The report: {path / REPORT_HTML}")

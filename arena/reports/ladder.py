@@ -36,6 +36,7 @@ ENDINGS: Final = {
 }
 """How a game ends, in the order of the wins in a bar; losses come in the opposite order."""
 
+_GO_ON, _PLAY_ON = "Go on", "Play on"
 MOST_RUNGS = 50
 """The most bots of a first screen; the table of standings has all of them."""
 
@@ -136,6 +137,11 @@ class Opening:
     command: str = ""
     lead: Lead | None = None
     beside: str = ""
+
+    @property
+    def continues(self) -> bool:
+        """Whether the command goes on with this run, in its folder."""
+        return self.task in (_GO_ON, _PLAY_ON)
 
     def lines(self) -> Iterator[TextLine]:
         """Yield the lines of a first screen in a terminal of 80 columns, without its task."""
@@ -260,7 +266,7 @@ def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -
     if tournament.rules.changes():
         return "", ""
     if not found.finished:
-        return "Go on", result.command
+        return _GO_ON, result.command
     if found.claim is None:
         return "", ""
     if found.claim not in ("better", "weaker"):
@@ -269,7 +275,7 @@ def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -
         pairs = (result.evidence.pairs + found.further_pairs) / max(1, len(result.against))
         whole = math.ceil(pairs / _ROUND_PAIRS) * _ROUND_PAIRS
         more = msgspec.structs.replace(result.stop, max_pairs=max(whole, result.stop.max_pairs))
-        return "Play on", comparison_command(tournament, more)
+        return _PLAY_ON, comparison_command(tournament, more)
     stronger = result.new if found.claim == "better" else result.old
     named = name_bots([tournament.by_label[stronger]])
     if named is None:

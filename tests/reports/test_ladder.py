@@ -145,6 +145,7 @@ def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() 
     report, _ = report_of(sure, make_store(sure))
     assert report.opening
     task, command = report.opening.task, report.opening.command
+    assert not report.opening.continues
     assert (task, command) == ("Challenge the stronger one", "arena compare ./my_bot.py a=uniform")
     undecided = cup(["a", "b", "c"], 20, panel=1, paired=True, stop=Sprt(0, 30, 0.05, 0.05, 20))
     report, files = report_of(undecided, make_store(undecided))
@@ -154,6 +155,7 @@ def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() 
     assert report.opening
     assert further
     assert report.opening.task == "Play on"
+    assert report.opening.continues
     (pairs,) = re.findall(r"--max-pairs (\d+)", report.opening.command)
     assert found.evidence.pairs + further <= int(pairs) < found.evidence.pairs + further + 100
 

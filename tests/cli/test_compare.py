@@ -132,5 +132,5 @@ def test_specs_are_split_at_commas_outside_of_brackets() -> None:
 
 def test_names_are_those_of_folders() -> None:
     """Whatever the labels are; the ladder does not contain who is compared."""
-    assert comparison_name("../x(depth=3)", "ü") == "compare-x-depth-3-bot"
+    assert comparison_name("../x(depth=3)", "ü") == "compare-x-depth-3-\u00fc"
     assert "greedy" not in expand_ladder(["ladder"], ["greedy"])

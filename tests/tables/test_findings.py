@@ -108,7 +108,7 @@ def _winners(top: Ends, gap: Ends | None) -> pd.DataFrame:
             (0.1, 0.05, 0.14),
             (-0.05, -0.09, 0.0),
             "City is a real way to win: it made 10 % of the wins of ann; "
-            "the share of cid is not told apart",
+            "the share of cid is not told apart from that",
         ),
         (
             (0.004, 0.001, 0.049),

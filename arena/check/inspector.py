@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from arena.check.extent import DECISIONS, FEW, RATING
+from arena.check import DECISIONS, FEW, RATING
 from arena.check.item import Growth, Item, Order, check_growth, fail
 from arena.check.loop import Loop, check_hidden, open_loop
 from arena.check.sparring import (

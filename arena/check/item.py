@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from arena.check.extent import GAMES
+from arena.check import GAMES
 from arena.entries.lane import Lane
 from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.check.extent import LONGEST
+from arena.check import LONGEST
 from arena.check.item import NAMES, Item, Order
 from arena.errors import ArenaError
 from arena.lanes.cleanup import children, kill_orphans

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.check.extent import GAMES, LEAST_GAMES
+from arena.check import GAMES, LEAST_GAMES
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
     LIMITS,

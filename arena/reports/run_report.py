@@ -16,6 +16,7 @@ from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
 from arena.reports.charts import plain_rows
+from arena.reports.city_section import city_sections
 from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
 from arena.reports.games import (
     Pick,
@@ -38,7 +39,6 @@ from arena.reports.seat_section import rate_prefixes, seats_section, takes_secti
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import (
     Margin,
-    city_sections,
     margin_blocks,
     source_blocks,
     win_type_blocks,

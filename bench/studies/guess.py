@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.check.extent import GAMES, RATING
+from arena.check import GAMES, RATING
 from arena.check.sparring import Climb
 from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.distributions import expit, find_root

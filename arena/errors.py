@@ -111,6 +111,26 @@ def counted(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def count_of(done: int, games: int, *, at_most: bool = False) -> str:
+    """Return how many of a run's games are done, in words.
+
+    >>> count_of(300, 1000), count_of(300, 1000, at_most=True)
+    ('300 of 1,000 games', '300 of at most 1,000 games')
+    """
+    return f"{done:,} of {'at most ' * at_most}{games:,} games"
+
+
+def wrapped(text: str) -> list[str]:
+    """Return a sentence as lines for a terminal of 80 columns; the later ones are indented.
+
+    >>> wrapped("one two"), [line[:4] for line in wrapped(30 * "one ")]
+    (['one two'], ['one ', '  on'])
+    """
+    from textwrap import wrap
+
+    return wrap(text, 80, subsequent_indent="  ")
+
+
 def name_some(names: Sequence[str]) -> str:
     """Return a list of names in words; of a long one only the first three.
 

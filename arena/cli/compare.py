@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +22,7 @@ from arena.cli.options import (
     with_options,
 )
 from arena.cli.starting import count_games, describe_folder, make_playing, prepare, stoppable
-from arena.errors import arena_command
+from arena.errors import arena_command, wrapped
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def print_comparison(outcome: Outcome, out: Path, *, quiet: bool) -> None:
     if quiet:
         say(statement)
         return
-    say(*wrap(statement, 80, subsequent_indent="  "), *lines)
+    say(*wrapped(statement), *lines)
     say(*(f"{label} was out after {outcome.out[label]}" for label in comparison.out))
     say(*comparison.difference_lines(terminal_room()))
     if paired := comparison.paired:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -352,26 +350,6 @@ def say(*texts: str, err: bool = False) -> None:
 def terminal_room() -> int | None:
     """Return the columns of the terminal that is printed to, None where it is a file or a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-_COLOURS = {"C": 172, "P": 74, "T": 117, "F": 245}
-"""The colours of the win types in a terminal of 256 colours, near to those of a page."""
-
-
-def say_coloured(text: str, bar: str) -> None:
-    """Print a line; the letters of the bar behind it, a win type each, have its colour behind them.
-
-    Without a terminal, and with NO_COLOR, they are letters only.
-    """
-    line = escape_lines(text)
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        click.echo(line + bar)
-        return
-    for letter, part in groupby(bar):
-        cells = "".join(part)
-        colour = _COLOURS.get(letter)
-        line += click.style(cells, bg=colour, fg=16) if colour else cells
-    click.echo(line)
 
 
 def refuse_options(*names: str, why: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +27,6 @@ from arena.cli.options import (
     names_option,
     parse_json,
     say,
-    say_coloured,
     say_json,
     tolerate_any_terminal,
     venue_options,
@@ -43,7 +43,7 @@ from arena.cli.picking import (
     read_record,
 )
 from arena.cli.starting import find_venue
-from arena.errors import InputError, arena_command, shell_line
+from arena.errors import InputError, arena_command, escape_lines, shell_line
 
 if TYPE_CHECKING:
     from arena.entries.lane import Lane
@@ -144,6 +144,26 @@ def _show_result(path: Path) -> None:
     say(f"Games of a bot: {arena_command('show', [path, bot])}")
     if (path / REPORT_HTML).is_file():
         say(f"The report: {path / REPORT_HTML}")
+
+
+_COLOURS = {"C": 172, "P": 74, "T": 117, "F": 245}
+"""The colours of the win types in a terminal of 256 colours, near to those of a page."""
+
+
+def say_coloured(text: str, bar: str) -> None:
+    """Print a line; the letters of the bar behind it, a win type each, have its colour behind them.
+
+    Without a terminal, and with NO_COLOR, they are letters only.
+    """
+    line = escape_lines(text)
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        click.echo(line + bar)
+        return
+    for letter, part in groupby(bar):
+        cells = "".join(part)
+        colour = _COLOURS.get(letter)
+        line += click.style(cells, bg=colour, fg=16) if colour else cells
+    click.echo(line)
 
 
 def _show_record(path: Path, line: int, names: Naming, by: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import say, terminal_room, warn, with_options
-from arena.errors import ChangedBots, InputError, NoSites, counted, naming, shell_line
+from arena.errors import ChangedBots, InputError, NoSites, counted, naming, shell_line, wrapped
 
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome, Playing
@@ -38,7 +37,7 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
         return
     if not quiet:
         say(count_games(outcome))
-        say(*textwrap.wrap(outcome.sentence, 80, subsequent_indent="  "))
+        say(*wrapped(outcome.sentence))
     say(*outcome.lines(terminal_room()))
     if quiet:
         return

@@ -163,7 +163,8 @@ def make_lead_parts(
     if not deals:
         return LeadParts()
     margins = [*_read_margins(tournament, store, deals)]
-    parts = [*_divide_score(deals, lead)]
+    ended = _count_ended(deals)
+    parts = [*_divide_score(deals, ended, lead)]
     if played := [one for one in margins if len(one.pair)]:
         parts += _divide_margin(played)
     tested = [n for n, part in enumerate(parts) if part.sure is not None]
@@ -171,7 +172,7 @@ def make_lead_parts(
     for n, is_sure in zip(tested, sure, strict=True):
         parts[n] = parts[n]._replace(sure=is_sure)
     games = [*_choose_games(deals, margins, parts)]
-    return LeadParts(parts, games, _count_ended(deals))
+    return LeadParts(parts, games, ended)
 
 
 def _read_deals(tournament: Tournament, store: Store, out: Collection[str]) -> Iterator[Deals]:
@@ -200,13 +201,14 @@ def _count_ended(deals: Sequence[Deals]) -> dict[str, tuple[int, int, int, int]]
     return found
 
 
-def _divide_score(deals: Sequence[Deals], lead: Estimate) -> Iterator[Part]:
+def _divide_score(
+    deals: Sequence[Deals], ended: Mapping[str, Sequence[int]], lead: Estimate
+) -> Iterator[Part]:
     """Yield the parts of the score by how games ended, those that have a game, and their sum."""
     new, old = (
         [np.stack([of[games].sum(axis=1) / 2 for of in _SIGNED], axis=1) for games in of_one]
         for of_one in zip(*((one.new.games, one.old.games) for one in deals), strict=True)
     )
-    ended = _count_ended(deals)
     for part in _divide(ENDING, [*WIN_TYPES.values()], new, old, lead):
         if part.part == ALL or any(ended[part.part]):
             yield part

@@ -59,8 +59,7 @@ def lead_sections(
     yield _ending(comparison, parts)
     if by_round := parts.split(ROUND):
         yield _margin(comparison, parts, by_round)
-    if section := _takes(comparison, takes):
-        yield section
+    yield from _takes(comparison, takes)
     if comparison.paired:
         yield from _opponents(comparison)
     yield from _mistakes(comparison, decisions)
@@ -138,13 +137,13 @@ def _list_parts(parts: LeadParts) -> Table:
     return Table("lead-parts", table.caption, table.columns, table.rows, folded=True)
 
 
-def _takes(comparison: SprtResult, takes: pd.DataFrame) -> Section | None:
-    """Return when both bots take, and what a take brings; None if one of them has not taken."""
+def _takes(comparison: SprtResult, takes: pd.DataFrame) -> Iterator[Section]:
+    """Yield when both bots take, and what a take brings, unless one of them has not taken."""
     two = comparison.new, comparison.old
     own = takes[takes["bot"].isin(two)]
     by_action = own[own["action"].notna() & own["round"].notna()]
     if {*by_action["bot"]} != {*two}:
-        return None
+        return
     counts = by_action.astype({"round": int, "action": int}).pivot_table(
         "takes", ["round", "action"], "bot", "sum", fill_value=0
     )[[*two]]
@@ -162,7 +161,7 @@ def _takes(comparison: SprtResult, takes: pd.DataFrame) -> Section | None:
     brought = [_bring(label, own[own["bot"] == label]) for label in two]
     text = Text([as_sentence("; ".join(brought))])
     title = _name_gap(two, [*_shares(counts.groupby(level="action").sum())])
-    return Section("takes", title, [draw_mirrors(meaning, two, shares), text], "Takes")
+    yield Section("takes", title, [draw_mirrors(meaning, two, shares), text], "Takes")
 
 
 def _shares(counts: pd.DataFrame) -> Iterator[tuple[str, float, float]]:

@@ -9,13 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from arena.differences.comparison import Compared, SprtResult, comparison_command
-from arena.errors import LABEL_WIDTH, arena_command, counted, pad
+from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
 from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends, write_whole
 from arena.tables.headline import Headline
@@ -140,7 +139,7 @@ class Opening:
 
     @property
     def continues(self) -> bool:
-        """Whether the command goes on with this run, in its folder."""
+        """Whether the command continues this run, in its folder."""
         return self.task in (_GO_ON, _PLAY_ON)
 
     def lines(self) -> Iterator[TextLine]:
@@ -260,7 +259,7 @@ def suggest_next(tournament: Tournament, found: Headline) -> tuple[str, str]:
 def suggest_after(tournament: Tournament, result: SprtResult, found: Compared) -> tuple[str, str]:
     """Return what to do after a comparison in words, and its command, both empty if nothing.
 
-    One that is not finished goes on. Else the stronger one is challenged, and if none surely is,
+    One that is not finished continues. Else the stronger one is challenged, and if none surely is,
     more pairs are played.
     """
     if tournament.rules.changes():
@@ -298,9 +297,9 @@ class TextLine(NamedTuple):
 
 def _format(opening: Opening) -> Iterator[TextLine]:
     yield TextLine(opening.extent)
-    yield from map(TextLine, wrap(opening.sentence, _WIDE, subsequent_indent="  "))
+    yield from map(TextLine, wrapped(opening.sentence))
     for one in opening.forfeiting:
-        yield from map(TextLine, wrap(f"! {one.bot} {one.said}", _WIDE, subsequent_indent="  "))
+        yield from map(TextLine, wrapped(f"! {one.bot} {one.said}"))
     yield TextLine("")
     if lead := opening.lead:
         axis = _draw(_LEAD, lead.low, lead.high, lead.dot, lead.zero)

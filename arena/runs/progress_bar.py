@@ -19,6 +19,8 @@ from typing import Any
 from tqdm import tqdm
 from tqdm.utils import disp_len, disp_trim
 
+from arena.errors import count_of
+
 LINE_EVERY = 30.0  # seconds
 TABLE_EVERY = 3.0
 DRAW_EVERY = 0.2
@@ -134,15 +136,6 @@ def show_progress(
             yield progress
     else:
         yield progress
-
-
-def count_of(done: int, games: int, *, at_most: bool = False) -> str:
-    """Return how many games are done, in words.
-
-    >>> count_of(300, 1000), count_of(300, 1000, at_most=True)
-    ('300 of 1,000 games', '300 of at most 1,000 games')
-    """
-    return f"{done:,} of {'at most ' * at_most}{games:,} games"
 
 
 def format_line(

@@ -12,11 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.errors import count_of
 from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
-from arena.runs.progress_bar import count_of, is_terminal, show_progress, terminal_size
+from arena.runs.progress_bar import is_terminal, show_progress, terminal_size
 from arena.runs.rerun import LEAST, find_varying
 from arena.runs.saving import RunProgress, open_store, write_files
 from arena.store.folder import REPORT_HTML, RunFolder

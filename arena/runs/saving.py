@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from arena.entries.file import replacing
-from arena.errors import ChangedBots, InputError
+from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
 from arena.store.folder import (
@@ -149,7 +149,7 @@ class Extent(NamedTuple):
     played: int
     total: int
     finished: bool
-    is_most: bool = False
+    at_most: bool = False
 
     def describe(self) -> str:
         """Return a note that a run is not finished, "" if it is.
@@ -157,8 +157,9 @@ class Extent(NamedTuple):
         >>> Extent(1200, 3000, False).describe()
         'not finished: 1,200 of 3,000 games'
         """
-        total = f"{'at most ' if self.is_most else ''}{self.total:,}"
-        return "" if self.finished else f"not finished: {self.played:,} of {total} games"
+        if self.finished:
+            return ""
+        return f"not finished: {count_of(self.played, self.total, at_most=self.at_most)}"
 
 
 def measure_extent(
@@ -167,11 +168,10 @@ def measure_extent(
     """Return how much of a run is in a store; `progress` is the result of `follow`, if known."""
     if progress is None:
         progress = follow(tournament, store, Strikes(tournament.pairings, 0, tournament.max_faults))
-    total = 2 * progress.scheduled if tournament.rounds else tournament.games
-    is_most = bool(tournament.stop) and not progress.ended
-    if tournament.stop and progress.ended:
-        total = 2 * progress.scheduled
-    return Extent(store.count_games(), total, progress.ended, is_most)
+    may_stop = bool(tournament.stop) and not progress.ended
+    is_known = not tournament.rounds and (may_stop or not tournament.stop)
+    total = tournament.games if is_known else 2 * progress.scheduled
+    return Extent(store.count_games(), total, progress.ended, at_most=may_stop)
 
 
 def read_opening(path: Path) -> tuple[Opening, str]:

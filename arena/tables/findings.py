@@ -6,14 +6,13 @@ beat one another in a cycle.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from arena.errors import counted, name_some
+from arena.errors import counted, name_some, wrapped
 from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.model import Spread
@@ -87,7 +86,7 @@ class Findings:
     def lines(self) -> Iterator[str]:
         """Yield what is printed below the standings, at most 80 columns wide."""
         for text in self._texts():
-            yield from textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
+            yield from wrapped(text)
 
     def _texts(self) -> Iterator[str]:
         if self.seat:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count, takewhile
 from typing import NamedTuple, TypeAlias
 
-from arena.errors import columns, pad
+from arena.errors import columns, pad, wrapped
 
 WIDTH = 28
 """Small letters of a name beside a chart; half of a telephone's screen is left to the chart."""
@@ -46,7 +45,7 @@ class Names(NamedTuple):
 
     def lines(self) -> list[str]:
         """Return the note as lines for a terminal."""
-        return textwrap.wrap(self.note, _LINE, subsequent_indent="  ")
+        return wrapped(self.note)
 
 
 def short_names(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.options import say_coloured
+from arena.cli.records import say_coloured
 from engine import Record
 from tests.conftest import Arena, Once, run_here
 from tests.rogues import write

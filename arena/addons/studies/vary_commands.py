@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +30,7 @@ from arena.cli.starting import (
     report_problems,
     stoppable,
 )
-from arena.errors import InputError, counted, cut, name_some, pad
+from arena.errors import InputError, counted, cut, name_some, pad, wrapped
 from arena.tournament import keys
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
     changes = ablation.variants[0].rules.changes()
     rules = f"the config's rules, {changes}" if changes else "the published rules"
     say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
-    say(*wrap(find_effects(ablation).sentence, 80, subsequent_indent="  "))
+    say(*wrapped(find_effects(ablation).sentence))
     say(*format_table(ablation))
     for variant in ablation.variants:
         if not variant.same_deals:

@@ -139,6 +139,7 @@ def test_every_command_answers_on_windows(tmp_path: Path, arena: Any) -> None:
         "bots": ["bots"],
         "new": ["new", "my_bot"],
         "pack": ["pack", "my_bot.py", "-o", "packed.py"],
+        "docs": ["docs", "--path"],
         "doctor": ["doctor"],
     }
     names = [name for names in SECTIONS.values() for name in names]

@@ -35,11 +35,19 @@ def pick(games: Lockstep, policy: Policy) -> npt.NDArray[np.intp]:
     masks = games.legal().copy()
     free = np.flatnonzero(masks.sum(axis=1, dtype=np.uint8) > 1)
     actions: npt.NDArray[np.intp] = masks.argmax(axis=1)
-    if len(free) > _MOST_FREE * games.count:
-        return best_legal(policy(games), masks)
-    if len(free):
-        actions[free] = best_legal(policy(games.select(free)), masks[free])
+    actions[free] = pick_in(games, policy, free, masks)
     return actions
+
+
+def pick_in(
+    games: Lockstep, policy: Policy, some: Indices, masks: npt.NDArray[Any]
+) -> npt.NDArray[np.intp]:
+    """Return a policy's actions in some of the games, given the masks of all."""
+    if len(some) > _MOST_FREE * games.count:
+        return best_legal(policy(games), masks)[some]
+    if not len(some):
+        return some
+    return best_legal(policy(games.select(some, to_come=False)), masks[some])
 
 
 def best_legal(scores: Scores, masks: npt.NDArray[Any]) -> npt.NDArray[np.intp]:

@@ -269,6 +269,34 @@ class Lockstep(Positions):
         return Observer(self.count, self.rules)
 
 
+class History:
+    """The opening rows and all actions so far of many games, stored by bit.
+
+    `bits` (bit, game) come after those of an observation. A bit is set once in a game, so a step
+    does not cost more late in a game.
+    """
+
+    def __init__(self, count: int, rules: Rules) -> None:
+        self.rules = rules
+        encoding = encoder_of(rules)
+        self.bits = np.zeros((encoding.information_size - encoding.size, count), np.bool_)
+
+    def begin(self, games: Indices, deals: Cards) -> None:
+        """Clear these games, and set the bits of their opening rows."""
+        self.bits[:, games] = False
+        first = 2 * self.rules.hand_size
+        for place in range(self.rules.opening_row):
+            kinds = deals[:, first + place].astype(np.intp)
+            self.bits[place * len(KINDS) + kinds, games] = True
+
+    def note(self, games: Lockstep, actions: npt.NDArray[Any], some: Memory) -> None:
+        """Set the bits of the actions that some games are about to carry out."""
+        live = np.flatnonzero(some)
+        plies = games.round[live] * self.rules.round_plies + games.plies[live]
+        first = self.rules.opening_row * len(KINDS)
+        self.bits[first + plies * ACTIONS + actions[live], live] = True
+
+
 def _count(hands: Cards) -> Cards:
     """Return the counts (round, seat, kind, game) of hands (game, round, seat, card)."""
     games, rounds, seats, _ = hands.shape

@@ -5,28 +5,26 @@ Importing this module registers DistrictNoir-v0 with Gymnasium.
 
 from __future__ import annotations
 
-import inspect
-import os
-from collections.abc import Callable, Mapping, Sequence
-from math import inf
-from random import Random
-from typing import Any, NamedTuple, SupportsIndex, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.decisions import Rendered, missing, read_observation, read_rules
-from arena.batch.lockstep import Bits, Lockstep, draw_game, mask
-from arena.batch.positions import Indices
-from arena.batch.replay import Bools, find_end, find_reward
-from arena.batch.rollouts import Policy, Scores, pick_in
-from arena.entries.archive import checked_strategy
-from arena.entries.entry import Entry
-from arena.entries.resolve import resolve
-from arena.errors import InputError
-from engine import TAKE, Action, Bot, IllegalAction, Rules, Seat, Setup, State, Strategy, View
+from arena.addons.rl.decisions import (
+    Given,
+    Opponent,
+    Rendered,
+    find_opponents,
+    missing,
+    read_observation,
+    read_rules,
+    read_seats,
+)
+from arena.batch.lockstep import Bits, draw_game, mask
+from arena.batch.replay import find_end, find_reward
+from engine import TAKE, IllegalAction, Rules, State, Strategy, View
 from engine.encoding import ACTIONS
-from engine.errors import show
 from engine.play import setup
 from engine.view import view
 
@@ -37,15 +35,6 @@ except ImportError:
     raise missing("gymnasium") from None
 
 ID = "DistrictNoir-v0"
-
-Choice: TypeAlias = Callable[[View], Action]
-
-Given: TypeAlias = "str | os.PathLike[str] | Bot | Choice"
-"""A spec, a class or function that makes strategies, or a function from a View to an action."""
-
-Many: TypeAlias = "str | os.PathLike[str] | Bot | Policy"
-Field: TypeAlias = "Many | Sequence[Many] | Mapping[Many, float]"
-"""Opponents in many games at once; a function gets all games."""
 
 
 class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
@@ -183,224 +172,3 @@ gymnasium.register(
     entry_point="arena.addons.rl.env:DistrictNoirEnv",
     vector_entry_point="arena.addons.rl.vector:DistrictNoirVectorEnv",
 )
-
-
-def read_seats(seat: int | str) -> tuple[Seat, ...]:
-    """Return the seats of which the learner's is drawn; raises InputError."""
-    if seat not in (0, 1, "both") or isinstance(seat, bool):
-        raise InputError(f"seat: {show(seat)} is not 0, 1 or 'both'")
-    return (0, 1) if seat == "both" else (int(seat),)
-
-
-class Opponent(NamedTuple):
-    """A bot with the name by which errors and infos refer to it."""
-
-    name: str
-    bot: Bot
-
-    def begin(self, setup: Setup) -> Strategy:
-        """Return a strategy for one game; any exception of the bot becomes an InputError."""
-        try:
-            strategy: Strategy = checked_strategy(self.bot(setup))
-        except (Exception, SystemExit) as error:
-            raise self.explain(error) from error
-        return strategy
-
-    def explain(self, error: BaseException) -> InputError:
-        """Return the error that reports an exception of this opponent."""
-        return InputError(f"opponent {self.name!r}: {type(error).__name__}: {error}")
-
-
-def find_opponents(given: Given | Sequence[Given], rules: Rules) -> list[Opponent]:
-    """Return the opponents of a spec, a class, a function, or a list of these.
-
-    A class is a bot, and so is a function whose first parameter is called `setup`. Any other
-    function gets a View and returns an action. All of them play in this process, without limits and
-    without protection, as in the lane inproc. Raises InputError, which names the opponent, if one
-    does not load or cannot begin a game under these rules.
-
-    >>> [opponent.name for opponent in find_opponents(["greedy", "uniform"], Rules())]
-    ['greedy', 'uniform']
-    >>> find_opponents("greedi", Rules())
-    Traceback (most recent call last):
-        ...
-    arena.errors.InputError: opponent 'greedi': no bot 'greedi' in bots/; did you mean greedy?
-    """
-    several = given if isinstance(given, list | tuple) else [given]
-    if not several:
-        raise InputError("opponent: the list is empty")
-    opponents = [_find(one) for one in several]
-    for opponent in opponents:
-        opponent.begin(Setup(Random(0), 0, rules))
-    return opponents
-
-
-def _find(given: object) -> Opponent:
-    """Return one opponent; raises InputError."""
-    if isinstance(given, str | os.PathLike):
-        return _of_spec(os.fspath(given))
-    if not callable(given):
-        raise InputError(f"opponent {show(given)}: neither a spec, a class nor a function")
-    name = getattr(given, "__name__", type(given).__name__)
-    if isinstance(given, type) or _first_parameter(given) == "setup":
-        return Opponent(name, given)
-    return Opponent(name, _Choosing(given))
-
-
-def _of_spec(spec: str) -> Opponent:
-    """Return the bot of a spec, loaded."""
-    try:
-        entry = resolve(spec)
-    except InputError as error:
-        raise InputError(f"opponent {str(error).removeprefix('bot ')}") from None
-    if entry.command:
-        raise InputError(
-            f"opponent {spec!r}: a command has its own process; opponents play in the trainer's"
-        )
-    try:
-        return Opponent(entry.label, _Loaded(entry))
-    except (Exception, SystemExit) as error:
-        raise Opponent(entry.label, entry.create).explain(error) from error
-
-
-def _first_parameter(function: Callable[..., object]) -> str:
-    """Return the name of the first parameter, or "" if it cannot be determined."""
-    try:
-        return next(iter(inspect.signature(function).parameters), "")
-    except (TypeError, ValueError):
-        return ""
-
-
-class Scorer:
-    """An opponent that plays many games at once, by the scores of its actions.
-
-    A pickle has only the opponent, because a strategy belongs to the modules of its process.
-    """
-
-    def __init__(self, opponent: Opponent, rules: Rules) -> None:
-        self.opponent, self.rules = opponent, rules
-        policy: Any
-        if isinstance(opponent.bot, _Choosing):
-            policy = opponent.bot.choose
-        else:
-            policy = getattr(opponent.begin(Setup(Random(0), 0, rules)), "scores", None)
-        if not callable(policy):
-            raise InputError(
-                f"opponent {opponent.name!r}: it has no method scores(games), so that it plays "
-                "only one game at a time: make_vec(..., vectorization_mode='sync')"
-            )
-        self.policy: Policy = policy
-
-    def __reduce__(self) -> tuple[type[Scorer], tuple[Opponent, Rules]]:
-        return Scorer, (self.opponent, self.rules)
-
-    def choose(self, games: Lockstep, some: Indices, masks: Bits) -> Indices:
-        """Return its actions in some of the games; any exception becomes an InputError."""
-        try:
-            actions = pick_in(games, self._score, some, masks)
-        except InputError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise self.opponent.explain(error) from error
-        if not masks[some, actions].all():
-            raise InputError(f"opponent {self.opponent.name!r}: no legal action has a score")
-        return actions
-
-    def _score(self, games: Lockstep) -> Scores:
-        scores, wanted = self.policy(games), (games.count, ACTIONS)
-        if np.shape(scores) != wanted:
-            name = repr(self.opponent.name)
-            raise InputError(f"opponent {name}: scores of shape {np.shape(scores)}, not {wanted}")
-        return scores
-
-
-class Pool:
-    """The opponents of many games, of which one is drawn for each game.
-
-    `given` is as `find_opponents` takes it, or has the weight of each one: {"greedy": 3, "timing":
-    1}. Each needs a method `scores`, which gets a Lockstep and returns scores (game, action); a
-    function without a parameter `setup` is itself such a method. The legal action of the highest
-    score is played, the first if several tie. Raises InputError as `find_opponents` does.
-
-    >>> pool = Pool(4, ["greedy", "timing"], Rules())
-    >>> pool.draw(np.arange(4), np.random.default_rng(1))
-    >>> pool.names().tolist()
-    ['timing', 'timing', 'greedy', 'timing']
-    """
-
-    def __init__(self, count: int, given: Field, rules: Rules) -> None:
-        self.rules = rules
-        self.scorers: list[Scorer] = []
-        self.met: Indices = np.zeros(count, np.intp)
-        self.change(given, np.zeros(count, np.bool_))
-
-    def change(self, given: Field, live: Bools) -> None:
-        """Draw from other opponents; those of games that are `live` play these to their ends."""
-        several = given if isinstance(given, list | tuple | Mapping) else [given]
-        if not several:
-            raise InputError("opponent: none is given")
-        weights = _read_weights(given) if isinstance(given, Mapping) else np.ones(len(several))
-        drawn = [Scorer(_find(one), self.rules) for one in several]
-        kept = np.unique(self.met[live])
-        self.met = kept.searchsorted(self.met).clip(0, max(0, len(kept) - 1))
-        self._first = len(kept)
-        self._shares = weights.cumsum() / weights.sum()
-        self.scorers = [*(self.scorers[number] for number in kept), *drawn]
-        self._names = np.array([one.opponent.name for one in self.scorers], object)
-
-    def draw(self, games: Indices, luck: np.random.Generator) -> None:
-        """Draw the opponents of games that begin."""
-        drawn = self._shares.searchsorted(luck.random(len(games)), side="right")
-        self.met[games] = self._first + drawn
-
-    def names(self) -> npt.NDArray[np.object_]:
-        """Return the name of each game's opponent."""
-        return self._names.take(self.met)
-
-    def choose(self, games: Lockstep, some: Indices, masks: Bits, actions: Indices) -> None:
-        """Fill in the actions of the opponents in some games, given the masks of all."""
-        met = self.met[some]
-        for number, scorer in enumerate(self.scorers):
-            own = some[met == number]
-            if len(own):
-                actions[own] = scorer.choose(games, own, masks)
-
-
-def _read_weights(given: Mapping[Any, Any]) -> npt.NDArray[np.float64]:
-    """Return the weights of opponents; raises InputError."""
-    for one, weight in given.items():
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not (is_number and 0 < weight < inf):
-            raise InputError(f"opponent {show(one)}: its weight {show(weight)} is not above 0")
-    return np.array([*given.values()], np.float64)
-
-
-class _Chooser:
-    """A function as a strategy."""
-
-    def __init__(self, choose: Choice) -> None:
-        self.choose = choose
-
-
-class _Choosing:
-    """A function as a bot; it can be pickled if the function can."""
-
-    def __init__(self, choose: Choice) -> None:
-        self.choose = choose
-
-    def __call__(self, _setup: Setup) -> Strategy:
-        return _Chooser(self.choose)
-
-
-class _Loaded:
-    """The bot of a spec. Unpickling it loads the bot first, which its strategies need."""
-
-    def __init__(self, entry: Entry) -> None:
-        entry.load()
-        self.entry = entry
-
-    def __call__(self, setup: Setup) -> Strategy:
-        return self.entry.create(setup)
-
-    def __reduce__(self) -> tuple[type[_Loaded], tuple[Entry]]:
-        return _Loaded, (self.entry,)

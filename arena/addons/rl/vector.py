@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.decisions import missing, read_observation, read_rules
-from arena.addons.rl.env import Field, Pool, read_seats
-from arena.batch.lockstep import Bits, Lockstep, random_deals
+from arena.addons.rl.decisions import (
+    Scorer,
+    find_opponent,
+    missing,
+    read_observation,
+    read_rules,
+    read_seats,
+)
+from arena.batch.lockstep import Bits, History, Lockstep, random_deals
 from arena.batch.positions import Indices
 from arena.batch.replay import DRAW
+from arena.batch.rollouts import Policy, Pool
 from arena.errors import InputError
-from engine import KINDS, TAKE, Rules
-from engine.encoding import ACTIONS, encoder_of
+from engine import TAKE, Bot, Rules
+from engine.encoding import ACTIONS
 from engine.errors import show
 
 try:
@@ -31,6 +40,10 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Step: TypeAlias = tuple[Bits, Numbers, Flags, Flags, dict[str, Any]]
 Seeds: TypeAlias = "int | Sequence[int | None] | None"
+
+Many: TypeAlias = "str | os.PathLike[str] | Bot | Policy"
+Field: TypeAlias = "Many | Sequence[Many] | Mapping[Many, float]"
+"""Opponents in many games at once; a function gets all games."""
 
 _NONE = "none"
 NOBODY = -1
@@ -62,8 +75,8 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     >>> infos["seat"].tolist()
     [1, 1, 1]
     >>> games = DistrictNoirVectorEnv(num_envs=3, opponent="greedy")
-    >>> games.reset(seed=7)[1]["seat"].tolist()
-    [0, 0, 1]
+    >>> games.reset(seed=1)[1]["seat"].tolist()
+    [0, 1, 0]
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -116,7 +129,9 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         self._ended = np.ones(num_envs, np.bool_)  # whether the end of a game has been reported
         self._seats = np.array(read_seats(seat))
         self._own = np.zeros(num_envs, np.intp)  # the learner's seats
-        self._pool = None if opponent is None else Pool(num_envs, opponent, self.rules)
+        self._pool = None if opponent is None else Pool(num_envs)
+        if opponent is not None:
+            self.meet(opponent)
         self._skips = skip_forced
         self._none = np.zeros(num_envs, np.bool_)
 
@@ -127,14 +142,14 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         for games without an opponent.
 
         >>> games = DistrictNoirVectorEnv(num_envs=3, opponent="greedy")
-        >>> _ = games.reset(seed=7)
+        >>> _ = games.reset(seed=1)
         >>> games.meet(["timing", "denier"])
         >>> games.reset(options={"reset_mask": np.arange(3) > 0})[1]["opponent"].tolist()
         ['greedy', 'timing', 'denier']
         """
         if self._pool is None:
             raise InputError("meet: these games were made without an opponent")
-        self._pool.change(opponent, ~self._ended)
+        self._pool.change(*find_field(opponent, self.rules), ~self._ended)
 
     def reset(
         self, *, seed: Seeds = None, options: dict[str, Any] | None = None
@@ -372,29 +387,29 @@ def _read_mode(mode: AutoresetMode | str) -> AutoresetMode:
     raise InputError(f"autoreset_mode: {show(mode)} is not one of: {names}")
 
 
-class History:
-    """The opening rows and all actions so far of many games, stored by bit.
+def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np.float64]]:
+    """Return the opponents of many games, and their weights.
 
-    `bits` (bit, game) come after those of an observation. A bit is set once in a game, so a step
-    does not cost more late in a game.
+    They are given as to `find_opponents`, or by a mapping with the weight of each one. Each needs a
+    method `scores`, which gets a Lockstep and returns scores (game, action); a function without a
+    parameter `setup` is itself such a method. The legal action of the highest score is played, the
+    first if several tie. Raises InputError as `find_opponents` does.
+
+    >>> scorers, weights = find_field({"greedy": 3, "timing": 1}, Rules())
+    >>> [scorer.name for scorer in scorers], weights.tolist()
+    (['greedy', 'timing'], [3.0, 1.0])
     """
+    several = given if isinstance(given, list | tuple | Mapping) else [given]
+    if not several:
+        raise InputError("opponent: none is given")
+    weights = _read_weights(given) if isinstance(given, Mapping) else np.ones(len(several))
+    return [Scorer(find_opponent(one), rules) for one in several], weights
 
-    def __init__(self, count: int, rules: Rules) -> None:
-        self.rules = rules
-        encoding = encoder_of(rules)
-        self.bits = np.zeros((encoding.information_size - encoding.size, count), np.bool_)
 
-    def begin(self, games: Indices, deals: npt.NDArray[np.uint8]) -> None:
-        """Clear these games, and set the bits of their opening rows."""
-        self.bits[:, games] = False
-        first = 2 * self.rules.hand_size
-        for place in range(self.rules.opening_row):
-            kinds = deals[:, first + place].astype(np.intp)
-            self.bits[place * len(KINDS) + kinds, games] = True
-
-    def note(self, games: Lockstep, actions: npt.NDArray[Any], some: Flags) -> None:
-        """Set the bits of the actions that some games are about to carry out."""
-        live = np.flatnonzero(some)
-        plies = games.round[live] * self.rules.round_plies + games.plies[live]
-        first = self.rules.opening_row * len(KINDS)
-        self.bits[first + plies * ACTIONS + actions[live], live] = True
+def _read_weights(given: Mapping[Any, Any]) -> npt.NDArray[np.float64]:
+    """Return the weights of opponents; raises InputError."""
+    for one, weight in given.items():
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not (is_number and 0 < weight < inf):
+            raise InputError(f"opponent {show(one)}: its weight {show(weight)} is not above 0")
+    return np.array([*given.values()], np.float64)

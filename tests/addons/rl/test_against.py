@@ -12,7 +12,7 @@ import pytest
 from gymnasium.utils import seeding
 
 from arena.addons.rl import Encoding, Lockstep, mask, random_deals
-from arena.addons.rl.env import find_opponents
+from arena.addons.rl.decisions import find_opponents
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.batch.learner import Network, look, to_bytes
 from arena.errors import InputError

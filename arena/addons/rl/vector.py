@@ -62,7 +62,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     overwrites.
 
     With an `opponent` (see `find_field`) the learner has one seat of each game, by `seat`: 0, 1 or
-    "both", where it is drawn. A step goes on until it is the learner's turn again or the game is
+    "both", where it is drawn. A step continues until it is the learner's turn again or the game is
     over. With `skip_forced` it also plays actions without an alternative. Raises InputError for
     invalid options.
 
@@ -138,8 +138,8 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     def meet(self, opponent: Field) -> None:
         """Let the games that begin from now on be against these opponents.
 
-        Games that are not over go on against theirs. Raises InputError as the constructor does, and
-        for games without an opponent.
+        Games that are not over continue against theirs. Raises InputError as the constructor does,
+        and for games without an opponent.
 
         >>> games = DistrictNoirVectorEnv(num_envs=3, opponent="greedy")
         >>> _ = games.reset(seed=1)

@@ -251,6 +251,7 @@ def test_a_pool_changes_between_games() -> None:
         for step in range(80):
             if step == 30:
                 env.meet({network_of(2): 1, "majority": 2})
+                begun, fresh = infos["opponent"].copy(), np.zeros(60, bool)
             waiting = infos["seat"] < 0
             _, _, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
             fresh |= over if mode == "SAME_STEP" else waiting

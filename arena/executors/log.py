@@ -17,7 +17,6 @@ from threading import Lock, Thread
 from typing import Any
 
 import msgspec
-from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import escape
 from arena.tournament.match import GameResult
@@ -98,20 +97,24 @@ class _Queue(Queue[logging.LogRecord]):
         """Do nothing: it has no thread of its own."""
 
 
-class _Writer(MultiProcessingHandler):  # type: ignore[misc]
-    """Writes the records of workers in a thread, so that the crew never waits for the disk.
+def _make_writer(handlers: Sequence[logging.Handler]) -> logging.Handler:
+    """Return a handler that writes records of workers in a thread: no crew waits for the disk.
 
     Replaces the constructor of the library's handler, whose queue would fix the start method of the
-    program's processes.
+    program's processes. Its import takes 20 ms, which workers and runs without a log save.
     """
+    from multiprocessing_logging import MultiProcessingHandler
 
-    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
-        logging.Handler.__init__(self)
-        self.sub_handler = _Relay(handlers)
-        self.queue = _Queue()
-        self._is_closed = False
-        self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
-        self._receive_thread.start()
+    class Writer(MultiProcessingHandler):  # type: ignore[misc]
+        def __init__(self) -> None:
+            logging.Handler.__init__(self)
+            self.sub_handler = _Relay(handlers)
+            self.queue = _Queue()
+            self._is_closed = False
+            self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
+            self._receive_thread.start()
+
+    return Writer()
 
 
 class RunLog:
@@ -156,7 +159,7 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     with _switched_on():
         for handler in handlers:
             logger.addHandler(handler)
-        writers = [_Writer(of_workers)] if of_workers else []
+        writers = [_make_writer(of_workers)] if of_workers else []
         try:
             yield RunLog(writers, terminal)
         finally:

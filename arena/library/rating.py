@@ -18,7 +18,7 @@ from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import check_place
 from arena.store.store import Store
-from arena.tables.summary import format_standings
+from arena.tables.summary import format_standings, plain_rows
 from arena.tournament.tournament import Anchored, Tournament
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class Ratings:
     def __format__(self, width: str) -> str:
         """Return the text; with a width, the table has at most so many columns."""
         found = self._rated.tables.findings
-        table = format_standings(self.standings, int(width) if width else None)
+        table = format_standings(plain_rows(self.standings), int(width) if width else None)
         said = textwrap.wrap(self.headline, 80)
         return "\n".join([self._rated.extent, *table, *found.lines(), *said])
 

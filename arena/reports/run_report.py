@@ -175,7 +175,7 @@ class _Sections:
         self.files = files
         self.timings = timings
         self.judged = judged
-        self.labels: list[str] = files.tables.standings["bot"].tolist()
+        self.labels = files.tables.order
         self.faults = choose_faults(self._read_faults())
         self.margins = [Margin(*row) for row in store.count_margins()]
         self.ids: Collection[str] = ()  # of the games that have a replay on the page

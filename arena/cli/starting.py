@@ -61,6 +61,8 @@ def _list_notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator
         yield f"{label} was out after {faults}"
     if folder:
         yield describe_folder(folder)
+    if outcome.spending:
+        yield str(outcome.spending)
 
 
 def describe_folder(folder: Path) -> str:

@@ -8,6 +8,7 @@ The parent writes the records with multiprocessing-logging's handler, in a threa
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ import msgspec
 from arena.errors import escape
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
+from arena.tournament.timing import SPENT
 from engine.state import Seat
 
 logger = logging.getLogger("arena")
@@ -168,6 +170,19 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
             for handler in handlers:
                 logger.removeHandler(handler)
                 handler.close()
+
+
+_READ = 1 << 16  # bytes of the end of a log
+_SPENT = re.compile(rf"^\S+ \S+ (?!worker-)\S+ INFO ({SPENT}.*)$", re.MULTILINE)
+
+
+def read_spending(path: Path) -> str:
+    """Return what the log of a run says of its processor time when it last ended, "" if nothing."""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _READ))
+        said = _SPENT.findall(file.read().decode(errors="replace"))
+        return str(said[-1]) if said else ""
+    return ""
 
 
 @contextmanager

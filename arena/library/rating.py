@@ -110,14 +110,19 @@ class ReportedRun(NamedTuple):
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
     from arena.differences.profiles import make_files
+    from arena.executors.log import read_spending
     from arena.reports.run_report import make_report
+    from arena.store.folder import LOG
     from arena.tables.losses import read_judged
 
     files = make_files(run.tournament, run.store)
     judged = read_judged(run.folder, run.tournament, run.store)
     times = None if timings.empty else timings
-    state = run.extent.describe()
-    return RunReport(make_report(run.tournament, run.store, files, times, judged, state=state))
+    said = {
+        "state": run.extent.describe(),
+        "ending": read_spending(run.folder / LOG) if run.folder else "",
+    }
+    return RunReport(make_report(run.tournament, run.store, files, times, judged, **said))
 
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.errors import count_of
 from arena.executors.contract import Executor, open_executor
+from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
@@ -27,7 +30,7 @@ from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
-from arena.tournament.timing import Timing
+from arena.tournament.timing import Spending, Timing
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -43,9 +46,10 @@ class Outcome:
     """The result of a run: games played now, games kept from before, seconds to the last file.
 
     `standings` are the rows of standings.csv, with None in empty cells. `progress` has the pairs of
-    each pairing, and their scores if the run had several rounds; `out`
-    has the faults of bots that had too many, as text by label; `timings` are by label. `comparison`
-    is set if the run is a comparison, and `sentence` is its finding, the first one of its report.
+    each pairing, and their scores if the run had several rounds; `out` has the faults of bots that
+    had too many, as text by label; `timings` are by label. `spending` is None if nothing was
+    played, or on other machines. `comparison` is set if the run is a comparison, and `sentence` is
+    its finding, the first one of its report.
     """
 
     standings: Sequence[Mapping[str, Any]]
@@ -56,6 +60,7 @@ class Outcome:
     out: Mapping[str, str]
     seconds: float
     timings: Mapping[str, Timing]
+    spending: Spending | None
     comparison: SprtResult | None = None
     sentence: str = ""
 
@@ -161,10 +166,13 @@ def run(
         under_way.play(executor, log)
         if repeat:
             under_way.repeat(executor, log)
+        spend = under_way.count_spending(executor)
         tables = under_way.write(folder)
-        outcome = under_way.outcome(*tables, time.perf_counter() - started)
+        outcome = under_way.outcome(*tables, time.perf_counter() - started, spend())
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)
+        if outcome.spending:
+            logger.info("%s", outcome.spending)
     return outcome
 
 
@@ -232,6 +240,8 @@ class _Run:
         self.progress = RunProgress(tournament, store)
         self.strikes = Strikes(self.pairings, 0, tournament.max_faults)
         self.timings: dict[str, Timing] = {}
+        self.plies: Counter[str] = Counter()  # of the games played now, by bot; half are its own
+        self.clocks = _read_clocks()
         self.played = self.kept = 0
         self.status: Callable[[], str] = str
         self.announced: set[str] = set()
@@ -335,8 +345,10 @@ class _Run:
                 "games now has a new process",
                 label,
             )
+        plies = sum(result.plies for result in played.results)
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
+            self.plies[label] += plies
 
     def repeat(self, executor: Executor, log: RunLog) -> None:
         """Play some games again, and warn about bots that do not repeat their moves."""
@@ -367,6 +379,19 @@ class _Run:
                     "%s is out after %s: its remaining games are forfeits", label, faults
                 )
 
+    def count_spending(self, executor: Executor) -> Callable[[], Spending | None]:
+        """Return what tells, after the files were written, where the time of the processor went."""
+        played = _read_clocks()
+        workers = played.children - self.clocks.children
+        means = {label: timing.cpu.mean for label, timing in self.timings.items()}
+        bots = min(workers, sum(mean * self.plies[label] / 2 for label, mean in means.items()))
+        parts = bots, workers - bots, played.own - self.clocks.own
+        if not (
+            self.played and isinstance(executor, LocalExecutor)
+        ):  # its workers are our children
+            return lambda: None
+        return lambda: Spending(*parts, _read_clocks().own - played.own)
+
     def write(self, folder: RunFolder | None) -> tuple[RunTables | Ranking, Counts]:
         """Write all files of the run except the store and the log; return what it came to.
 
@@ -389,7 +414,13 @@ class _Run:
             folder.replaced.unlink(missing_ok=True)
         return files.tables, files.counts
 
-    def outcome(self, tables: RunTables | Ranking, counts: Counts, seconds: float) -> Outcome:
+    def outcome(
+        self,
+        tables: RunTables | Ranking,
+        counts: Counts,
+        seconds: float,
+        spending: Spending | None,
+    ) -> Outcome:
         """Return the result of the run, with these tables of its games."""
         from arena.tables.headline import headline_of
 
@@ -399,7 +430,18 @@ class _Run:
             sentence = headline_of(self.tournament, tables, counts, finished=True).sentence()
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         rows = tables.rows
-        return Outcome(rows, tables.findings, *own, self.timings, found, sentence)
+        return Outcome(rows, tables.findings, *own, self.timings, spending, found, sentence)
+
+
+class _Clocks(NamedTuple):
+    """The processor seconds that this process has used, and those of its ended children."""
+
+    own: float
+    children: float
+
+
+def _read_clocks() -> _Clocks:
+    return _Clocks(time.process_time(), sum(os.times()[2:4]))
 
 
 @cache

@@ -393,7 +393,7 @@ class _Run:
         return lambda: Spending(*parts, _read_clocks().own - played.own)
 
     def write(self, folder: RunFolder | None) -> tuple[RunTables | Ranking, Counts]:
-        """Write all files of the run except the store and the log; return what it came to.
+        """Write all files of the run except the store and the log; return its tables.
 
         Without a folder, no table of a run is made that is no comparison.
         """

@@ -242,7 +242,8 @@ def _find_compiled() -> Path | None:
 
     made_by = [Path(place).read_bytes() for place in (__file__, compiler.__file__)]
     digest = hashlib.sha256(b"".join(made_by)).hexdigest()[:16]
-    with suppress(OSError, RuntimeError):  # a home that is missing, or read-only
+    # a home that is missing or read-only, or a system without owners of files
+    with suppress(OSError, RuntimeError, AttributeError):
         folder = cache_folder() / f"templates-{digest}"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for place in (folder.parent, folder):

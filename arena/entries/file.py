@@ -133,6 +133,13 @@ def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def cache_folder() -> Path:
+    """Return this user's cache folder for the arena (XDG Base Directory Specification)."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
+    return base / "district-noir-arena"
+
+
 def find_files(folder: Path) -> dict[str, Path]:
     """Return the files of a bot's folder by relative path, sorted.
 

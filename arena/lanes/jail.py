@@ -163,7 +163,12 @@ def _is_shareable(path: Path) -> bool:
 
 def programs(entry: Entry, words: list[str]) -> list[Path]:
     """Return the system's programs that a bot can start: its own, and a shell with its tools."""
-    return programs_of(words if entry.command else [_SHELL])
+    return programs_of(words) if entry.command else _shell()
+
+
+@cache
+def _shell() -> list[Path]:
+    return programs_of([_SHELL])
 
 
 def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
@@ -214,18 +219,23 @@ def _machinery(entry: Entry) -> Iterator[Path]:
 
 
 def packages(entry: Entry, words: list[str]) -> set[Path]:
-    """Return the paths in site-packages that a bot imports, by its files, its words and `needs`."""
+    """Return the paths in site-packages that a bot imports, by its files, its words and `needs`.
+
+    The arena's host checks parameters with msgspec.
+    """
     if not _runs_python(entry):
         return set()
-    key = (entry.sha256, *words, *entry.needs)
+    checks = ("msgspec",) if entry.params and not entry.command else ()
+    key = (entry.sha256, *words, *entry.needs, *checks)
     if key not in _names:
-        files = {"words": " ".join([*entry.command, *entry.needs]).encode()}
+        said = [word for word in (*entry.command, *entry.needs) if not os.path.isabs(word)]
+        files = {"words": " ".join(said).encode()}
         with suppress(ImportError):  # the bot does not start, and its game reports it
             files |= entry.files()
         for path in _modules_of(entry) if entry.source is None else ():
             files |= {str(one): one.read_bytes() for one in _sources(path)}
         host = b"" if entry.command or not words else Path(words[-1]).read_bytes()
-        _names[key] = names_in(files) | names_behind(host)
+        _names[key] = names_in(files) | names_behind(host) | {*checks}
     return find_packages(_names[key])
 
 

@@ -200,7 +200,9 @@ def _read_marker() -> list[str]:
     start, dropped, most = _examine_pages()
     texts = [_kept]
     with suppress(OSError, InputError, RuntimeError):
-        texts += [read_file(_own_cache() / "warmed", _MOST_MARKED, links=False).decode("ascii")]
+        texts += [
+            read_file(_own_cache() / "warmed", _MOST_MARKED, links=False).decode(errors="replace")
+        ]
     for text in reversed(texts):
         lines = text.split("\n")
         with suppress(IndexError, ValueError):

@@ -17,6 +17,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -144,9 +145,8 @@ def find_packages(names: set[str]) -> set[Path]:
     What only an extra requires is left out. A package that no metadata describes may require
     anything: it is shown with its whole folder. Source: packaging.python.org, Core metadata.
     """
-    installed = _distributions()
-    if not (wanted := {path for path in _modules() if path.name.partition(".")[0] in names}):
-        return set()
+    wanted = {path for path in _modules() if path.name.partition(".")[0] in names}
+    installed = _distributions() if wanted else {}
     found = {path.parent for path in wanted.difference(*installed.values())}
     waiting = [place for place, parts in installed.items() if wanted & parts]
     named = {_name_of(place): place for place in installed}
@@ -294,12 +294,11 @@ def _is_of_system(place: Path) -> bool:
     return is_there and _read_header(place) is not None
 
 
+@cache
 def _find(name: str, machine: int, folders: tuple[str, ...]) -> Path | None:
     """Return the path of the library with this name that is built for this processor."""
-    places = [Path(folder, name) for folder in folders]
-    places += _known_libraries().get(name, [])
-    places += [Path(folder, name) for folder in _LIBRARY_FOLDERS]
-    for place in places:
+    own, usual = ((Path(folder, name) for folder in some) for some in (folders, _LIBRARY_FOLDERS))
+    for place in chain(own, _known_libraries().get(name, ()), usual):
         header = _read_header(place)
         if header and header.machine == machine:
             return place

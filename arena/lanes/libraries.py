@@ -136,26 +136,29 @@ def names_behind(source: bytes) -> set[str]:
 
 
 _OURS = "district-noir-arena"  # its modules are shown without it
-_REQUIRED = re.compile(r"^Requires-Dist: *([\w.-]+)(?!.*\bextra\b)", re.MULTILINE)
+_REQUIRED = re.compile(r"^Requires-Dist: *([\w.-]+)(?:.*\bextra *== *['\"](\w*))?", re.MULTILINE)
+_FOR_AUTHORS = ("all", "bench", "dev", "doc", "lint", "test", "typ")  # how names of extras begin
 
 
 def find_packages(names: set[str]) -> set[Path]:
     """Return what is in site-packages of the packages with these names, and of all they require.
 
-    What only an extra requires is left out. A package that no metadata describes may require
-    anything: it is shown with its whole folder. Source: packaging.python.org, Core metadata.
+    What an extra of such a package requires is among it, if it is installed: it may change what the
+    package computes. An extra that serves only the package's authors is left out. A package that no
+    metadata describes may require anything: it is shown with its whole folder.
+    Source: packaging.python.org, Core metadata.
     """
     wanted = {path for path in _modules() if path.name.partition(".")[0] in names}
     installed = _distributions() if wanted else {}
     found = {path.parent for path in wanted.difference(*installed.values())}
     waiting = [place for place, parts in installed.items() if wanted & parts]
-    named = {_name_of(place): place for place in installed}
-    seen = set[Path]()
-    while waiting:
-        if (place := waiting.pop()) not in seen and _name_of(place) != _OURS:
-            seen.add(place)
+    first = len(waiting)
+    by_name = {_name_of(place): place for place in reversed(installed)}
+    for number, place in enumerate(waiting):  # which grows
+        if _name_of(place) != _OURS:
             found |= installed[place]
-            waiting += [named[name] for name in _required_by(place) if name in named]
+            more = _required_by(place, extras=number < first)
+            waiting += {by_name[name] for name in more & by_name.keys()}.difference(waiting)
     return found
 
 
@@ -188,11 +191,15 @@ def _distributions() -> dict[Path, set[Path]]:
     return found
 
 
-def _required_by(place: Path) -> set[str]:
-    """Return the names of the distributions that another one requires."""
+def _required_by(place: Path, *, extras: bool) -> set[str]:
+    """Return the names of the distributions that another one requires, also for its extras."""
     with suppress(OSError):
         head = (place / "METADATA").read_text("utf-8", "replace").partition("\n\n")[0]
-        return {_plain(name) for name in _REQUIRED.findall(head)}
+        return {
+            _plain(name)
+            for name, extra in _REQUIRED.findall(head)
+            if not extra or (extras and not extra.startswith(_FOR_AUTHORS))
+        }
     return set()
 
 

@@ -165,7 +165,7 @@ def test_a_crew_begins_when_all_that_its_jails_show_has_been_asked_for(
 ) -> None:
     """And nothing where there is no jail."""
     for lane, files in (("inproc", []), ("jail", [str(shown)])):
-        bots = [resolve("uniform"), resolve("greedy", lane=lane)]  # type: ignore[arg-type]
+        bots = [resolve("uniform"), resolve("greedy", lane=lane)]
         tournament = Tournament("warm", 1, 1, bots, STANDARD)
         plan = Plan([], Strikes(tournament.pairings, 1, most=1))
         with run_log(tmp_path / "log") as log, open_crew(1, plan, tournament, log):

@@ -140,6 +140,21 @@ def cache_folder() -> Path:
     return base / "district-noir-arena"
 
 
+def own_cache() -> Path:
+    """Return this user's cache folder, which is made if it is missing.
+
+    Raises OSError or RuntimeError if there is no home, and InputError if another user may write to
+    the folder, or if it is a link.
+    """
+    folder = cache_folder()
+    folder.parent.mkdir(exist_ok=True, mode=0o700)
+    folder.mkdir(exist_ok=True, mode=0o700)
+    status = folder.lstat()
+    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o022:
+        raise InputError(f"{folder}: not a folder of yours alone")
+    return folder
+
+
 def find_files(folder: Path) -> dict[str, Path]:
     """Return the files of a bot's folder by relative path, sorted.
 

@@ -9,7 +9,6 @@ pair.
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from arena.entries.entry import Entry
-from arena.entries.file import cache_folder, read_file, replacing
+from arena.entries.file import own_cache, read_file, replacing
 from arena.entries.layout import Layout
 from arena.errors import InputError
 from arena.lanes import confine, host
@@ -201,7 +200,7 @@ def _read_marker() -> list[str]:
     texts = [_kept]
     with suppress(OSError, InputError, RuntimeError):
         texts += [
-            read_file(_own_cache() / "warmed", _MOST_MARKED, links=False).decode(errors="replace")
+            read_file(own_cache() / "warmed", _MOST_MARKED, links=False).decode(errors="replace")
         ]
     for text in reversed(texts):
         lines = text.split("\n")
@@ -217,7 +216,7 @@ def _write_marker(lines: list[str]) -> None:
     if text != _kept and lines[0]:
         with (
             suppress(OSError, InputError, RuntimeError),
-            replacing(_own_cache() / "warmed") as part,
+            replacing(own_cache() / "warmed") as part,
         ):
             part.write_text(text)
     _kept = text
@@ -235,16 +234,6 @@ def _examine_pages() -> tuple[str, int, int]:
         start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{start} {counts['drop_pagecache']}", dropped, dropped + oldest // 2
     return "", 0, 1
-
-
-def _own_cache() -> Path:
-    """Return this user's cache folder; raises InputError if another user may write to it."""
-    folder = cache_folder()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    status = folder.lstat()
-    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o022:
-        raise InputError(f"{folder}: not a folder of yours alone")
-    return folder
 
 
 def warm(path: Path, covers: Collection[str] = ()) -> None:

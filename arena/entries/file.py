@@ -143,8 +143,8 @@ def cache_folder() -> Path:
 def own_cache() -> Path:
     """Return this user's cache folder, which is made if it is missing.
 
-    Raises OSError or RuntimeError if there is no home, and InputError if another user may write to
-    the folder, or if it is a link.
+    Raises OSError or RuntimeError without a home, and InputError for a folder to which another user
+    may write, and for a link.
     """
     folder = cache_folder()
     folder.parent.mkdir(exist_ok=True, mode=0o700)

@@ -51,14 +51,14 @@ def check_needs(spec: str, needs: Iterable[str]) -> tuple[str, ...]:
 def locate(need: str) -> Path:
     """Return the absolute path of a file that a bot needs, relative to the working folder.
 
-    If there is none, it may be an installed package that is needed.
+    Without such a file, the installed package of this name is meant.
     """
     path = Path(os.path.normpath(_here() / Path(need).expanduser()))
     return path if os.path.exists(path) else find_package(need) or path
 
 
 def find_package(name: str) -> Path | None:
-    """Return the folder or the file of an installed package; None if there is none.
+    """Return the folder or the file of an installed package, None if it is not installed.
 
     >>> find_package("numpy").name, find_package("nothing")
     ('numpy', None)

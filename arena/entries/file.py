@@ -140,19 +140,21 @@ def cache_folder() -> Path:
     return base / "district-noir-arena"
 
 
-def own_cache() -> Path:
-    """Return this user's cache folder, which is made if it is missing.
+def own_cache(name: str = "") -> Path:
+    """Return this user's cache folder, or one in it, which is made if it is missing.
 
     Raises OSError or RuntimeError without a home, and InputError for a folder to which another user
     may write, and for a link.
     """
     folder = cache_folder()
     folder.parent.mkdir(exist_ok=True, mode=0o700)
-    folder.mkdir(exist_ok=True, mode=0o700)
-    status = folder.lstat()
-    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o022:
-        raise InputError(f"{folder}: not a folder of yours alone")
-    return folder
+    for place in (folder, folder / name):
+        place.mkdir(exist_ok=True, mode=0o700)
+        status = place.lstat()
+        is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+        if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise InputError(f"{place}: not a folder of yours alone")
+    return folder / name
 
 
 def find_files(folder: Path) -> dict[str, Path]:

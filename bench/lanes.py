@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from os import times
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -16,6 +19,7 @@ import psutil
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.worker import Worker
+from arena.lanes.launch import warm_jails
 from arena.lanes.limits import Limits
 from arena.lanes.process import bot_process
 from arena.tournament.plan import Chunk
@@ -26,6 +30,7 @@ from engine import STANDARD
 ROUNDS = 7
 PAIRS = 150
 STARTS = 10
+FIRSTS = 5
 _DECISIONS = 24  # of a bot in a game
 _UNIFORM = Path(__file__).parent.parent / "bots" / "uniform.py"
 
@@ -37,6 +42,10 @@ def rows() -> Iterator[Row]:
         starts, memory = zip(*(_started(lane) for _ in range(STARTS)), strict=True)
         yield Row(f"{lane}: start, ms", f"{1000 * median(starts):.0f}")
         yield Row(f"{lane}: memory of a bot's process, MB", f"{median(memory):.0f}")
+        seconds = median(_first_game(lane) for _ in range(FIRSTS))
+        wanted = {"jail": "at most 0.3 s above process"}.get(lane, "")
+        name = f"{lane}: first game, s (cold program, warm machine)"
+        yield Row(name, f"{seconds:.2f}", "", wanted)
     for lane in lanes:
         for games in (1, 64):
             added = median(_decision(lane, games) for _ in range(ROUNDS))
@@ -59,6 +68,27 @@ def _started(lane: str) -> tuple[float, float]:
         own = psutil.Process(process.pid)
         memory = sum(p.memory_full_info().uss for p in (own, *own.children(recursive=True)))
     return seconds, memory / (1 << 20)
+
+
+def _first_game(lane: str) -> float:
+    """Return the processor time of a new program, and of its processes, that plays a game."""
+    words = [sys.executable, "-c", f"from bench.lanes import play_first; play_first({lane!r})"]
+    begin = times()
+    subprocess.run(words, check=True)
+    end = times()
+    return end.children_user + end.children_system - begin.children_user - begin.children_system
+
+
+def play_first(lane: str) -> None:
+    """Play a game of two bots in a lane as the first one of this program."""
+    entries = [resolve(str(_UNIFORM), label, lane=lane) for label in "ab"]
+    tournament = Tournament("bench", 0, 1, entries, STANDARD)
+    warm_jails(entries)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Worker(tournament, Path(folder))) as worker,
+    ):
+        worker.play(Chunk(0, 0, 1, seats=(0,)))
 
 
 def _decision(lane: str, games: int) -> float:

@@ -142,7 +142,7 @@ def find_hidden(entry: Entry) -> tuple[str, str] | None:
     script = Path(entry.command[0])
     words = [*entry.command]
     there = programs(entry, words)
-    visible = {*map(placed, there), *(path.resolve() for path in there), *shown(entry, words)}
+    visible = {*map(placed, there), *(path.resolve() for path in there), *shown(entry, words).paths}
     for path in _programs_of(script):
         for place in (placed(path), path.resolve()):  # the target of a link must be visible, too
             if not any(one in (place, *place.parents) for one in visible):

@@ -22,7 +22,7 @@ from arena.entries.file import (
     read_files,
     script_words,
 )
-from arena.entries.needs import locate, why_hidden
+from arena.entries.needs import SITES, locate, why_hidden
 from arena.entries.syntax import read_outline, read_outlines
 from arena.errors import InputError, naming
 
@@ -201,12 +201,14 @@ def read_parts(
 ) -> dict[str, bytes]:
     """Return the files among `parts` and in folders among them that are below `home`.
 
-    A part that cannot be read, or with which the files exceed one of the limits, is skipped.
+    A part that cannot be read, or with which the files exceed one of the limits, is skipped. So is
+    an installed package: its environment may be below `home`.
     """
     found: dict[str, Path] = {}
     files: dict[str, bytes] = {}
     for part in parts:
-        if home not in part.parents or (part.is_dir() and why_hidden(part)):
+        is_installed = any(name in part.parts for name in SITES)
+        if is_installed or home not in part.parents or (part.is_dir() and why_hidden(part)):
             continue
         name = part.relative_to(home).as_posix()
         try:

@@ -1,16 +1,22 @@
-"""Check which files a bot may read, and explain why it did not find a file."""
+"""Check which files and packages a bot may read, and explain why it did not find one."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import sys
 import tempfile
 from collections.abc import Iterable
+from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Final
 
 from arena.entries.spec import COMMAND, is_file, looks_like_a_file
 from arena.errors import InputError, arena_command
+
+SITES: Final = ("site-packages", "dist-packages")
+"""The names of the folders of installed packages."""
 
 _STORE = "run.sqlite"
 _DEPTH = 3  # of the folders searched for runs
@@ -19,7 +25,7 @@ _LEAST_PERSON = 1000  # the lowest user id of a person on usual systems
 
 _working_folder: Path | None = None
 
-_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)('?)")
 _RELATIVE = "attempted relative import with no known parent package"
 _NOT_FOUND = re.compile(r"FileNotFoundError: .* No such file or directory: '([^']+)'")
 _ALONE = "; a bot's file stands alone"
@@ -43,8 +49,25 @@ def check_needs(spec: str, needs: Iterable[str]) -> tuple[str, ...]:
 
 
 def locate(need: str) -> Path:
-    """Return the absolute path of a file that a bot needs, relative to the working folder."""
-    return Path(os.path.normpath(_here() / Path(need).expanduser()))
+    """Return the absolute path of a file that a bot needs, relative to the working folder.
+
+    Without such a file, the installed package of this name is meant.
+    """
+    path = Path(os.path.normpath(_here() / Path(need).expanduser()))
+    return path if os.path.exists(path) else find_package(need) or path
+
+
+def find_package(name: str) -> Path | None:
+    """Return the folder or the file of an installed package, None if it is not installed.
+
+    >>> find_package("numpy").name, find_package("nothing")
+    ('numpy', None)
+    """
+    folders = [path for path in sys.path if os.path.basename(path) in SITES]
+    spec = PathFinder.find_spec(name, folders) if name.isidentifier() else None
+    if spec is None or not spec.origin:
+        return None
+    return Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
 
 
 def _here() -> Path:
@@ -104,21 +127,26 @@ def _holds_runs(folder: Path) -> bool:
 
 
 def explain_missing(target: str, message: str) -> str:
-    """Return advice about a file that a bot did not find, empty if there is no advice.
+    """Return advice about a file or a package that a bot did not find, empty without advice.
 
     `message` is the message of the fault.
     """
+    match = _MISSING.search(message)
+    if match and match[2] and find_package(match[1]):
+        return (
+            "; it is installed, but a jail shows only packages that a bot's files name: "
+            f"name it there, or in a config as `needs: [{match[1]}]`"
+        )
     if target.startswith(COMMAND):
         return _explain_command(target)
     if not is_file(target):
         return ""
     path = Path(os.path.expanduser(target))
-    if match := _NOT_FOUND.match(message):
-        return _explain_file(target, path, match[1])
+    if found := _NOT_FOUND.match(message):
+        return _explain_file(target, path, found[1])
     if path.suffix != ".py":
         return ""
-    match = _MISSING.match(message)
-    if match is None:
+    if match is None or match.start():
         return f"{_ALONE}, and has no package around it" if _RELATIVE in message else ""
     for name in (f"{match[1]}.py", match[1]):
         if (beside := path.parent / name).exists():

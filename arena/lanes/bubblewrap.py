@@ -6,7 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -217,15 +217,40 @@ def links_to(programs: Iterable[Path], shown: Iterable[Path]) -> Iterator[str]:
                 path = placed(Path(os.path.normpath(path.parent / os.readlink(path))))
 
 
-def bound(paths: Iterable[Path], private: str) -> Iterator[str]:
-    """Yield the options that show paths, below folders that every user may enter."""
+def bound(paths: Iterable[Path], private: str, hidden: Iterable[Path] = ()) -> Iterator[str]:
+    """Yield the options that show paths, below folders that every user may enter.
+
+    Of the `hidden` folders only those paths are shown.
+    """
+    covers = {*map(placed, hidden)}
     places = {placed(path): path for path in paths}
-    outer = {place for place in places if not places.keys() & {*place.parents}}
+    outer = outermost(places, covers)
     folders = {folder for place in outer for folder in place.parents}
     for folder in sorted(folders - {Path("/"), Path(private)}):
         yield from ("--dir", str(folder))
-    for place in sorted(outer):
-        yield from ("--ro-bind", str(places[place]), str(place))
+    for place in sorted({*outer, *covers}):  # a folder before what is in it
+        words = ("--tmpfs",) if place in covers else ("--ro-bind", str(places[place]))
+        yield from (*words, str(place))
+    for cover in covers:
+        yield from ("--remount-ro", str(cover))
+
+
+def outermost(paths: Iterable[Path], covers: Collection[Path]) -> list[Path]:
+    """Return the paths that lie in no other one, or are covered there.
+
+    >>> python, numpy = Path("/python"), Path("/python/site-packages/numpy")
+    >>> outermost([python, numpy], []) == [python]
+    True
+    >>> outermost([python, numpy], [numpy.parent]) == [python, numpy]
+    True
+    """
+    there = {*paths}
+
+    def is_inner(path: Path) -> bool:
+        above = next((one for one in path.parents if one in covers or one in there), None)
+        return above is not None and above not in covers
+
+    return [path for path in dict.fromkeys(paths) if not is_inner(path)]
 
 
 def placed(path: Path) -> Path:

@@ -1,8 +1,9 @@
 """Run as process 1 of a jail: confine this process, and start the bot as its child.
 
-Usage: `python init.py MEGABYTES PROCESSES USER WATCH FILTER COMMAND...`. Standard input begins with
-two filters of system calls, of WATCH and FILTER bytes; the rest is the bot's input. The bot can
-neither write to this process (it is not dumpable) nor signal it (it is process 1).
+Usage: `python init.py MEGABYTES PROCESSES USER WATCH FILTER COUNT FOLDER... COMMAND...`. Each of
+COUNT folders is in memory, besides those that every jail has. Standard input begins with two
+filters of system calls, of WATCH and FILTER bytes; the rest is the bot's input. The bot can neither
+write to this process (it is not dumpable) nor signal it (it is process 1).
 """
 
 import ctypes
@@ -66,17 +67,17 @@ def _read(size: int) -> bytes:
     return data
 
 
-def bound_folders() -> None:
-    """Limit the size of the folders in memory, and show only processes in /proc.
+def bound_folders(further: list[str]) -> None:
+    """Limit the size of the folders in memory, `further` ones too; show only processes in /proc.
 
     Without a limit each of these file systems could fill half of the machine's memory.
     """
     for folder, flags, options in (
-        *((name, _SAFE | _READ_ONLY, _UNTOLD) for name in ("/", "/dev")),
+        *((name, _SAFE | _READ_ONLY, _UNTOLD) for name in ("/", "/dev", *further)),
         ("/proc", _SAFE | _NOEXEC, "subset=pid"),
         (_PRIVATE, _SAFE, f"size={DISK},nr_inodes={INODES}"),
     ):
-        words = (b"none", folder.encode(), None, _REMOUNT | flags, options.encode())
+        words = (b"none", os.fsencode(folder), None, _REMOUNT | flags, options.encode())
         _checked(_libc.mount(*words), folder)
     os.chmod(_PRIVATE, 0o1777)
 
@@ -171,10 +172,10 @@ def stand_by(child: int, listener: int) -> None:
 
 def main(words: list[str]) -> None:
     """Start the command as a user, and wait until it ends."""
-    megabytes, processes, user, *sizes = map(int, words[:5])
+    megabytes, processes, user, *sizes, count = map(int, words[:6])
     watch, filter_ = map(_read, sizes)
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
-    bound_folders()
+    bound_folders(words[6 : 6 + count])
     limit(megabytes, processes if os.getuid() else 0)  # root's other processes must not count
     listener = install(watch, _NEW_LISTENER)
     if child := os.fork():
@@ -186,7 +187,7 @@ def main(words: list[str]) -> None:
     become(user)
     limit(megabytes, processes)
     install(filter_)
-    execute(words[5:])
+    execute(words[6 + count :])
 
 
 if __name__ == "__main__":

@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.entries.entry import Entry
+from arena.entries.file import MOST_SOURCE, find_installed
 from arena.entries.needs import locate, why_hidden
 from arena.errors import InputError
 from arena.lanes import confine
@@ -28,16 +31,20 @@ from arena.lanes.bubblewrap import (
     find_bubblewrap,
     find_pid_namespaces,
     links_to,
+    outermost,
     system,
 )
 from arena.lanes.cleanup import has_groups
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
+    find_packages,
     folders_of,
+    names_behind,
+    names_in,
+    package_folders,
     programs_of,
     python_folders,
-    site_folders,
 )
 from arena.lanes.meter import READS_CLOCKS
 from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
@@ -50,10 +57,10 @@ USER = 1000
 
 _PACKAGES = Path(__file__).resolve().parents[2]
 _SHELL = "/bin/sh"
-_OF_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
 _MOST_PROCESSES = {True: 33, False: 64}  # for our host (with 32 children); other commands
 _HELPER = Path(sys.executable).resolve()  # the interpreter that confines a command
 _INIT = Path(confine.__file__).with_name("init.py")  # process 1; it is not imported here
+_names: dict[tuple[str, ...], set[str]] = {}  # words of bots, by what they are made of
 
 
 def jail_words(
@@ -74,19 +81,24 @@ def jail_words(
     if not IS_ROOT:
         options += ["--unshare-user", "--uid", str(USER), "--gid", str(USER)]
     options += [*system(), "--proc", "/proc", *devices(HOME), "--tmpfs", HOME]
-    own = shown(entry, words, files)
-    options += links_to([*programs(entry, words), Path(sys.executable)], own)
-    options += bound([*own, *libraries(entry, words, own)], HOME)
+    own, covers = shown(entry, words, files)
+    options += links_to([*programs(entry, words), *_pythons()], own)
+    options += bound([*own, *libraries(entry, words, own)], HOME, covers)
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME, "--"]
-    return [program, *options, *confined(words, entry, megabytes, user)]
+    return [program, *options, *confined(words, entry, megabytes, user, covers)]
 
 
-def confined(words: list[str], entry: Entry, megabytes: int, user: int) -> list[str]:
-    """Return the command of process 1 of the jail, which limits the bot and changes the user."""
+def confined(
+    words: list[str], entry: Entry, megabytes: int, user: int, covers: list[Path]
+) -> list[str]:
+    """Return the command of process 1 of the jail, which limits the bot and changes the user.
+
+    `covers` are folders of the jail in memory, besides those that every jail has.
+    """
     most = most_processes(hosted=not entry.command) + (not IS_ROOT)  # process 1 counts, too
     sizes = map(len, filters())
-    numbers = (megabytes, most if counts_processes() else 0, user, *sizes)
-    return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, numbers), *words]
+    numbers = (megabytes, most if counts_processes() else 0, user, *sizes, len(covers))
+    return [str(_HELPER), "-I", "-S", str(_INIT), *map(str, (*numbers, *covers)), *words]
 
 
 def filters() -> tuple[bytes, bytes]:
@@ -100,31 +112,45 @@ def most_processes(*, hosted: bool) -> int:
     return _MOST_PROCESSES[hosted] + cores
 
 
-def shown(entry: Entry, words: list[str], files: Path | None = None) -> list[Path]:
+class Shown(NamedTuple):
+    """The paths that a bot can read, and folders in them of which it sees only what is shown."""
+
+    paths: list[Path]
+    covers: list[Path]
+
+
+def shown(entry: Entry, words: list[str], files: Path | None = None) -> Shown:
     """Return the paths that a bot can read besides the programs and libraries of the system.
 
     Raises InputError for a path that a jail never shows, and as root for one that only root can
     read.
     """
-    paths: dict[Path, None] = {}
-    for path in (*_machinery(entry), *_own(entry, words), *([files] if files else [])):
-        for place in (path, path.resolve()):
-            if place.exists():
-                paths[place] = None
+    declared = _both([*_own(entry, words), *packages(entry, words), *([files] if files else [])])
+    paths = [*_both(_machinery(entry)), *declared]
     for path in paths:
         if not _is_shareable(path):
             raise InputError(
                 f"bot {entry.label!r}: lane jail: only root can read {path}; "
                 f"chmod -R o+rX {path}, or start the arena as an ordinary user"
             )
-    inner = {path for path in paths for other in paths if path != other and other in path.parents}
-    return [path for path in paths if path not in inner]
+    covers = [
+        folder
+        for folder in _both(package_folders())
+        if {*folder.parents} & {*paths} and not {folder, *folder.parents} & declared.keys()
+    ]
+    return Shown(outermost(paths, covers), covers)
 
 
-def readable(entry: Entry, words: list[str]) -> list[Path]:
-    """Return all paths that a bot can read: own files, programs, libraries; raises InputError."""
-    own = shown(entry, words)
-    return [*own, *programs(entry, words), *libraries(entry, words, own)]
+def _both(paths: Iterable[Path]) -> dict[Path, None]:
+    """Return paths that exist, and what links among them lead to, in this order."""
+    places = (place for path in paths for place in (path, path.resolve()))
+    return dict.fromkeys(place for place in places if place.exists())
+
+
+def readable(entry: Entry, words: list[str]) -> Shown:
+    """Return all that a bot can read: own files, programs, libraries; raises InputError."""
+    own, covers = shown(entry, words)
+    return Shown([*own, *programs(entry, words), *libraries(entry, words, own)], covers)
 
 
 def _is_shareable(path: Path) -> bool:
@@ -137,7 +163,12 @@ def _is_shareable(path: Path) -> bool:
 
 def programs(entry: Entry, words: list[str]) -> list[Path]:
     """Return the system's programs that a bot can start: its own, and a shell with its tools."""
-    return programs_of(words if entry.command else [_SHELL])
+    return programs_of(words) if entry.command else _shell()
+
+
+@cache
+def _shell() -> list[Path]:
+    return programs_of([_SHELL])
 
 
 def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
@@ -149,29 +180,81 @@ def libraries(entry: Entry, words: list[str], own: list[Path]) -> list[Path]:
 
 @cache
 def _libraries_of_python() -> set[Path]:
-    """Return the libraries that this Python and its installed extensions need."""
-    return find_libraries([_HELPER, *python_folders(), *site_folders()]) | find_opened()
+    """Return the libraries that this Python and the extensions of its standard library need."""
+    return find_libraries([_HELPER, python_folders()[-1]]) | find_opened()
+
+
+def _runs_python(entry: Entry) -> bool:
+    """Return whether a bot is run by the Python that runs the arena."""
+    return not entry.command or _HELPER in (Path(word).resolve() for word in entry.command)
+
+
+def _prefixes() -> list[Path]:
+    """Return the folders in which this Python and its environment are, if they are not /usr."""
+    prefixes = {Path(sys.base_prefix), Path(sys.prefix)}
+    return [prefix for prefix in prefixes if not Path("/usr/local").is_relative_to(prefix)]
+
+
+def _pythons() -> list[Path]:
+    """Return the programs by which this Python can be started."""
+    names = ("python", "python3", f"python3.{sys.version_info[1]}")
+    found = [top / "bin" / name for top in _prefixes() for name in names]
+    return [Path(sys.executable), *filter(Path.exists, found)]
 
 
 def _machinery(entry: Entry) -> Iterator[Path]:
-    """Yield the paths that the arena's host program needs: Python, engine, arena."""
+    """Yield the paths that the arena's host program needs: Python, engine, arena.
+
+    In an environment of conda, packages open libraries beside the standard library at run time.
+    """
     yield _HELPER
     yield from (Path(confine.__file__), _INIT, *python_folders())
-    if not entry.command or _HELPER in (Path(word).resolve() for word in entry.command):
-        yield from (Path(sys.executable), *site_folders())
-        for prefix in {Path(sys.base_prefix), Path(sys.prefix)}:
-            if not Path("/usr/local").is_relative_to(prefix):
-                yield from (prefix / name for name in _OF_PYTHON)
+    if _runs_python(entry):
+        for prefix in _prefixes():
+            yield prefix / "pyvenv.cfg"
+            if (prefix / "conda-meta").is_dir():
+                yield prefix / "lib"
     if not entry.command:
         yield from (_PACKAGES / name for name in ("engine", "arena", "bots"))
 
 
-def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
-    """Yield the bot's own files, and those that it declares under `needs`."""
-    declared = [locate(need) for need in entry.needs]
+def packages(entry: Entry, words: list[str]) -> set[Path]:
+    """Return the paths in site-packages that a bot imports, by its files, its words and `needs`.
+
+    The arena's host checks parameters with msgspec.
+    """
+    if not _runs_python(entry):
+        return set()
+    checks = ("msgspec",) if entry.params and not entry.command else ()
+    key = (entry.sha256, *words, *entry.needs, *checks)
+    if key not in _names:
+        said = [word for word in (*entry.command, *entry.needs) if not os.path.isabs(word)]
+        files = {"words": " ".join(said).encode()}
+        with suppress(ImportError):  # the bot does not start, and its game reports it
+            files |= entry.files()
+        for path in _modules_of(entry) if entry.source is None else ():
+            files |= {str(one): one.read_bytes() for one in _sources(path)}
+        host = b"" if entry.command or not words else Path(words[-1]).read_bytes()
+        _names[key] = names_in(files) | names_behind(host) | {*checks}
+    return find_packages(_names[key])
+
+
+def _sources(path: Path) -> Iterable[Path]:
+    """Return a module's file, or the sources in a package's folder."""
+    inner = find_installed(path).values() if path.is_dir() else [path] if path.exists() else []
+    return [one for one in inner if one.suffix == ".py" and one.stat().st_size <= MOST_SOURCE]
+
+
+def _modules_of(entry: Entry) -> Iterator[Path]:
+    """Yield the places where the module of a bot that is imported by its name can be."""
     package = entry.module.partition(".")[0]
     for folder in entry.path:
-        declared += [Path(folder) / name for name in (package, f"{package}.py")]
+        yield from (Path(folder, name) for name in (package, f"{package}.py"))
+
+
+def _own(entry: Entry, words: list[str]) -> Iterator[Path]:
+    """Yield the bot's own files, and those that it declares under `needs`."""
+    declared = [*map(locate, entry.needs), *_modules_of(entry)]
     if entry.command:
         started = programs_of(words)
         declared += [folder for program in started for folder in folders_of(program)]
@@ -229,6 +312,7 @@ def describe_shown(entry: Entry) -> list[str]:
     Raises InputError for a path that a jail never shows.
     """
     words = [*entry.command]
-    own = shown(entry, words)
+    own, covers = shown(entry, words)
     count = len(libraries(entry, words, own))
-    return [*map(str, programs(entry, words)), f"{count} libraries of the system", *map(str, own)]
+    found = [*map(str, programs(entry, words)), f"{count} libraries of the system", *map(str, own)]
+    return [*found, *(f"of {cover} only what stands here" for cover in covers)]

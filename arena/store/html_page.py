@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,6 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from arena.entries.file import cache_folder as cache_folder
+from arena.entries.file import own_cache
 from arena.errors import InputError
 from arena.store.board import Card, Move, card_names, group
 from arena.tournament.keys import Naming
@@ -225,13 +225,6 @@ def _script(text: str) -> Markup:
     return Markup(text.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
 
 
-def cache_folder() -> Path:
-    """Return this user's cache folder (XDG Base Directory Specification)."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
-    return base / "district-noir-arena"
-
-
 def _find_compiled() -> Path | None:
     """Return the folder of compiled templates, None if there can be none.
 
@@ -243,15 +236,8 @@ def _find_compiled() -> Path | None:
     made_by = [Path(place).read_bytes() for place in (__file__, compiler.__file__)]
     digest = hashlib.sha256(b"".join(made_by)).hexdigest()[:16]
     # a home that is missing or read-only, or a system without owners of files
-    with suppress(OSError, RuntimeError, AttributeError):
-        folder = cache_folder() / f"templates-{digest}"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for place in (folder.parent, folder):
-            status = place.lstat()
-            is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-            if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                return None
-        return folder
+    with suppress(OSError, RuntimeError, AttributeError, InputError):
+        return own_cache(f"templates-{digest}")
     return None
 
 

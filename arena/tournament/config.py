@@ -63,7 +63,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Lane | None, Meta(description="How it is executed, by default as all bots are.")
     ] = None
     needs: Annotated[
-        list[str], Meta(description="Files and folders that it may read in the jail.")
+        list[str], Meta(description="Files, folders and packages that it may read in the jail.")
     ] = []
 
 

@@ -14,6 +14,15 @@ def missing(name: str) -> str:
     return f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'"
 
 
+def test_an_installed_package_is_to_be_named() -> None:
+    """Else a jail does not show it; what is not installed, or is a part of it, brings no advice."""
+    message = "ModuleNotFoundError: No module named '{}'"
+    for target in ("./mine.py", "club.mine", "cmd:python3 mine.py"):
+        assert "`needs: [numpy]`" in explain_missing(target, message.format("numpy"))
+        for name in ("nothing", "numpy.nothing"):
+            assert "needs" not in explain_missing(target, message.format(name))
+
+
 def test_a_file_of_its_own_is_to_be_packed(tmp_path: Path) -> None:
     """One beside it, or below."""
     (tmp_path / "weights.txt").touch()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries.layout import Layout, renew_all
+from arena.entries.needs import locate
 from arena.entries.resolve import resolve
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
@@ -111,6 +112,24 @@ def test_what_a_file_needs_is_a_part_of_it(tmp_path: Path) -> None:
     assert resolve(f"{folder}/bot.py", needs=needs).sha256 != before.sha256
     alone = resolve(f"{folder}/bot.py")
     assert resolve(f"{folder}/bot.py", needs=[str(ROOT / "docs")]).sha256 == alone.sha256
+
+
+def test_a_package_that_a_bot_needs_is_found_and_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the environment lies beside the bot; a file of that name comes first."""
+    site = tmp_path / "env" / "site-packages"
+    site.mkdir(parents=True)
+    (site / "tiny.py").touch()
+    bot = tmp_path / "bot.py"
+    bot.write_text("from bots.greedy import bot")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(site)])
+    monkeypatch.chdir(tmp_path)
+    entry = resolve("./bot.py", needs=["tiny"])
+    assert (entry.needs, entry.is_archive) == (("tiny",), False)
+    assert locate("tiny") == site / "tiny.py"
+    (tmp_path / "tiny").touch()
+    assert locate("tiny") == tmp_path / "tiny"
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ from arena.lanes.init import SOCKETS
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
 from arena.lanes.meter import find_below, read_usage
+from arena.lanes.probe import probe
+from engine import STANDARD
 from tests import ROOT, rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import needs_jail
@@ -226,6 +228,56 @@ def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: P
     )
 
 
+OTHERS = """
+import importlib, os, sys
+places = {*sys.path, os.path.dirname(os.__file__) + "/site-" + "packages"}
+there = {name for place in places if "packages" in place and os.path.isdir(place)
+         for name in os.listdir(place)}
+try: importlib.import_module("nump" + "y"); found = True
+except ModuleNotFoundError: found = False
+print(found, *sorted(name for name in there if name.isidentifier()))
+"""
+
+
+@needs_jail
+@pytest.mark.parametrize(
+    ("word", "needs", "packages"),
+    [
+        ("", (), b"False\n"),
+        ("# numpy", (), b"True numpy\n"),
+        ("", ("numpy",), b"True numpy\n"),
+        ("import click", (), b"False click\n"),
+    ],
+)
+def test_of_installed_packages_a_bot_sees_those_that_it_names(
+    tmp_path: Path, word: str, needs: tuple[str, ...], packages: bytes
+) -> None:
+    """In any way, also in a config; without a name of one it sees none of them."""
+    script = tmp_path / "others.py"
+    script.write_text(f"{word}\n{OTHERS}")
+    entry = resolve(f"cmd:{shlex.quote(sys.executable)} {script}", lane="jail", needs=needs)
+    process = plan_launch(entry, Limits(), tmp_path).popen()
+    assert process.communicate() == (packages, b"")
+
+
+@needs_jail
+@pytest.mark.parametrize("lane", ["process", "jail"])
+def test_a_bot_of_an_installed_package_finds_what_it_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str
+) -> None:
+    """It is imported from where it is; another bot brings what that one imports."""
+    (tmp_path / "club").mkdir()
+    (tmp_path / "club" / "__init__.py").touch()
+    text = "import numpy\nfrom bots.apprentice import own_network\nfrom bots.greedy import bot\n"
+    (tmp_path / "club" / "mine.py").write_text(text)
+    (tmp_path / "beside.py").write_text(text.replace("import numpy\n", ""))
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    for spec in ("club.mine", str(tmp_path / "beside.py"), "apprentice", "ismcts(iterations=2)"):
+        assert [*probe([resolve(spec, lane=lane)], STANDARD, Limits())] == []
+
+
 BOUNDS = """
 import os, socket
 held, files = [], 0
@@ -239,7 +291,8 @@ try:
 except OSError: print(files)
 print(os.statvfs("/tmp").f_blocks * os.statvfs("/tmp").f_frsize)
 print({name for name in os.listdir("/proc") if not name.isdigit()} == {"self", "thread-self"})
-for place in ("/", "/usr", "/etc", "/dev"):
+own = os.path.dirname(os.__file__) + "/site-" + "packages"
+for place in ("/", "/usr", "/etc", "/dev", own if os.path.isdir(own) else "/"):
     print(os.statvfs(place).f_blocks * os.statvfs(place).f_frsize, os.statvfs(place).f_files)
 print(os.uname().nodename)
 """
@@ -260,7 +313,7 @@ def test_what_a_jail_bounds(tmp_path: Path) -> None:
     out, errors = process.communicate()
     assert errors == b""
     taken, sockets, files, size, has_only_processes, *told = out.decode().split()
-    assert told == ["1048576", "102400"] * 4 + ["jail"]
+    assert told == ["1048576", "102400"] * 5 + ["jail"]
     assert (int(sockets), int(size), has_only_processes) == (SOCKETS, DISK, "True")
     assert int(taken) + int(files) == INODES
 

@@ -6,14 +6,86 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from arena.lanes import libraries
 from arena.lanes.bubblewrap import bound, links_to
-from arena.lanes.libraries import find_libraries, find_opened, folders_of, programs_of
+from arena.lanes.libraries import (
+    find_libraries,
+    find_opened,
+    find_packages,
+    folders_of,
+    names_in,
+    programs_of,
+)
 
 PROGRAMS = [path for name in ("sh", "sort", "node", "find") if (path := shutil.which(name))]
+
+
+EXTRAS = ('extra; extra == "fast"', "other >= 2; python_version > '3' and extra == 'tests'")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield a folder of packages: five that metadata describe, and one that they do not."""
+    site = tmp_path / "site-packages"
+    for name, parts, requires in (
+        ("Big_Search", "search search.libs", ["tools.of-it >= 2", *EXTRAS]),
+        ("tools_of_it", "tools tools.pth", ["district-noir-arena", 'other; extra == "fast"']),
+        ("extra", "extra", []),
+        ("district_noir_arena", "arena bots engine", ["other"]),
+        ("other", "other", []),
+    ):
+        info = site / f"{name}-1.0.dist-info"
+        info.mkdir(parents=True)
+        lines = [f"Name: {name}", *(f"Requires-Dist: {one}" for one in requires)]
+        (info / "METADATA").write_text("\n".join([*lines, "", "Requires-Dist: other"]))
+        paths = [*(f"{part}/x.py" for part in parts.split()), f"{info.name}/RECORD", "../../bin/x"]
+        (info / "RECORD").write_text("".join(f"{path},sha256=x,1\n" for path in paths))
+        for part in parts.split():
+            (site / part).mkdir()
+    (site / "unknown.py").touch()
+    monkeypatch.setattr(libraries, "site_folders", lambda: [site])
+    for kept in (libraries._modules, libraries._distributions):
+        kept.cache_clear()
+    yield site
+    for kept in (libraries._modules, libraries._distributions):
+        kept.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("nothing", ""),
+        ("other", "other other-1.0.dist-info"),
+        (
+            "search",
+            "Big_Search-1.0.dist-info extra extra-1.0.dist-info search search.libs tools tools.pth"
+            " tools_of_it-1.0.dist-info",
+        ),
+        ("engine", ""),
+        ("libs", ""),
+    ],
+)
+def test_a_package_brings_what_it_requires(site: Path, name: str, found: str) -> None:
+    """Also for an extra, but not for its tests. The arena's own modules are shown in any case."""
+    assert find_packages({name, "word"}) == {site / part for part in found.split()}
+
+
+def test_a_package_without_metadata_may_require_anything(site: Path) -> None:
+    """As those of a Linux distribution, whose packages have no list of files."""
+    assert find_packages({"unknown"}) == {site}
+
+
+def test_packages_are_named_by_any_word_of_a_source_and_by_the_first_ones_of_data() -> None:
+    """A pickle begins with the modules that it needs, and weights may be large."""
+    data = b"\x80\x04numpy.core" + bytes(1 << 16) + b"scipy"
+    names = names_in({"bot.py": b"x" * (1 << 16) + b" import_module('pandas')", "w.pkl": data})
+    assert {"pandas", "numpy", "import_module"} <= names
+    assert "scipy" not in names
 
 
 @pytest.mark.skipif(shutil.which("ldd") is None, reason="this machine has no ldd")

@@ -52,7 +52,8 @@ class Distribution:
         self.count += other.count
         self.total += other.total
         self.longest = max(self.longest, other.longest)
-        self._buckets += other._buckets
+        for bucket, count in other._buckets.items():  # `+=` of a Counter takes ten times as long
+            self._buckets[bucket] += count
 
     def to_data(self) -> DistributionData:
         """Return it as plain data, to be sent."""
@@ -126,6 +127,31 @@ class Timing:
         made = cls()
         made.wall, made.cpu = map(Distribution.from_data, data)
         return made
+
+
+class Speeds:
+    """The seconds that games of each bot have lately taken, to expect those of further games.
+
+    >>> speeds = Speeds()
+    >>> speeds.learn(["quick", "slow"], 0.5)
+    >>> speeds.learn(["quick", "even"], 0.1)
+    >>> speeds.expect(["quick", "even"], 10), speeds.expect(["slow", "even"], 10)
+    (3.0, 5.0)
+    >>> speeds.expect(["quick", "unknown"], 10)
+    inf
+    """
+
+    def __init__(self) -> None:
+        self._of_game: dict[str, float] = {}
+
+    def learn(self, pairing: Iterable[str], seconds: float) -> None:
+        """Record the seconds of a game between two bots: half of what is expected is from it."""
+        for label in pairing:
+            self._of_game[label] = (self._of_game.get(label, seconds) + seconds) / 2
+
+    def expect(self, pairing: Iterable[str], games: int) -> float:
+        """Return the seconds of games of the slower bot, infinity if a bot has not played."""
+        return games * max(self._of_game.get(label, math.inf) for label in pairing)
 
 
 class Pace:

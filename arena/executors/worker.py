@@ -12,7 +12,7 @@ After several faults that did not recur, a bot gets a new process for every game
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -83,7 +83,7 @@ class Worker:
         self.output = output or Output()
         self.reporter = reporter or Reporter()
         self.processes: dict[tuple[str, int], BotProcess] = {}
-        self.timings: dict[str, Timing] = {}
+        self.timings: defaultdict[str, Timing] = defaultdict(Timing)  # of a chunk
         self.told: set[str] = set()  # bots whose first fault has been reported
         self.budgets = {label: tournament.limits.budget() for label in tournament.labels}
         programs = {entry.label for entry in tournament.entries if entry.command}
@@ -102,7 +102,7 @@ class Worker:
 
             return judge_chunk(chunk, self.tournament, self.reporter)
         pairing = self.tournament.pairings[chunk.pairing]
-        self.timings = {label: Timing() for label in pairing}
+        self.timings = defaultdict(Timing)
         self._draws.clear()
         results: list[GameResult] = []
         for seat in chunk.seats:
@@ -199,7 +199,7 @@ class Worker:
     def _play_local(self, game: OneGame) -> Finished:
         """Play a game between two bots in this process."""
         labels = game.fixture.labels
-        if all(self.pace.needs_no_clock(label, game.fixture.pair) for label in labels):
+        if self.pace.needs_no_clock(labels):
             return self._play_untimed(game)
         players = [self.inproc_player(game.fixture, game.draw, seat) for seat in (0, 1)]
         return play_local(game.begin(), players)

@@ -409,7 +409,7 @@ def test_what_waits_is_stored_when_a_run_is_stopped(
         def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
             for number, played in enumerate(super().play(plan, tournament, log)):
                 if number == 3:
-                    raise error
+                    raise error("stopped")
                 yield played
 
     bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]

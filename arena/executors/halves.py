@@ -106,8 +106,8 @@ class Halves:
     def _add(self, chunk: Chunk) -> _Open:
         opened = _Open(chunk, min(1.0, self.expect(chunk) / CHUNK_SECONDS))
         self._open.setdefault(chunk.pairing, []).append(opened)
-        pieces = [chunk._replace(seats=(seat,)) for seat in chunk.seats]
-        for piece in [chunk] if self.whole else pieces:
+        seats = [chunk.seats] if self.whole else [(seat,) for seat in chunk.seats]
+        for piece in [chunk if own == chunk.seats else chunk._replace(seats=own) for own in seats]:
             self._waiting[self._queue_of(piece, chunk)].append((opened, piece))
             self._shares += opened.share
         return opened

@@ -237,7 +237,8 @@ class Plan:
             stop = min(stop, self.strikes.turn_end(pairing, first))
         if self.strikes.is_out(pairing):
             stop = end
-        self._push(missing._replace(first=stop))
+        if stop < end:
+            self._push(missing._replace(first=stop))
         return Chunk(pairing, first, stop - first, seats=self.seats)
 
     def is_out(self, pairing: int) -> bool:

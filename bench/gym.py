@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from random import Random
+from statistics import median
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -48,13 +50,32 @@ def rows() -> Iterator[Row]:
         yield Row(f"{name.replace('_', ' ')} of a view, us", f"{1e6 * own:.1f}", there, asked)
 
 
+AGAINST = {4096: "500,000", 512: "170,000"}
+"""Games against `greedy`, and the learner's steps per CPU second that were asked."""
+
+
 def _vectors(rng: Random) -> Iterator[Row]:
     """Yield a row for each way to make a vector: random play, the choice of actions included."""
+    for count, asked in AGAINST.items():
+        steps = count / cpu_seconds(stepping(count, {"opponent": "greedy"}))
+        what = f"make_vec against greedy, {count:,} games, learner steps per CPU second"
+        yield Row(what, f"{steps:,.0f}", "", asked)
     decisions = len(positions(rng, SAMPLE)) / SAMPLE
     for name, options, asked in VECTORS:
         own, _, ratio = paired(stepping(GAMES, options), lambda: bare.play(rng), rounds=20)
         what = f"make_vec, {GAMES:,} games with {name}, decisions/s"
         yield Row(what, f"{GAMES / own:,.0f}", f"{ratio * GAMES / decisions:.2f}", asked)
+
+
+def cpu_seconds(work: Callable[[], Any], calls: int = 20, rounds: int = 20) -> float:
+    """Return the CPU seconds of a call: the median of rounds, after one that is not counted."""
+    found = []
+    for _ in range(rounds + 1):
+        start = process_time()
+        for _ in range(calls):
+            work()
+        found.append((process_time() - start) / calls)
+    return median(found[1:])
 
 
 def stepping(count: int, options: dict[str, Any]) -> Callable[[], Any]:

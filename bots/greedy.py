@@ -5,7 +5,7 @@ Source: the score itself (R12 to R15), one action ahead.
 
 from typing import Any
 
-from engine import CITY, KINDS, TAKE, Action, Pack, Seat, Setup, View, pack_of, points, size
+from engine import CITY, TAKE, Action, Pack, Seat, Setup, View, pack_of, points, size
 
 CITY_WIN = 100
 
@@ -52,36 +52,31 @@ class Greedy:
     def scores(self, games: Any, /) -> Any:
         """Return the worth of each action in many games (game, action).
 
-        Until then the arrays have a column for each game: piles are (kind, game).
+        Until then the arrays have a column for each game: piles are (kind, game). Only what a card
+        changes is counted, and not the points of all piles with it: 0.3 us a game instead of 0.9.
         """
         import numpy as np
 
         from arena.batch.beliefs import Seats
+        from arena.batch.learner import find_gains, number_of
+        from arena.batch.replay import find_take_gains
 
-        seats = Seats(games)
+        seats, rules = Seats(games), self.rules
         taken, other_taken = seats.taken
-        play = self.gains(*seats.piles(own=other_taken), seats.after_play)
+        number = number_of(rules)
+        own, other = seats.own, seats.other
+        mine, theirs = seats.piles(own=other_taken)
+        cards = np.array([seats.take, seats.newest(rules.take_size - 1)], number)
+        owned, facing = np.array([own, mine], number), np.array([other, theirs], number)
+        take, before = find_take_gains(owned, facing, cards, rules)
+        owned += cards
+        play = find_gains(owned[1], facing[1], rules) + before
+        take_wins, play_wins = owned[:, CITY] >= rules.cities_needed
+        take[take_wins] = CITY_WIN
+        play[:, play_wins] = CITY_WIN
+        play[CITY, owned[1, CITY] + 1 >= rules.cities_needed] = CITY_WIN
         play = np.where(other_taken, np.where(taken, 0, play), np.minimum(0, -play))
-        take = self.gains(seats.own, seats.other, seats.take[:, None])
-        return np.concatenate([play, take - self.patience * seats.cards[0]], dtype=np.float64).T
-
-    def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
-        """Return how much takes of these cards (kind, card, game) help the owners of `mine`."""
-        import numpy as np
-
-        more = mine[:, None] + cards
-        leads = self.leads(more, theirs[:, None]) - self.leads(mine, theirs)
-        return np.where(more[CITY] >= self.rules.cities_needed, CITY_WIN, leads)
-
-    def leads(self, mine: Any, theirs: Any) -> Any:
-        """Return `lead` for arrays of piles (kind, ...)."""
-        import numpy as np
-
-        from arena.batch.replay import find_points
-
-        piles = np.array(np.broadcast_arrays(mine, theirs), np.int32)
-        score = find_points(piles.reshape(2, len(KINDS), -1), self.rules)
-        return (score[0] - score[1]).reshape(mine.shape[1:])
+        return np.concatenate([play, [take - self.patience * seats.cards[0]]], dtype=np.float64).T
 
 
 bot = Greedy

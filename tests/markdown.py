@@ -37,6 +37,7 @@ SHORTER = (
     (r"(league play \S+).*", r"\1 --games 20"),
     (r"(--budget |budget=)\d+", r"\g<1>336"),
     (r"--learn \d{4,}", "--learn 200"),
+    (r"\bLESSONS = \d+", "LESSONS = 1"),
     (r"train\.py --games \d+", "train.py --games 32 --together 32 --pairs 2"),
     (r"timeout \d+ ", "timeout --preserve-status -s INT 8 "),
 )

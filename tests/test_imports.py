@@ -246,6 +246,19 @@ def test_a_worker_imports_no_heavy_library() -> None:
     )
 
 
+def test_a_small_run_without_a_folder_imports_no_tables_and_no_pages() -> None:
+    """numpy rates the bots; pandas, jinja2 and the log of workers take longer than the games."""
+    play = (
+        "import sys; sys.argv = 'arena play greedy uniform --pairs 2 --workers 1'.split()\n"
+        "from contextlib import redirect_stdout, suppress; import io, arena.cli\n"
+        "with suppress(SystemExit), redirect_stdout(io.StringIO()) as said: arena.cli.main()\n"
+        "assert '4 games in' in said.getvalue(), said.getvalue()\npass"
+    )
+    found = loaded_by(play)
+    assert "numpy" in found
+    assert not found & ((HEAVY - {"numpy"}) | {"yaml", "tqdm", "multiprocessing"})
+
+
 OPTIONAL = {
     "altair": {"library"},
     "networkx": {"tournament"},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.batch.lockstep import Lockstep
+from arena.batch.lockstep import Lockstep, of_both
 from arena.batch.positions import Cards, Indices
 from arena.batch.rollouts import Policy, pick
 from engine import TAKE, Pack, View, hands
@@ -228,15 +228,19 @@ class Seats:
     def __init__(self, games: Lockstep) -> None:
         self._games = games
         self._second = games.to_act == 1
-        self.hand = self._of(games.hands.view(np.int8))
-        self.own, self.other = (self._of(games.piles.view(np.int8)[::step]) for step in (1, -1))
-        self.taken = np.stack([self._of(games.taken[::step]) for step in (1, -1)])
-        played = np.stack([games.plies, games.plies + 1]) // 2 - self.taken
+        packs = np.empty_like(games.piles)
+        of_both(games.piles, games.to_act, *packs)
+        self.own, self.other = packs.view(np.int8)
+        self.taken = games.taken ^ ((games.taken[0] ^ games.taken[1]) & self._second)
+        played = (np.stack([games.plies, games.plies + 1]) >> 1) - self.taken
         self.cards = games.rules.hand_size - played
 
-    def _of(self, both: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the part of the seats to act from an array of both seats (seat, ...)."""
-        mine: npt.NDArray[Any] = np.where(self._second, both[1], both[0])
+    @cached_property
+    def hand(self) -> Counts:
+        """The hands of the seats to act."""
+        hands = np.empty_like(self._games.hands)
+        of_both(self._games.hands, self._games.to_act, *hands)
+        mine: Counts = hands[0].view(np.int8)
         return mine
 
     def piles(self, own: npt.NDArray[np.bool_]) -> tuple[Counts, Counts]:

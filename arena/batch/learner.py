@@ -40,7 +40,7 @@ def find_leads(games: Positions) -> Leads:
     each kind are the leads without it plus a difference: 0.2 us a game instead of 2.0.
     """
     rules, count = games.rules, games.count
-    number = _number(rules)
+    number = number_of(rules)
     both = games.piles.astype(number)
     second = games.to_act.astype(np.bool_)
     own, other = np.where(second, both[::-1], both)
@@ -75,9 +75,20 @@ def _by_cities(leads: Leads, first: Leads, second: Leads, rules: Rules) -> Leads
 
 def _with_a_card(first: Leads, second: Leads, rules: Rules) -> tuple[Leads, Leads]:
     """Return the leads of the first piles, and those with a card of each kind more (kind, game)."""
-    number = first.dtype.type
     score = find_points(np.stack([first, second]), rules)
     bare = score[0] - score[1]
+    after = find_gains(first, second, rules) + bare
+    cities = first[CITY] + (np.array(KINDS) == CITY)[:, None].astype(first.dtype)
+    bare = _by_cities(bare, first[CITY], second[CITY], rules)
+    return bare, _by_cities(after, cities, second[CITY], rules)
+
+
+def find_gains(first: Leads, second: Leads, rules: Rules) -> Leads:
+    """Return by how many points a card of each kind changes the leads of the first piles.
+
+    The piles are (kind, game), and the gains (kind of the card, game). City wins do not count.
+    """
+    number = first.dtype.type
     after = np.empty_like(first)
     supports = first[: len(SUPPORTS)]
     ahead = supports - second[: len(SUPPORTS)]
@@ -89,10 +100,7 @@ def _with_a_card(first: Leads, second: Leads, rules: Rules) -> tuple[Leads, Lead
     is_fewest &= is_fewest.sum(axis=0, dtype=np.uint8) == 1
     gained += number(rules.set_bonus) * is_fewest
     after[len(SUPPORTS) :] = np.array(VALUES[len(SUPPORTS) :], number)[:, None]
-    after += bare
-    cities = first[CITY] + (np.array(KINDS) == CITY)[:, None].astype(number)
-    bare = _by_cities(bare, first[CITY], second[CITY], rules)
-    return bare, _by_cities(after, cities, second[CITY], rules)
+    return after
 
 
 def _with_oldest(games: Positions, bare: Leads, after: Leads) -> Leads:
@@ -107,7 +115,7 @@ def _with_oldest(games: Positions, bare: Leads, after: Leads) -> Leads:
     return leads
 
 
-def _number(rules: Rules) -> type[np.signedinteger[Any]]:
+def number_of(rules: Rules) -> type[np.signedinteger[Any]]:
     """Return the integer type that holds the difference of any two piles' points."""
     values = sum(copies * abs(value) for copies, value in zip(rules.copies, VALUES, strict=True))
     sets = abs(rules.set_bonus) * min(rules.copies[: len(SUPPORTS)])

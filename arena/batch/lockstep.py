@@ -101,7 +101,7 @@ class Observer:
         """Write the observations of the seats to act (bit, game); return their masks."""
         masks = self.fill_masks(games)
         hand, own, other, in_row, unseen = self._counts
-        _of_both(games.piles, games.to_act, own, other)
+        of_both(games.piles, games.to_act, own, other)
         np.copyto(in_row, games.in_row)
         np.subtract(self._copies, hand, out=unseen)
         for seen in (own, other, in_row):
@@ -115,7 +115,7 @@ class Observer:
     def fill_masks(self, games: Positions) -> Bits:
         """Return only the masks of the legal actions (R4-R8)."""
         hand, other = self._counts[:2]  # the other hand is overwritten
-        _of_both(games.hands, games.to_act, hand, other)
+        of_both(games.hands, games.to_act, hand, other)
         np.greater(hand, 0, out=self._masks[:_KIND_COUNT])
         np.greater(games.length, 0, out=self._masks[TAKE])
         self._masks[TAKE] &= ~np.where(games.to_act, games.taken[1], games.taken[0])
@@ -151,12 +151,7 @@ def _one_hot(places: npt.NDArray[np.intp], out: Memory) -> None:
     np.equal(places.astype(np.int16), _PLACES[: len(out)], out=out)
 
 
-def _of_both(
-    packs: npt.NDArray[np.uint8],
-    seats: npt.NDArray[np.intp],
-    own: npt.NDArray[np.uint8],
-    other: npt.NDArray[np.uint8],
-) -> None:
+def of_both(packs: Cards, seats: Indices, own: Cards, other: Cards) -> None:
     """Write the packs (kind, game) of these seats, and those of the other seats.
 
     Bits are exchanged by masks if seat 1 is to act: 10 us for 4,096 games; `copyto` with a
@@ -204,9 +199,9 @@ class Lockstep(Positions):
         self.plies[games] = 0
         self.to_act[games] = first_seat(numbers)
 
-    def step(self, actions: npt.NDArray[Any]) -> None:
-        """Carry out a legal action in each game that is not over, unchecked."""
-        live = ~self.over
+    def step(self, actions: npt.NDArray[Any], some: npt.NDArray[np.bool_] | None = None) -> None:
+        """Carry out a legal action in each game that is not over, or in `some`, unchecked."""
+        live = ~self.over if some is None else some.copy()
         taking = (actions == TAKE) & live
         games = np.flatnonzero(live ^ taking)
         self._play(games, actions[games].astype(np.intp))
@@ -272,6 +267,34 @@ class Lockstep(Positions):
     @cached_property
     def _observer(self) -> Observer:
         return Observer(self.count, self.rules)
+
+
+class History:
+    """The opening rows and all actions so far of many games, stored by bit.
+
+    `bits` (bit, game) come after those of an observation. A bit is set once in a game, so a step
+    does not cost more late in a game.
+    """
+
+    def __init__(self, count: int, rules: Rules) -> None:
+        self.rules = rules
+        encoding = encoder_of(rules)
+        self.bits = np.zeros((encoding.information_size - encoding.size, count), np.bool_)
+
+    def begin(self, games: Indices, deals: Cards) -> None:
+        """Clear these games, and set the bits of their opening rows."""
+        self.bits[:, games] = False
+        first = 2 * self.rules.hand_size
+        for place in range(self.rules.opening_row):
+            kinds = deals[:, first + place].astype(np.intp)
+            self.bits[place * len(KINDS) + kinds, games] = True
+
+    def note(self, games: Lockstep, actions: npt.NDArray[Any], some: Memory) -> None:
+        """Set the bits of the actions that some games are about to carry out."""
+        live = np.flatnonzero(some)
+        plies = games.round[live] * self.rules.round_plies + games.plies[live]
+        first = self.rules.opening_row * len(KINDS)
+        self.bits[first + plies * ACTIONS + actions[live], live] = True
 
 
 def _count(hands: Cards) -> Cards:

@@ -71,13 +71,17 @@ class Piles:
             in_row[kinds + games] -= 1
 
     def count_newest(self, games: Any, most: int) -> Cards:
-        """Return the counts (kind, game) of the `most` newest cards of these games' rows."""
-        length = self.length[games]
-        found = np.zeros((len(KINDS), len(length)), np.uint8)
-        columns = np.arange(self.count)[games]
-        for age in range(1, most + 1):
-            kept = np.flatnonzero(length >= age)
-            found[self.row[length[kept] - age, columns[kept]], kept] += 1
+        """Return the counts (kind, game) of the `most` newest cards of these games' rows.
+
+        The places before the oldest card, and the first of all, have NO_CARD. Comparing each card
+        with all kinds takes 90 us for three cards of 4,096 games; counting up by index, 300.
+        """
+        places = (self.length[games] + NEWEST) * self.count + np.arange(self.count)[games]
+        found = np.zeros((len(KINDS), len(places)), np.uint8)
+        for _ in range(most):
+            places -= self.count
+            cards = self._row.reshape(-1).take(places, mode="clip")
+            found += (cards == _KINDS[:, None]).view(np.uint8)
         return found
 
 
@@ -169,11 +173,16 @@ class Positions(Piles):
         """Positions in memory (age, game) of the newest cards, for empty rows."""
         return np.arange(NEWEST)[::-1, None] * self.count + np.arange(self.count)
 
-    def select(self: _Self, games: Indices) -> _Self:
-        """Return a copy of some games in this order; a game may be repeated."""
+    def select(self: _Self, games: Indices, *, to_come: bool = True) -> _Self:
+        """Return a copy of some games in this order; a game may be repeated.
+
+        Without `to_come` it lacks the hands of later rounds, which no seat knows, and takes two
+        thirds of the time.
+        """
         twin = type(self)(len(games), self.rules)
         twin.by_round = self.by_round
-        for name in _ARRAYS:  # 5 us for the dealt hands of 88 of 4,096 games; 23 with an index
+        for name in _ARRAYS if to_come else _ARRAYS[:-1]:
+            # 5 us for the dealt hands of 88 of 4,096 games; 23 with an index
             getattr(self, name).take(games, axis=-1, out=getattr(twin, name), mode="clip")
         return twin
 

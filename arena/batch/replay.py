@@ -207,6 +207,22 @@ def find_points(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
     return points
 
 
+def find_take_gains(
+    first: npt.NDArray[Any], second: npt.NDArray[Any], cards: npt.NDArray[Any], rules: Rules
+) -> npt.NDArray[Any]:
+    """Return by how many points these cards change the leads of the first piles (..., game).
+
+    The piles and cards are (..., kind, game) of signed numbers. City wins do not count.
+    """
+    held, more = (piles[..., : len(SUPPORTS), :] for piles in (first, cards))
+    ahead = held - second[..., : len(SUPPORTS), :]
+    turned = np.sign(ahead + more) - np.sign(ahead)
+    gains: npt.NDArray[Any] = np.array(rules.majority_values, cards.dtype) @ turned
+    gains += rules.set_bonus * ((held + more).min(axis=-2) - held.min(axis=-2))
+    gains += np.array(VALUES, cards.dtype) @ cards
+    return gains
+
+
 def find_sources(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
     """Return the points by source: 5, 6, 7, 8, sets, alliances, betrayals, and their sum.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +35,66 @@ def pick(games: Lockstep, policy: Policy) -> npt.NDArray[np.intp]:
     masks = games.legal().copy()
     free = np.flatnonzero(masks.sum(axis=1, dtype=np.uint8) > 1)
     actions: npt.NDArray[np.intp] = masks.argmax(axis=1)
-    if len(free) > _MOST_FREE * games.count:
-        return best_legal(policy(games), masks)
-    if len(free):
-        actions[free] = best_legal(policy(games.select(free)), masks[free])
+    actions[free] = pick_in(games, policy, free, masks)
     return actions
+
+
+def pick_in(
+    games: Lockstep, policy: Policy, some: Indices, masks: npt.NDArray[Any]
+) -> npt.NDArray[np.intp]:
+    """Return a policy's actions in some of the games, given the masks of all."""
+    if len(some) > _MOST_FREE * games.count:
+        return best_legal(policy(games), masks)[some]
+    if not len(some):
+        return some
+    return best_legal(policy(games.select(some, to_come=False)), masks[some])
+
+
+class Player(Protocol):
+    """Plays many games at once."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def choose(self, games: Lockstep, some: Indices, masks: Any, /) -> Indices:
+        """Return its actions in some of the games, given the masks of all."""
+
+
+class Pool:
+    """The players of many games, of which one is drawn for each game."""
+
+    def __init__(self, count: int) -> None:
+        self.players: list[Player] = []
+        self.met: Indices = np.zeros(count, np.intp)
+
+    def change(
+        self, players: Sequence[Player], weights: npt.NDArray[np.float64], live: Bools
+    ) -> None:
+        """Draw from these players from now on; those of `live` games play these to their ends."""
+        kept = np.unique(self.met[live])
+        self.met = kept.searchsorted(self.met).clip(0, max(0, len(kept) - 1))
+        self._first = len(kept)
+        self._shares = weights.cumsum() / weights.sum()
+        self.players = [*(self.players[number] for number in kept), *players]
+        self._names = np.array([player.name for player in self.players], object)
+
+    def draw(self, games: Indices, luck: np.random.Generator) -> None:
+        """Draw the players of games that begin."""
+        drawn = self._shares.searchsorted(luck.random(len(games)), side="right")
+        self.met[games] = self._first + drawn
+
+    def names(self) -> npt.NDArray[np.object_]:
+        """Return the name of each game's player."""
+        return self._names.take(self.met)
+
+    def choose(self, games: Lockstep, some: Indices, masks: Any, actions: Indices) -> None:
+        """Fill in the actions of the players in some games, given the masks of all."""
+        met = self.met[some]
+        for number, player in enumerate(self.players):
+            own = some[met == number]
+            if len(own):
+                actions[own] = player.choose(games, own, masks)
 
 
 def best_legal(scores: Scores, masks: npt.NDArray[Any]) -> npt.NDArray[np.intp]:

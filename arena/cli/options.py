@@ -253,11 +253,12 @@ def change_limits(changes: dict[str, Any], base: Limits | None = None) -> Limits
     import msgspec
 
     from arena.lanes.limits import Limits
-    from arena.tournament.yaml_text import unknown_key
 
     fields = Limits.__struct_fields__
     for name in changes:
         if name not in fields:
+            from arena.tournament.yaml_text import unknown_key
+
             raise InputError(f"--limits: {unknown_key(name, fields)}")
     try:
         return msgspec.convert({**msgspec.to_builtins(base or Limits()), **changes}, Limits)

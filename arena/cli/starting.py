@@ -53,13 +53,16 @@ def _list_notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator
         yield changed
     yield from outcome.findings.lines()
     yield from outcome.progress.describe_end(outcome.out)
-    forfeits = int(outcome.standings["forfeits"].sum())
-    if forfeits:
-        yield counted(forfeits, "forfeit") + (f": see {folder}/faults.csv" if folder else "")
+    if outcome.forfeits:
+        yield counted(outcome.forfeits, "forfeit") + (
+            f": see {folder}/faults.csv" if folder else ""
+        )
     for label, faults in outcome.out.items():
         yield f"{label} was out after {faults}"
     if folder:
         yield describe_folder(folder)
+    if outcome.spending:
+        yield str(outcome.spending)
 
 
 def describe_folder(folder: Path) -> str:

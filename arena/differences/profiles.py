@@ -54,9 +54,9 @@ from arena.tables.win_tables import (
     Tables,
     WinTables,
     count_pairs,
-    how_rated,
     make_tables,
     make_win_tables,
+    rank_bots,
 )
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
@@ -136,17 +136,14 @@ def make_files(
 
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables:
     """Return the tables of a tournament's games that are counted, all of the store."""
-    anchors, faults = tournament.anchored, tournament.max_faults
-    how = how_rated(tournament, counts)
-    made = make_tables(tournament.pairings, tournament.labels, counts, anchors, faults, **how)
-    order = made.standings["bot"].tolist()
-    winners = make_city_winners(tournament.pairings, order, counts)
+    made = make_tables(tournament.pairings, counts, rank_bots(tournament, counts))
+    winners = make_city_winners(tournament.pairings, made.order, counts)
     if not (stop := tournament.comparison):
         return RunTables(**vars(made), city_winners=winners)
     found = make_comparison(tournament, stop, store, counts, made.verdicts)
     verdicts = judge_compared(made.verdicts, found)
-    groups = group_bots(order, made.judged.labels, verdicts)
-    standings = made.standings.assign(group=groups)
+    groups = group_bots(made.order, made.judged.labels, verdicts.itertuples(index=False))
+    standings = made.standings.assign(group=np.array(groups, object))
     judged = {"standings": standings, "verdicts": verdicts, "comparison": found}
     return RunTables(**vars(made) | judged, city_winners=winners)
 
@@ -212,7 +209,7 @@ def make_profiles(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, most: int
 ) -> Profiles:
     """Return the profiles of at most `most` bots of a run."""
-    order: list[str] = files.tables.standings["bot"].tolist()
+    order = files.tables.order
     of_parts, owns, againsts = zip(*_parts(pairings, files, judged, order), strict=True)
     cards = _read_cards(files, order)
     measures = [*chain(*of_parts), *(Measure("cards", kind, "change") for kind in KINDS_OF)]

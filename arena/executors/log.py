@@ -8,6 +8,7 @@ The parent writes the records with multiprocessing-logging's handler, in a threa
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,11 +18,11 @@ from threading import Lock, Thread
 from typing import Any
 
 import msgspec
-from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import escape
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
+from arena.tournament.timing import SPENT
 from engine.state import Seat
 
 logger = logging.getLogger("arena")
@@ -98,20 +99,24 @@ class _Queue(Queue[logging.LogRecord]):
         """Do nothing: it has no thread of its own."""
 
 
-class _Writer(MultiProcessingHandler):  # type: ignore[misc]
-    """Writes the records of workers in a thread, so that the crew never waits for the disk.
+def _make_writer(handlers: Sequence[logging.Handler]) -> logging.Handler:
+    """Return a handler that writes records of workers in a thread: no crew waits for the disk.
 
     Replaces the constructor of the library's handler, whose queue would fix the start method of the
-    program's processes.
+    program's processes. Its import takes 20 ms, which workers and runs without a log save.
     """
+    from multiprocessing_logging import MultiProcessingHandler
 
-    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
-        logging.Handler.__init__(self)
-        self.sub_handler = _Relay(handlers)
-        self.queue = _Queue()
-        self._is_closed = False
-        self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
-        self._receive_thread.start()
+    class Writer(MultiProcessingHandler):  # type: ignore[misc]
+        def __init__(self) -> None:
+            logging.Handler.__init__(self)
+            self.sub_handler = _Relay(handlers)
+            self.queue = _Queue()
+            self._is_closed = False
+            self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
+            self._receive_thread.start()
+
+    return Writer()
 
 
 class RunLog:
@@ -156,7 +161,7 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     with _switched_on():
         for handler in handlers:
             logger.addHandler(handler)
-        writers = [_Writer(of_workers)] if of_workers else []
+        writers = [_make_writer(of_workers)] if of_workers else []
         try:
             yield RunLog(writers, terminal)
         finally:
@@ -165,6 +170,19 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
             for handler in handlers:
                 logger.removeHandler(handler)
                 handler.close()
+
+
+_READ = 1 << 16  # bytes of the end of a log
+_SPENT = re.compile(rf"^\S+ \S+ (?!worker-)\S+ INFO ({SPENT}.*)$", re.MULTILINE)
+
+
+def read_spending(path: Path) -> str:
+    """Return what the log of a run says of its processor time when it last ended, "" if nothing."""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _READ))
+        said = _SPENT.findall(file.read().decode(errors="replace"))
+        return str(said[-1]) if said else ""
+    return ""
 
 
 @contextmanager

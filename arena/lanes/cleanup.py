@@ -237,7 +237,15 @@ def adopt_orphans() -> None:
 
 
 def children() -> set[psutil.Process]:
-    """Return the processes that this one has started or adopted."""
+    """Return the processes that this one has started or adopted.
+
+    The table of all processes is not read (80 of them: 3 ms) if the system knows of no child.
+    """
+    if sys.platform == "linux":
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return set()
     return set(psutil.Process().children())
 
 
@@ -254,7 +262,7 @@ def kill_orphans(spared: Collection[psutil.Process] = ()) -> None:
 def descendants(process: psutil.Process) -> list[psutil.Process]:
     """Return all descendants of a process, an empty list if it has ended."""
     try:
-        return list(process.children(recursive=True))
+        return list(process.children(recursive=True)) if process.is_running() else []
     except psutil.Error:
         return []
 

@@ -18,7 +18,7 @@ from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import check_place
 from arena.store.store import Store
-from arena.tables.summary import format_standings
+from arena.tables.summary import format_standings, plain_rows
 from arena.tournament.tournament import Anchored, Tournament
 
 if TYPE_CHECKING:
@@ -110,14 +110,19 @@ class ReportedRun(NamedTuple):
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
     from arena.differences.profiles import make_files
+    from arena.executors.log import read_spending
     from arena.reports.run_report import make_report
+    from arena.store.folder import LOG
     from arena.tables.losses import read_judged
 
     files = make_files(run.tournament, run.store)
     judged = read_judged(run.folder, run.tournament, run.store)
     times = None if timings.empty else timings
-    state = run.extent.describe()
-    return RunReport(make_report(run.tournament, run.store, files, times, judged, state=state))
+    said = {
+        "state": run.extent.describe(),
+        "ending": read_spending(run.folder / LOG) if run.folder else "",
+    }
+    return RunReport(make_report(run.tournament, run.store, files, times, judged, **said))
 
 
 def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
@@ -232,7 +237,7 @@ class Ratings:
     def __format__(self, width: str) -> str:
         """Return the text; with a width, the table has at most so many columns."""
         found = self._rated.tables.findings
-        table = format_standings(self.standings, int(width) if width else None)
+        table = format_standings(plain_rows(self.standings), int(width) if width else None)
         said = textwrap.wrap(self.headline, 80)
         return "\n".join([self._rated.extent, *table, *found.lines(), *said])
 

@@ -25,7 +25,7 @@ from arena.store.csv_files import (
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.tables.summary import format_standings
+from arena.tables.summary import format_standings, plain_rows
 from arena.tournament import keys
 from arena.tournament.keys import LocalKeys, VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -381,7 +381,7 @@ class Results:
         return f"{self.name}: {self._extent.describe() or f'{self.played:,} games'}"
 
     def __str__(self) -> str:
-        return "\n".join([self._head, *format_standings(self.standings)])
+        return "\n".join([self._head, *format_standings(plain_rows(self.standings))])
 
     __repr__ = __str__
 

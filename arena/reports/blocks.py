@@ -149,6 +149,8 @@ class Report:
     extent: str = ""
     """What the report is of, by default its title; below it the page's heading is the first
     paragraph of the summary."""
+    ending: str = ""
+    """The last line."""
 
     @property
     def names(self) -> Names:
@@ -236,6 +238,8 @@ def to_markdown(report: Report) -> str:
         blocks = [*chain.from_iterable(_lines(block) for block in section.blocks)]
         if blocks:
             lines += [f"## {to_text(section.title)}", "", *blocks]
+    if report.ending:
+        lines += [to_paragraph(report.ending)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

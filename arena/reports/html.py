@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +18,7 @@ from arena.errors import InputError, not_installed
 from arena.reports.blocks import Cell, Chart, Report, Table, to_markdown, write_cell
 from arena.reports.charts import STEP, Spec, with_names
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
-from arena.store.html_page import SCRIPTS, STYLES, frame, render, static
+from arena.store.html_page import SCRIPTS, STYLES, cache_folder, frame, render, static
 from arena.tables.short_names import Names
 from arena.tables.table_columns import Column, Kind
 
@@ -223,7 +222,7 @@ def chart_bundle() -> str:
     """
     if lack := find_lack():
         raise InputError(f"a page with charts: {lack}")
-    kept = _cache_folder() / f"charts-{version(_PACKAGE)}.js"
+    kept = cache_folder() / f"charts-{version(_PACKAGE)}.js"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
     import vl_convert
@@ -233,13 +232,6 @@ def chart_bundle() -> str:
         kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_text(kept, bundle)
     return bundle
-
-
-def _cache_folder() -> Path:
-    """Return this user's cache folder (XDG Base Directory Specification)."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
-    return base / "district-noir-arena"
 
 
 MOST_BYTES: Final = 100_000

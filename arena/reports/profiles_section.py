@@ -181,7 +181,7 @@ def profiles_section(
 def _blocks(
     pairings: Sequence[Pairing], files: Files, judged: JudgedTables, games: Mapping[str, Games]
 ) -> Iterator[Block]:
-    labels: list[str] = files.tables.standings["bot"].tolist()
+    labels = files.tables.order
     text = "The page shows the profile of the bot that is chosen, and of two how they differ."
     if len(labels) > MOST_BESIDE:
         text += f" The first {MOST_BESIDE} bots of the standings can be set side by side."

@@ -79,12 +79,13 @@ def make_report(
     judged: JudgedTables | None = None,
     *,
     state: str = "",
+    ending: str = "",
 ) -> Report:
     """Return the report of a run; its store has all of its games.
 
     `timings` has the rows of timings.csv. Without them the report contains no measured times, so
-    that the same games give the same bytes. `judged` are the results of `arena analyse`, and
-    `state` says how much of an unfinished run has been played.
+    that the same games give the same bytes. `judged` are the results of `arena analyse`, `state`
+    says how much of an unfinished run has been played, and `ending` is the last line.
     """
     made = _Sections(tournament, store, files, timings, judged or JudgedTables())
     title = f"{_name_run(tournament)}{' (not finished)' if state else ''}"
@@ -100,7 +101,8 @@ def make_report(
         more = [*_summary(tournament, files, state, headline[1:])]
         opening = made.opening(found, more, state)
     summary = [*_summary(tournament, files, state, headline)]
-    return with_glossary(Report(title, summary, sections, opening=opening, labels=made.labels))
+    report = Report(title, summary, sections, opening=opening, labels=made.labels, ending=ending)
+    return with_glossary(report)
 
 
 def make_opening(tournament: Tournament, store: Store, files: Files, state: str) -> Opening:
@@ -175,7 +177,7 @@ class _Sections:
         self.files = files
         self.timings = timings
         self.judged = judged
-        self.labels: list[str] = files.tables.standings["bot"].tolist()
+        self.labels = files.tables.order
         self.faults = choose_faults(self._read_faults())
         self.margins = [Margin(*row) for row in store.count_margins()]
         self.ids: Collection[str] = ()  # of the games that have a replay on the page

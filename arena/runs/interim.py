@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Sequence
 from queue import Queue
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from arena.entries.needs import explain_missing
 from arena.errors import arena_command
 from arena.executors.log import logger
-from arena.statistics.wording import give_ranks
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Played
 from arena.tournament.replay_command import replay_commands
@@ -110,22 +108,12 @@ class Interim:
         their score; in a run with very many pairings, that is all bots.
         """
         from arena.store.counting import add_up
-        from arena.tables.counted import make_sides, tally
+        from arena.tables.counted import list_standings, make_sides
 
         counts = add_up(self.counts)
         self.counts = [counts]
-        table = tally(make_sides(self.tournament.pairings, counts.tallies), ["bot"])
-        elo = self._rate([*table["bot"]], counts)
-        rows = [
-            {str(name): value for name, value in row.items()}
-            | dict(
-                zip(("elo", "elo_low", "elo_high"), elo.get(row["bot"], [None] * 3), strict=True)
-            )
-            for row in table.to_dict("records")
-        ]
-        rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or row["score"]), row["bot"]))
-        ranks = give_ranks([math.nan if row["elo"] is None else row["elo"] for row in rows])
-        return [row | {"rank": rank} for row, rank in zip(rows, ranks, strict=True)]
+        sides = make_sides(self.tournament.pairings, counts.tallies)
+        return list_standings(sides, self._rate(sides.labels, counts))
 
     def _rate(self, labels: Sequence[str], counts: Counts) -> dict[str, Sequence[float | None]]:
         """Return the cells of these bots' ratings (elo, elo_low, elo_high), by label."""
@@ -193,7 +181,8 @@ class GrowingTables:
     def _work(self) -> None:
         self._try(self.prepare)
         self.is_prepared = True
-        self._try(self._begin)
+        if not self.is_spoilt:
+            self._try(self._begin)
         rows: list[Row] = []
         for chunks in iter(self._queue.get, None):
             if not self.is_spoilt:

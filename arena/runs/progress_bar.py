@@ -16,9 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from tqdm import tqdm
-from tqdm.utils import disp_len, disp_trim
-
 from arena.errors import count_of
 
 LINE_EVERY = 30.0  # seconds
@@ -59,6 +56,8 @@ class Progress:
         """Return the progress as a bar, as a line if its end is unknown."""
         if self.at_most:
             return self.line()[:columns]
+        from tqdm import tqdm  # takes 30 ms, which a program without a terminal saves
+
         return tqdm.format_meter(
             self.kept + self.played,
             self.games,
@@ -195,6 +194,8 @@ class _Screen:
 
     def draw(self) -> None:
         """Draw the bar and, from time to time, new standings."""
+        from tqdm.utils import disp_trim
+
         columns, lines = terminal_size()
         if self.standings and time.monotonic() >= self.due:
             self.rows = self.standings()
@@ -230,6 +231,8 @@ class _Screen:
 
     def _over(self, lines: list[str]) -> str:
         """Return the text that draws these lines; spaces overwrite the rest of the earlier ones."""
+        from tqdm.utils import disp_len
+
         rows = max(len(lines), len(self.lines))
         new, old = ([*some, *[""] * (rows - len(some))] for some in (lines, self.lines))
         self.lines = lines

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arena.errors import count_of
 from arena.executors.contract import Executor, open_executor
+from arena.executors.local import LocalExecutor
 from arena.executors.log import NORMAL, QUIET, RunLog, logger, run_log
 from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
@@ -27,32 +30,34 @@ from arena.runs.saving import (
 )
 from arena.store.folder import RunFolder
 from arena.store.store import Store, range_of
-from arena.tables.summary import format_rows, format_standings, plain_rows
+from arena.tables.summary import format_rows, format_standings
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
-from arena.tournament.timing import Timing
+from arena.tournament.timing import Spending, Timing
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from arena.differences.comparison import SprtResult
-    from arena.differences.profiles import Files
+    from arena.differences.profiles import RunTables
+    from arena.store.counting import Counts
     from arena.tables.findings import Findings
+    from arena.tables.win_tables import Ranking
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The result of a run: games played now, games kept from before, seconds to the last file.
 
-    `progress` has the pairs of each pairing, and their scores if the run had several rounds; `out`
-    has the faults of bots that had too many, as text by label; `timings` are by label. `comparison`
-    is set if the run is a comparison, and `sentence` is its finding, the first one of its report.
+    `standings` are the rows of standings.csv, with None in empty cells. `progress` has the pairs of
+    each pairing, and their scores if the run had several rounds; `out` has the faults of bots that
+    had too many, as text by label; `timings` are by label. `spending` is None if nothing was
+    played, or on other machines. `comparison` is set if the run is a comparison, and `sentence` is
+    its finding, the first one of its report.
     """
 
-    standings: pd.DataFrame
+    standings: Sequence[Mapping[str, Any]]
     findings: Findings
     progress: RunProgress
     played: int
@@ -60,8 +65,14 @@ class Outcome:
     out: Mapping[str, str]
     seconds: float
     timings: Mapping[str, Timing]
+    spending: Spending | None
     comparison: SprtResult | None = None
     sentence: str = ""
+
+    @property
+    def forfeits(self) -> int:
+        """The number of games that were forfeited."""
+        return sum(row["forfeits"] for row in self.standings)
 
     def lines(self, room: int | None = None) -> Iterator[str]:
         """Return the standings as lines of text, of at most `room` columns."""
@@ -79,8 +90,8 @@ class Outcome:
             "games": 2 * self.progress.scheduled,
             "played": self.played,
             "kept": self.kept,
-            "standings": plain_rows(self.standings),
-            "forfeits": int(self.standings["forfeits"].sum()),
+            "standings": [*self.standings],
+            "forfeits": self.forfeits,
             "out": [*self.out],
             "unresolved": None if found is None else [one._asdict() for one in found],
             **self.findings.document(),
@@ -160,10 +171,13 @@ def run(
         under_way.play(executor, log)
         if repeat:
             under_way.repeat(executor, log)
-        files = under_way.write(folder)
-        outcome = under_way.outcome(files, time.perf_counter() - started)
+        spend = under_way.count_spending(executor)
+        tables = under_way.write(folder)
+        outcome = under_way.outcome(*tables, time.perf_counter() - started, spend())
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)
+        if outcome.spending:
+            logger.info("%s", outcome.spending)
     return outcome
 
 
@@ -198,7 +212,7 @@ def _start(
     ):
         games = f"{'at most ' if tournament.stop else ''}{tournament.games} games"
         logger.info("run %s: %s, %s", tournament.name, games, where)
-        under_way = _Run(tournament, store, show_progress=shown < QUIET)
+        under_way = _Run(tournament, store, folder, show_progress=shown < QUIET)
         log.tell = under_way.first_faults.tell
         try:
             yield under_way, log
@@ -216,7 +230,14 @@ def _start(
 class _Run:
     """The state of one run: its store, rounds, strikes and counts so far."""
 
-    def __init__(self, tournament: Tournament, store: Store, *, show_progress: bool) -> None:
+    def __init__(
+        self,
+        tournament: Tournament,
+        store: Store,
+        folder: RunFolder | None,
+        *,
+        show_progress: bool,
+    ) -> None:
         self.tournament = tournament
         self.store = store
         self.show_progress = show_progress
@@ -224,6 +245,8 @@ class _Run:
         self.progress = RunProgress(tournament, store)
         self.strikes = Strikes(self.pairings, 0, tournament.max_faults)
         self.timings: dict[str, Timing] = {}
+        self.plies: Counter[str] = Counter()  # of the games played now, by bot; half are its own
+        self.clocks = _read_clocks()
         self.played = self.kept = 0
         self.status: Callable[[], str] = str
         self.announced: set[str] = set()
@@ -233,7 +256,7 @@ class _Run:
         self.first_faults = FirstFaults(tournament)
         self.interim = Interim(tournament) if show_progress and is_terminal() else None
         self.lock = threading.Lock()  # for `interim`, which another thread reads
-        self.growing = GrowingTables(tournament, _import_files)
+        self.growing = GrowingTables(tournament, _import_files if folder else _import_ranking)
 
     def play(self, executor: Executor, log: RunLog) -> None:
         """Play the games missing in the store, round by round, and store them."""
@@ -323,6 +346,9 @@ class _Run:
         self.seconds += played.seconds
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
+        plies = sum(result.plies for result in played.results)
+        for label in self.pairings[played.chunk.pairing]:
+            self.plies[label] += plies
 
     def _keep(self) -> None:
         """Store and commit the chunks that wait: 1 ms at least, whatever their number."""
@@ -378,8 +404,29 @@ class _Run:
                     "%s is out after %s: its remaining games are forfeits", label, faults
                 )
 
-    def write(self, folder: RunFolder | None) -> Files:
-        """Return the files of the run, and write them all except the store and the log."""
+    def count_spending(self, executor: Executor) -> Callable[[], Spending | None]:
+        """Return what tells, after the files were written, where the time of the processor went."""
+        played = _read_clocks()
+        workers = played.children - self.clocks.children
+        means = {label: timing.cpu.mean for label, timing in self.timings.items()}
+        bots = min(workers, sum(mean * self.plies[label] / 2 for label, mean in means.items()))
+        parts = bots, workers - bots, played.own - self.clocks.own
+        if not (
+            self.played and isinstance(executor, LocalExecutor)
+        ):  # its workers are our children
+            return lambda: None
+        return lambda: Spending(*parts, _read_clocks().own - played.own)
+
+    def write(self, folder: RunFolder | None) -> tuple[RunTables | Ranking, Counts]:
+        """Write all files of the run except the store and the log; return its tables.
+
+        Without a folder, no table of a run is made that is no comparison.
+        """
+        if not (folder or self.tournament.comparison):
+            from arena.tables.win_tables import rank_bots
+
+            counts = self.store.count()
+            return rank_bots(self.tournament, counts), counts
         from arena.differences.profiles import make_files, timings_writer
 
         files = make_files(self.tournament, self.store, self.growing.finish)
@@ -390,26 +437,42 @@ class _Run:
                 folder, self.tournament, self.store, files, timings if self.played else None
             )
             folder.replaced.unlink(missing_ok=True)
-        return files
+        return files.tables, files.counts
 
-    def outcome(self, files: Files, seconds: float) -> Outcome:
-        """Return the result of the run, with these files and seconds."""
+    def outcome(
+        self,
+        tables: RunTables | Ranking,
+        counts: Counts,
+        seconds: float,
+        spending: Spending | None,
+    ) -> Outcome:
+        """Return the result of the run, with these tables of its games."""
         from arena.tables.headline import headline_of
 
-        found = files.tables.comparison
+        found = getattr(tables, "comparison", None)
         sentence = found.sentence if found else ""
-        if not found and files.counts.total:
-            headline = headline_of(self.tournament, files.tables, files.counts, finished=True)
-            sentence = headline.sentence()
+        if not found and counts.total:
+            sentence = headline_of(self.tournament, tables, counts, finished=True).sentence()
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
-        return Outcome(
-            files.tables.standings,
-            files.tables.findings,
-            *own,
-            self.timings,
-            found,
-            sentence,
-        )
+        rows = tables.rows
+        return Outcome(rows, tables.findings, *own, self.timings, spending, found, sentence)
+
+
+class _Clocks(NamedTuple):
+    """The processor seconds that this process has used, and those of its ended children."""
+
+    own: float
+    children: float
+
+
+def _read_clocks() -> _Clocks:
+    return _Clocks(time.process_time(), sum(os.times()[2:4]))
+
+
+def _import_ranking() -> None:
+    """Import numpy ahead of time; the standings need it."""
+    with suppress(Exception):
+        import arena.tables.win_tables  # noqa: F401
 
 
 def _import_files() -> None:

@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, expit, logit, normal_below
@@ -35,9 +35,32 @@ from arena.statistics.model import Flags, Numbers, find_reach
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _EXACT = 1e-3  # Elo points: half the interval of an anchor that is given as exact
 _UNTESTED = 1e-6  # of a pairing's variance: a smaller residual variance counts as 0
 _COLUMNS = ["bot", "opponent", "expected", "residual", "residual_z", "residual_q"]
+
+
+class Residuals(NamedTuple):
+    """What the ratings say of each pairing, from the side of its first bot, as arrays.
+
+    `expected` is the share that they predict, `residual` the observed share minus it. `z` is the
+    residual in standard errors, and `q` its p-value corrected for many pairings; both are nan if a
+    bot's rating depends on this pairing only. Source: Benjamini and Hochberg 1995 for the
+    correction.
+    """
+
+    expected: Floats
+    residual: Floats
+    z: Floats
+    q: Floats
+
+    @property
+    def tested(self) -> int:
+        """The number of pairings that other games test."""
+        return int(np.isfinite(self.q).sum())
 
 
 class Field:
@@ -94,11 +117,19 @@ class Field:
         lead = Estimate(*found[:3]).scaled(ELO, 1)
         return Verdict(*lead[:3], round(found.likely, 4), found.word)
 
+    @cached_property
+    def residuals(self) -> Residuals:
+        """How far the score of each pairing is from what the ratings say."""
+        expected = self.fit.model.shares(self.fit.strengths)
+        observed = np.array([score.total / (2 * score.pairs) for score in self.scores])
+        z = _in_errors(self)
+        return Residuals(expected, observed - expected, z, correct(2 * normal_below(-np.abs(z))))
+
     @property
     def groups(self) -> list[list[str]]:
         """The labels of the bots of each connected component of the graph of games."""
         numbers = self.fit.groups
-        return [[*compress(self.labels, numbers == one)] for one in np.unique(numbers)]
+        return [[*compress(self.labels, numbers == one)] for one in sorted({*numbers.tolist()})]
 
     @cached_property
     def ratings(self) -> dict[str, Estimate]:
@@ -134,23 +165,13 @@ class Field:
 
 
 def make_residuals(field: Field) -> pd.DataFrame:
-    """Return one row for each ordered pair of rated bots that met.
+    """Return one row for each ordered pair of rated bots that met, with its residuals."""
+    import pandas as pd
 
-    `expected` is the share that the ratings predict, `residual` the observed share minus it.
-    `residual_z` is the residual in standard errors, and `residual_q` its p-value corrected for many
-    pairings; both are empty if a bot's rating depends on this pairing only. Source: Benjamini and
-    Hochberg 1995 for the correction.
-    """
-    model, strengths = field.fit.model, field.fit.strengths
     labels = np.array(field.labels, dtype=object)
-    bot, opponent = labels[model.first], labels[model.second]
-    expected = model.shares(strengths)
-    observed = np.array([score.total / (2 * score.pairs) for score in field.scores])
-    z = _in_errors(field)
-    q = correct(2 * normal_below(-np.abs(z)))
-    columns = bot, opponent, expected, observed - expected, z, q
-    own = pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
-    theirs = own.assign(bot=opponent, opponent=bot, expected=1 - expected)
+    bot, opponent = labels[field.fit.model.first], labels[field.fit.model.second]
+    own = pd.DataFrame(dict(zip(_COLUMNS, (bot, opponent, *field.residuals), strict=True)))
+    theirs = own.assign(bot=opponent, opponent=bot, expected=1 - own["expected"])
     theirs[["residual", "residual_z"]] = -own[["residual", "residual_z"]]
     return pd.concat([own, theirs], ignore_index=True)
 
@@ -176,17 +197,24 @@ def _in_errors(field: Field) -> Floats:
     return np.where(tested, beyond / np.sqrt(np.where(tested, variance, 1.0)), np.nan)
 
 
-def find_misfits(residuals: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+def find_misfits(field: Field) -> list[tuple[str, str, float, float]]:
     """Return the pairings whose residual is significant, the worst first.
 
-    Each is given from the side of the bot that `labels` name first.
+    Each has two labels, first that of the bot that comes first in the field, and the expected and
+    the residual share of this bot.
     """
-    places = {label: place for place, label in enumerate(labels)}
-    found = residuals[residuals["residual_q"] < LEVEL]
-    bot, opponent = found["bot"].map(places), found["opponent"].map(places)
-    found = found.assign(_bot=bot, _opponent=opponent, _z=-found["residual_z"].abs())
-    found = found[bot < opponent].sort_values(["_z", "_bot", "_opponent"])
-    return found[_COLUMNS].reset_index(drop=True)
+    model, found, misfits = field.fit.model, field.residuals, []
+    for place in np.flatnonzero(found.q < LEVEL).tolist():
+        bot, opponent = int(model.first[place]), int(model.second[place])
+        expected, residual = float(found.expected[place]), float(found.residual[place])
+        if bot > opponent:
+            bot, opponent, expected, residual = opponent, bot, 1 - expected, -residual
+        misfits.append((-abs(float(found.z[place])), bot, opponent, expected, residual))
+    named = field.labels
+    return [
+        (named[bot], named[opponent], expected, residual)
+        for _, bot, opponent, expected, residual in sorted(misfits)
+    ]
 
 
 RANKING_COLUMNS = ["bot", "elo", "nash", "alpha_rank", "cycle"]
@@ -250,6 +278,8 @@ def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
     component, empty for a bot without a cycle. Rows are in the order of `labels`. Sources:
     nash_average, alpha_rank.
     """
+    import pandas as pd
+
     if not field.labels:
         return pd.DataFrame(columns=RANKING_COLUMNS)
     cycles = number_cycles(find_beats(field))

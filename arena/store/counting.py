@@ -196,8 +196,7 @@ class Counts:
     @property
     def met(self) -> list[int]:
         """The numbers of the pairings with at least one game, sorted."""
-        numbers: list[int] = np.unique(self.pairing).tolist()
-        return numbers
+        return sorted({*self.pairing.tolist()})  # np.unique imports numpy.ma, which takes 15 ms
 
     def where(self, chosen: Any) -> Counts:
         """Return the counts of the chosen rows; the faults by kind remain those of all rows."""

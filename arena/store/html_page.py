@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from html import escape
 from importlib import resources
@@ -222,12 +225,60 @@ def _script(text: str) -> Markup:
     return Markup(text.replace("</script", "<\\/script").replace("<!--", "<\\!--"))
 
 
+def cache_folder() -> Path:
+    """Return this user's cache folder (XDG Base Directory Specification)."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
+    return base / "district-noir-arena"
+
+
+def _find_compiled() -> Path | None:
+    """Return the folder of compiled templates, None if there can be none.
+
+    They are code. So no other user may write there, and what this code or jinja2 makes of a
+    template is part of the name.
+    """
+    from jinja2 import compiler
+
+    made_by = [Path(place).read_bytes() for place in (__file__, compiler.__file__)]
+    digest = hashlib.sha256(b"".join(made_by)).hexdigest()[:16]
+    # a home that is missing or read-only, or a system without owners of files
+    with suppress(OSError, RuntimeError, AttributeError):
+        folder = cache_folder() / f"templates-{digest}"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for place in (folder.parent, folder):
+            status = place.lstat()
+            is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+            if not is_own or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return None
+        return folder
+    return None
+
+
+def _keep_compiled() -> Any:
+    """Return what keeps compiled templates: compiling those of a report takes 0.3 s."""
+    import jinja2
+
+    class Kept(jinja2.FileSystemBytecodeCache):
+        def load_bytecode(self, bucket: Any) -> None:
+            with suppress(OSError):
+                super().load_bytecode(bucket)
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            with suppress(OSError):  # a full disk
+                super().dump_bytecode(bucket)
+
+    folder = _find_compiled()
+    return Kept(str(folder)) if folder else None
+
+
 @cache
 def _environment() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(static),
+        bytecode_cache=_keep_compiled(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

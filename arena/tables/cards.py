@@ -13,10 +13,9 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from arena.batch.replay import Bools, Ints, find_points
 from arena.statistics.distributions import Floats, expit, logit, student_bound
@@ -25,6 +24,9 @@ from arena.tables.replayed_games import Sides
 from arena.tables.run_games import Batch, every, interval, make_frame
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
 """Columns of `cards` that say what a card adds, from the games as they were played."""

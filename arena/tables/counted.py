@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
@@ -34,6 +33,9 @@ from arena.tables.table_columns import (
     WIN_TYPES,
 )
 from arena.tournament.schedule import Pairing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WON, _LOST, _DRAWN = range(RESULTS)
 _WIN_TYPE, _RESULT = np.divmod(np.arange(MISSING + 1), RESULTS)
@@ -108,32 +110,46 @@ def add_takes(moments: Moments, batch: Batch, by_action: Ints, totals: Ints) -> 
         moments.add(2 * batch.pairing + side, takes[:, some], sums[:, some])
 
 
-_WINS = [f"{win_type}_wins" for win_type in WIN_TYPES]
-_LOSSES = list(LOSS_COLUMNS.values())
-_TOTALS = ["games", "wins", "draws", "losses"]
+_TOTALS = ("games", "wins", "draws", "losses")
+_WINS = tuple(f"{win_type}_wins" for win_type in WIN_TYPES)
+_COUNTED: Final = (*_TOTALS, *_WINS, *LOSS_COLUMNS.values(), "scored", "margin")
+_KEYS: Final = ("bot", "opponent", "seat")
+_ELO: Final = ("elo", "elo_low", "elo_high")
 _UNMET = Verdict(math.nan, math.nan, math.nan, math.nan, "open")
 
 
-def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> pd.DataFrame:
+class Sides(NamedTuple):
+    """The games of each side: columns of _KEYS, bots as their places in `labels`, and of _COUNTED.
+
+    A game is `scored` if it ended with points; the `margin` is the sum of the leads in these.
+    """
+
+    labels: Sequence[str]
+    columns: Ints
+
+
+def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> Sides:
     """Return the games of each pairing, seat, result and win type, once for each bot's side."""
-    bots = np.array(pairings, object).reshape(-1, 2)[tallies.pairing]
-    own = pd.DataFrame(tallies._asdict()).assign(bot=bots[:, 0], opponent=bots[:, 1])
-    theirs = own.rename(columns={"bot": "opponent", "opponent": "bot"})
-    turned = own["result"].map({0: 1, 1: 0, 2: 2})
-    theirs = theirs.assign(seat=1 - own["seat"], result=turned, margin=-own["margin"])
-    both = pd.concat([own, theirs[own.columns]], ignore_index=True)
-    both["win_type"] = np.array(ENDINGS, object)[both["win_type"]]
-    for result, name in enumerate(("wins", "losses", "draws")):
-        both[name] = both["games"].where(both["result"] == result, 0)
-    for win_type in WIN_TYPES:
-        of_type = both["win_type"] == win_type
-        both[f"{win_type}_wins"] = both["wins"].where(of_type, 0)
-        both[LOSS_COLUMNS[win_type]] = both["losses"].where(of_type, 0)
-    return both
+    met = {*tallies.pairing.tolist()}
+    labels = sorted({label for number in met for label in pairings[number]})
+    both, games = number_sides(pairings, labels), tallies.games
+    types = [tallies.win_type == ENDINGS.index(name) for name in WIN_TYPES]
+    scored = ~np.isin(tallies.win_type, (CITY_WIN, FORFEIT))
+    sides = []
+    for side, order in enumerate(((_WON, _DRAWN, _LOST), (_LOST, _DRAWN, _WON))):
+        won, drawn, lost = (np.where(tallies.result == one, games, 0) for one in order)
+        of_types = [np.where(one, of_all, 0) for of_all in (won, lost) for one in types]
+        margin = np.where(scored, (1 - 2 * side) * tallies.margin, 0)
+        keys = *both[2 * tallies.pairing + side].T, tallies.seat ^ side
+        counts = games, won, drawn, lost, *of_types, np.where(scored, games, 0), margin
+        sides.append(np.stack([*keys, *counts]))
+    return Sides(labels, np.hstack(sides))
 
 
 def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> pd.DataFrame:
     """Return pairs, and sum and sum of squares of their scores, for each ordered pair of bots."""
+    import pandas as pd
+
     rows = []
     for number, pairs, total, squares, _ in totals:
         bot, opponent = pairings[number]
@@ -142,105 +158,141 @@ def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) 
     return pd.DataFrame(rows, columns=["bot", "opponent", "pairs", "total", "squares"])
 
 
-def make_head_to_head(
-    sides: pd.DataFrame, scores: pd.DataFrame, residuals: pd.DataFrame
-) -> pd.DataFrame:
+def make_head_to_head(sides: Sides, scores: pd.DataFrame, residuals: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1.
 
     The residuals are those of the ratings' fit; they are empty for bots without a rating.
     """
+    import pandas as pd
+
     keys = ["bot", "opponent"]
-    table = tally(sides, keys).merge(scores, on=keys)
+    table = pd.DataFrame(tally(sides, keys)).merge(scores, on=keys)
     of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
     table["score_low"], table["score_high"] = score_intervals(*of_pairs)
     table = table.merge(residuals, on=keys, how="left")
     return _round_estimates(table[HEAD_TO_HEAD.names])
 
 
-def make_standings(
-    sides: pd.DataFrame,
-    field: Field,
-    labels: Sequence[str],
-    judged: Sequence[str] | None = None,
-    verdicts: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """Return one row a bot, the strongest first; Elo with its 95 % interval.
+def list_standings(
+    sides: Sides, ratings: Mapping[str, Sequence[float | None]]
+) -> list[dict[str, Any]]:
+    """Return one row a bot, the strongest first; `ratings` are the cells of its Elo, by label.
 
-    Bots that are not in the field come last and have no Elo. The interval of an unbeaten bot has no
-    upper end, and that of a winless bot no lower end. `group` has letters: two bots share one if
-    they are not apart (`arena.statistics.verdicts`). It is empty for bots that are not in `judged`,
-    which is the field or a part of it.
-
-    Bots whose Elo is equal when rounded are in the order of their labels, because the last
-    bits of a fit are arbitrary. `mean_margin` is the mean of own points less the opponent's
-    over the games that were scored: those not won by City or forfeit.
+    Bots without a rating come last, in the order of their scores. Bots of equal Elo are in the
+    order of their labels, because the last bits of a fit are arbitrary. `mean_margin` is the mean
+    of own points less the opponent's over the games that were scored: those not won by City or
+    forfeit.
     """
-    scored = sides[~sides["win_type"].isin(["city", "forfeit"])].groupby("bot")
-    table = tally(sides, ["bot"]).set_index("bot").loc[list(labels)]
-    table["mean_margin"] = scored["margin"].sum() / scored["games"].sum()
-    columns = ["elo", "elo_low", "elo_high"]
-    rows = [rating.cells for rating in field.ratings.values()]
-    table[columns] = pd.DataFrame(rows, index=[*field.labels], columns=columns, dtype=float)
-    table["_"] = table["score"].where(table["elo"].isna(), 0.0)  # the order of the unrated
-    table = _round_estimates(table.reset_index())
-    keys, falls = ["elo", "_", "bot"], [False, False, True]
-    table = table.sort_values(keys, ascending=falls, ignore_index=True)
-    table.insert(0, "rank", give_ranks(table["elo"].tolist()))
-    verdicts = make_verdicts(field) if verdicts is None else verdicts
-    table["group"] = group_bots([*table["bot"]], judged or field.labels, verdicts)
-    return table[STANDINGS.names]
+    table = tally(sides, ["bot"])
+    table["exact"] = table["score"]
+    table["score"] = table["score"].round(4)
+    means = table["margin"] / np.where(table["scored"], table["scored"], np.nan)
+    table["mean_margin"] = means.round(3)
+    rows = []
+    for cells in zip(*(column.tolist() for column in table.values()), strict=True):
+        row = dict(zip(table, _cells(cells), strict=True))
+        rows.append(row | dict(zip(_ELO, ratings.get(row["bot"], [None] * 3), strict=True)))
+    rows.sort(key=_place)
+    ranks = give_ranks([math.nan if row["elo"] is None else row["elo"] for row in rows])
+    return [row | {"rank": rank} for row, rank in zip(rows, ranks, strict=True)]
+
+
+def _cells(values: Iterable[Any]) -> list[Any]:
+    """Return values with None in the place of nan."""
+    return [None if value != value else value for value in values]
+
+
+def _place(row: Mapping[str, Any]) -> tuple[bool, float, str]:
+    """Return the key by which standings are sorted."""
+    elo = row["elo"]
+    return elo is None, -(row["exact"] if elo is None else elo), row["bot"]
+
+
+def rank_field(
+    sides: Sides, field: Field, judged: Sequence[str], verdicts: Sequence[Sequence[Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows of standings.csv, with None in empty cells.
+
+    The interval of an unbeaten bot has no upper end, and that of a winless bot no lower end.
+    `group` has letters: two bots share one if they are not apart by the rows of `verdicts`. It is
+    empty for bots that are not in `judged`, which is the field or a part of it.
+    """
+    cells = np.array([rating.cells for rating in field.ratings.values()], float).reshape(-1, 3)
+    known = [*map(_cells, cells.round(1).tolist())]
+    rows = list_standings(sides, dict(zip(field.labels, known, strict=True)))
+    groups = group_bots([row["bot"] for row in rows], judged, verdicts)
+    grouped = [row | {"group": group} for row, group in zip(rows, groups, strict=True)]
+    return [{name: row[name] for name in STANDINGS.names} for row in grouped]
+
+
+def make_standings(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the rows of standings.csv as a table."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=STANDINGS.names)
+    return table.astype(dict.fromkeys((*_ELO, "score", "mean_margin"), float))
 
 
 def group_bots(
-    order: Sequence[str], judged: Sequence[str], verdicts: pd.DataFrame
-) -> list[str | float]:
+    order: Sequence[str], judged: Sequence[str], verdicts: Iterable[Sequence[Any]]
+) -> list[str | None]:
     """Return the letters of each bot in this order: two bots share one unless they are apart.
 
-    The entry of a bot that was not judged is nan.
+    `verdicts` are the rows of verdicts.csv. The entry of a bot that was not judged is None.
     """
-    apart = verdicts[verdicts["verdict"] == "apart"]
-    found = {frozenset(two) for two in zip(apart["bot"], apart["opponent"], strict=True)}
+    found = {frozenset(row[:2]) for row in verdicts if row[-1] == "apart"}
     rated = [label for label in order if label in {*judged}]
     letters = give_letters(len(rated), lambda *two: frozenset(rated[n] for n in two) in found)
     by_label = dict(zip(rated, letters, strict=True))
-    return [by_label.get(label, math.nan) for label in order]
+    return [by_label.get(label) for label in order]
 
 
-def make_verdicts(judged: Field) -> pd.DataFrame:
-    """Return one row for every two judged bots, those of the strongest bot first.
+def list_verdicts(judged: Field) -> list[tuple[Any, ...]]:
+    """Return one row of verdicts.csv for every two judged bots, those of the strongest bot first.
 
     The lead is empty if the two are in different connected components of the graph of games.
     """
-    rows: list[tuple[object, ...]] = []
+    rows = []
     for bot, opponent in combinations(judged.in_order(), 2):
         found = judged.verdict(bot, opponent) or _UNMET
         rows.append((bot, opponent, *Estimate(*found[:3]).cells, found.likely, found.word))
+    return rows
+
+
+def make_verdicts(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return the rows of verdicts.csv as a table."""
+    import pandas as pd
+
     table = pd.DataFrame(rows, columns=VERDICTS.names)
-    numbers = VERDICTS.names[2:6]
-    table[numbers] = table[numbers].astype(float)
-    return table
+    return table.astype(dict.fromkeys(VERDICTS.names[2:6], float))
 
 
-def make_win_types(sides: pd.DataFrame) -> pd.DataFrame:
+def make_win_types(sides: Sides) -> pd.DataFrame:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
-    return tally(sides, ["bot", "seat"])[WIN_TYPE_TABLE.names]
+    import pandas as pd
+
+    return pd.DataFrame(tally(sides, ["bot", "seat"]), columns=WIN_TYPE_TABLE.names)
 
 
-def tally(sides: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return games, wins, draws, losses, score, and wins and losses of each type, by keys."""
-    table = sides.groupby(by, sort=True)[[*_TOTALS, *_WINS, *_LOSSES]].sum().reset_index()
+def tally(sides: Sides, by: Sequence[str]) -> dict[str, Any]:
+    """Return columns of the keys in `by`, of the counts of their sides, and of the score."""
+    keys = sides.columns[[_KEYS.index(name) for name in by]]
+    shape = tuple(keys.max(axis=1, initial=0) + 1)
+    found, place = np.unique(np.ravel_multi_index([*keys], shape), return_inverse=True)
+    table: dict[str, Any] = dict(zip(by, np.unravel_index(found, shape), strict=True))
+    for name in {"bot", "opponent"} & {*by}:
+        table[name] = np.array(sides.labels, object)[table[name]]
+    for name, column in zip(_COUNTED, sides.columns[len(_KEYS) :], strict=True):
+        table[name] = np.bincount(place, column, len(found)).astype(np.int64)  # exact up to 2**53
     table["score"] = (table["wins"] + table["draws"] / 2) / table["games"]
     return table
 
 
 def _round_estimates(table: pd.DataFrame) -> pd.DataFrame:
-    """Round what is estimated: Elo to tenths, shares to 4 digits, points to 3."""
+    """Round what is estimated: shares to 4 digits."""
     digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
-    digits |= {"residual_z": 2, "residual_q": 4, "mean_margin": 3}
-    digits |= dict.fromkeys(("elo", "elo_low", "elo_high"), 1)
-    table = table.round(digits)
-    signed = [column for column in ("residual", "residual_z") if column in table]
-    table[signed] += 0.0  # no zero with a sign
+    table = table.round(digits | {"residual_z": 2, "residual_q": 4})
+    table[["residual", "residual_z"]] += 0.0  # no zero with a sign
     return table
 
 

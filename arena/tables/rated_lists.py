@@ -26,7 +26,7 @@ from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
 from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES
-from arena.tables.win_tables import Tables, make_tables
+from arena.tables.win_tables import Tables, make_ranking, make_tables
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchored, read_anchors
 
@@ -57,7 +57,7 @@ class RatedLists(NamedTuple):
     def headline(self) -> Headline:
         """The findings on the bots."""
         tables, found = self.tables, self.tables.findings
-        left_out = [one for one in tables.standings["bot"] if one not in tables.judged.numbers]
+        left_out = [one for one in tables.order if one not in tables.judged.numbers]
         misfits = len(found.misfits), found.tested
         return find_headline(tables.judged, misfits, left_out=left_out)
 
@@ -88,7 +88,8 @@ def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
         "even": all(one.even for one in lists),
         "looks": any(one.looks for one in lists),
     }
-    tables = make_tables(pairings, met, counts, read_anchors(anchor, met), **how)
+    ranking = make_ranking(pairings, met, counts, read_anchors(anchor, met), **how)
+    tables = make_tables(pairings, counts, ranking)
     untyped = int(((games["win_type"] == UNKNOWN) & (games["result"] != _DRAWN)).sum())
     if untyped:
         why = f"{untyped:,} of {len(games):,} have no win_type"

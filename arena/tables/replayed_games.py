@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from arena.batch.positions import Cards as Piles
 from arena.batch.replay import Ints, find_points, find_sources
@@ -16,6 +15,9 @@ from arena.statistics.intervals import Moments
 from arena.tables.counted import BROUGHT, add_takes
 from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_frame
 from engine import CITY, Rules
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Ends(NamedTuple):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from arena.batch.positions import Cards
 from arena.batch.replay import NOTHING, Bools, Ints, Replay, replay
@@ -20,6 +19,9 @@ from arena.tournament.tournament import Tournament
 from engine import Rules
 from engine.cards import CHARS
 from engine.state import Seat
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
 CELLS = 1 << 17
@@ -197,8 +199,10 @@ def add_rows(
 def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> pd.DataFrame:
     """Return the rows that are shown; a bot is its place in the run, and past its end all bots.
 
-    All bots are an empty cell, and so is a number that is not known.
+    All bots are an empty cell, and so is a number that is not known, or a whole one below 0.
     """
+    import pandas as pd
+
     named = [*labels, None]
     rows = {}
     for name, values in columns.items():
@@ -208,14 +212,9 @@ def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) 
         elif column.dtype.kind == "f":
             rows[name] = pd.Series(column.round(_DIGITS) + 0.0)  # no -0.0
         elif column.dtype.kind == "i":
-            rows[name] = _whole(column)
+            rows[name] = pd.Series(column)
+            if (column < 0).any():
+                rows[name] = rows[name].astype("Int64").mask(rows[name] < 0)
         else:
             rows[name] = pd.Series(column.astype(object), dtype=object)
     return pd.DataFrame(rows)
-
-
-def _whole(column: Ints) -> pd.Series[Any]:
-    """Return whole numbers; one below 0 is an empty cell, in a column that can have some."""
-    if (column >= 0).all():
-        return pd.Series(column)
-    return pd.Series(column, dtype="Int64").mask(pd.Series(column < 0))

@@ -22,14 +22,13 @@ _GROUP_WIDTH = 5
 _OTHERS = 62  # columns of a line beside the label
 
 
-def format_standings(standings: pd.DataFrame, room: int | None = None) -> Iterator[str]:
-    """Yield the standings as a table; wins of each type are shares of a bot's games.
+def format_standings(rows: Sequence[Mapping[str, Any]], room: int | None = None) -> Iterator[str]:
+    """Yield the rows of standings as a table; wins of each type are shares of a bot's games.
 
     `points` includes the wins by tie-break; `forfeit` counts the games that a bot forfeited. Two
     bots share a letter of `group` unless they were told apart. The lines have at most `room`
     columns, and without it whole labels; the last ones say what short names leave out.
     """
-    rows = plain_rows(standings)
     groups = ["group", *(shorten(row["group"] or "-", _GROUP_WIDTH) for row in rows)]
     for line, group in zip(format_rows(rows, room=room), groups, strict=True):
         yield f"{line} {group:>{_GROUP_WIDTH}}"

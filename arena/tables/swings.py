@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import pandas as pd
 
 from arena.batch.replay import DRAW, Bools, Ints, Replay, find_winners
 from arena.entries.resolve import resolve
@@ -23,6 +22,9 @@ from arena.tables.replayed_games import Sides
 from arena.tables.run_games import Batch, Row, every, interval, make_frame, read_batches
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BOT = "champion"
 """The bot that computes the chances."""
@@ -185,6 +187,8 @@ class Decisive:
 
     def turn_tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the games with the largest turns: of all, and of each bot's wins and losses."""
+        import pandas as pd
+
         turns = pd.DataFrame(self.turns_of.kept)
         bot, result = np.divmod(turns.pop("key"), len(_RESULTS))
         turns.insert(0, "bot", np.array(self.labels, object)[bot])

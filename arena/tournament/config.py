@@ -42,7 +42,6 @@ from arena.tournament.keys import (
 from arena.tournament.stop import make_until
 from arena.tournament.swiss_rounds import check_swiss, default_rounds
 from arena.tournament.tournament import Tournament, read_anchor
-from arena.tournament.yaml_text import MOST_BYTES, explain, explain_no_config, line_of, parse
 from engine import Rules
 from engine.errors import RulesError
 
@@ -164,6 +163,8 @@ def read_data(path: Path) -> Any:
 
     Raises InputError, which names the file.
     """
+    from arena.tournament.yaml_text import MOST_BYTES, explain_no_config, parse
+
     try:
         if why := explain_no_config(path):
             raise InputError(why)
@@ -180,6 +181,8 @@ def convert(data: Any, name: str) -> Config:
 
     Raises InputError, which names the place of the error in the data.
     """
+    from arena.tournament.yaml_text import explain, line_of  # takes 30 ms, and no bot needs it
+
     try:
         config = msgspec.convert(data, Config)
         config.game_rules()

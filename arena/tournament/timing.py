@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from arena.lanes.limits import Limits
 from engine.strategy import Spent
@@ -152,6 +152,33 @@ class Speeds:
     def expect(self, pairing: Iterable[str], games: int) -> float:
         """Return the seconds of games of the slower bot, infinity if a bot has not played."""
         return games * max(self._of_game.get(label, math.inf) for label in pairing)
+
+
+SPENT: Final = "CPU time: "
+"""What the line on the processor time of a run begins with."""
+
+
+class Spending(NamedTuple):
+    """Where the processor seconds of a run went.
+
+    `bots` is the time of their decisions, an estimate where a sample was timed. `engine` is all
+    else that the workers used, with the start of processes. `parent` is what the program that hands
+    out and stores games used meanwhile, and `files` what it used for tables and files at the end.
+    """
+
+    bots: float
+    engine: float
+    parent: float
+    files: float
+
+    def __str__(self) -> str:
+        """Return it as a line.
+
+        >>> print(Spending(1234.56, 0.5, 0.25, 12.0))
+        CPU time: bots 1,234.6 s, engine 0.5 s, parent 0.2 s, files 12.0 s
+        """
+        parts = zip(self._fields, self, strict=True)
+        return SPENT + ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in parts)
 
 
 class Pace:

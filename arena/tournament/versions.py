@@ -25,6 +25,7 @@ _MOST_FORMAT: Final = 1_000
 _SHOWN: Final = 12  # characters of a hash
 
 
+@cache
 def version_here() -> str:
     """Return the installed version of the arena.
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.statistics.counts import PairTotals
-from arena.statistics.cycles import Field, find_misfits, make_residuals
+from arena.statistics.cycles import Field, find_misfits
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from arena.statistics.two_bots import pair_scores
@@ -183,9 +183,7 @@ def _headline(case: Case, counts: Mapping[int, Counts]) -> Headline:
     labels = case.labels()
     looks = bool(case.max_pairs) or case.stopped
     field = Field(case.pairings(), totals, labels, even=bool(case.max_pairs), looks=looks)
-    residuals = make_residuals(field)
-    tested = int(residuals["residual_q"].count()) // 2
-    misfits = len(find_misfits(residuals, labels)), tested
+    misfits = len(find_misfits(field)), field.residuals.tested
     challenger = labels[0] if case.panel == len(labels) - 1 else None
     return find_headline(field, misfits, challenger)
 

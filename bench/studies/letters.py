@@ -15,7 +15,7 @@ from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Z95
 from arena.statistics.ratings import ELO, Fit, PairScores
 from arena.statistics.wording import split_letters
-from arena.tables.counted import group_bots, make_verdicts
+from arena.tables.counted import group_bots, list_verdicts
 from arena.tournament.schedule import Pairing
 from bench.studies.fields import score_shares
 
@@ -104,7 +104,7 @@ def play(case: Case, *seed: int) -> Run:
 def _compare(field: Field, truth: Floats) -> Run:
     ratings = field.ratings
     order = sorted(field.labels, key=lambda label: -round(ratings[label].value, 1))
-    groups = group_bots(order, field.labels, make_verdicts(field))
+    groups = group_bots(order, field.labels, list_verdicts(field))
     letters = [{*split_letters(str(group))} for group in groups]
     places = [field.numbers[label] for label in order]
     rows = []

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy
 
 from arena.statistics.counts import PairTotals
-from arena.statistics.cycles import Field, make_residuals
+from arena.statistics.cycles import Field
 from arena.statistics.intervals import LEVEL, score_intervals
 from arena.tournament.schedule import Pairing
 
@@ -98,7 +98,7 @@ def simulate(setup: Setup, pairs: int, runs: int = RUNS) -> Coverage:
         elo += (low <= truth) & (truth <= high)
         lows, highs = score_intervals(*np.array([total[1:4] for total in totals]).T)
         score += (lows <= means) & (means <= highs)
-        named += bool((make_residuals(field)["residual_q"] < LEVEL).any())
+        named += bool((field.residuals.q < LEVEL).any())
     return Coverage(elo / runs, score / runs, named / runs)
 
 

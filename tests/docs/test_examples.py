@@ -24,6 +24,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 PROGRAMS = ("bot.py", "learn.py")
+NAMES = ("beat_greedy.py", "careful.c", "greedy.js", "plain.py", "rollouts.py")
 MASKABLE = ("maskable_ppo.py", "maskable_bot.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")
@@ -67,7 +68,7 @@ def test_each_is_one_file_of_fewer_than_100_lines() -> None:
     """The author of a bot can read one in a few minutes."""
     files = [path for path in EXAMPLES.iterdir() if path.is_file()]
     sources = {path.name: path.read_text().splitlines() for path in files}
-    assert set(sources) == {"greedy.js", "careful.c", "plain.py", "rollouts.py", *MASKABLE}
+    assert set(sources) == {*NAMES, *MASKABLE}
     for name, lines in sources.items():
         assert len(lines) < 100, name
         assert max(map(len, lines)) <= 100, name

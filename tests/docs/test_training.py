@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from arena.addons.rl.vector import DistrictNoirVectorEnv
+from arena.batch.rollouts import best_legal
+from bots import apprentice
 from engine.encoding import ACTIONS, VERSION
 from tests import ROOT, markdown
 from tests.conftest import Arena
@@ -33,6 +36,29 @@ def train(out: Path, *words: str) -> str:
         cwd=ROOT,
     )
     return done.stdout
+
+
+def test_the_page_has_the_program_that_learns_to_beat_a_bot() -> None:
+    """As it is in the folder of the examples."""
+    text = (SELFPLAY.parent / "beat_greedy.py").read_text()
+    assert f"```python\n{text}```\n" in PAGE.read_text()
+
+
+@pytest.mark.slow
+def test_it_beats_the_bot(tmp_path: Path) -> None:
+    """The lower bound of its score is above one half, in games with another seed."""
+    program = SELFPLAY.parent / "beat_greedy.py"
+    subprocess.run([sys.executable, str(program)], check=True, timeout=PATIENCE, cwd=tmp_path)
+    policy = apprentice.read((tmp_path / "weights.npz").read_bytes()).scores_in
+    games = DistrictNoirVectorEnv(1000, opponent="greedy", observation="none", skip_forced=True)
+    masks = games.reset(seed=2)[1]["action_mask"]
+    results: list[float] = []
+    while len(results) < 3000:
+        _, rewards, over, _, infos = games.step(best_legal(policy(games.games), masks))
+        masks = infos["action_mask"]
+        results += rewards[over].tolist()
+    scores = (np.array(results) + 1) / 2
+    assert scores.mean() - 4 * scores.std() / len(scores) ** 0.5 > 0.6
 
 
 def test_the_page_has_the_bot_that_is_in_the_folder() -> None:

@@ -18,6 +18,7 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.executors import log
 from arena.executors.answers import LOGGED, Frames, Garbled, pack, read_answer, write_answer
+from arena.tournament.timing import SPENT
 from tests import rogues
 from tests.conftest import run_command
 from tests.runs.test_rogues import LONG, played, rows
@@ -107,6 +108,23 @@ def test_without_a_file_nothing_is_written(capfd: pytest.CaptureFixture[str]) ->
         assert run_log.handlers == []
         run_log.write("worker-1", log.Line("worker-1", logging.WARNING, "something"))
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_time_of_the_processor_is_read_from_the_log(tmp_path: Path) -> None:
+    """The last one of the program that stored the games: a worker may log anything."""
+    path = tmp_path / "run.log"
+    assert log.read_spending(path) == ""
+    line = f"{SPENT}bots 1.0 s, engine 2.0 s, parent 3.0 s, files 4.0 s"
+    with log.run_log(path) as opened:
+        log.logger.info("run cup: 4 games")
+        log.logger.info("%s", line.replace("1.0", "9.0"))
+        log.logger.info("%s", line)
+        said = log.Line("worker-1", logging.INFO, f"{SPENT}none\n{SPENT}none")
+        opened.write("worker-1", said)
+    assert log.read_spending(path) == line
+    with path.open("ab") as file:
+        file.write(b"\xff" * 70_000)
+    assert log.read_spending(path) == ""  # it is too far from the end
 
 
 def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:

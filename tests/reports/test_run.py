@@ -35,6 +35,7 @@ from arena.tables.table_columns import (
 )
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.stop import Sprt, Until
+from arena.tournament.timing import SPENT, Spending
 from arena.tournament.tournament import Tournament
 from engine import Rules
 from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of, report_of
@@ -151,6 +152,21 @@ def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
     assert by_bot == {"a": 1e-3, "b": 1e-4, "c": None}
     assert column(timed, "timings", "bot") == ["b", "a"]
     assert "timings" not in {table.name for table in make_report(CUP, store, files).tables()}
+
+
+def test_the_last_line_says_where_the_time_of_the_processor_went(
+    store: Store, files: Files
+) -> None:
+    """It is a reading of a clock, so the report that a run writes does not have it."""
+    line = str(Spending(1.0, 2.0, 3.0, 4.0))
+    made = make_report(CUP, store, files, ending=line)
+    assert to_markdown(made).endswith(f"\n\n{line}\n")
+    assert f"<p>{line}</p>\n</main>" in to_html(made)
+    for text in (to_markdown(make_report(CUP, store, files)), to_html(replace(made, ending=""))):
+        assert SPENT not in text
+    hostile = replace(made, ending="<script>")
+    assert "<p>&lt;script&gt;</p>" in to_html(hostile)
+    assert to_markdown(hostile).endswith("\n\n\\<script>\n")
 
 
 def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(

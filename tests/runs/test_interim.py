@@ -12,7 +12,6 @@ from arena.runs.interim import Interim
 from arena.statistics.cycles import Field
 from arena.store.store import Store, range_of
 from arena.tables import counted
-from arena.tables.summary import plain_rows
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from tests.reports.runs import cup
@@ -58,7 +57,7 @@ def test_they_are_those_of_the_files(kept: int) -> None:
     sides = counted.make_sides(PAIRINGS, store.count().tallies)
     labels = ["a", "b", "c", "broken"]
     field = Field(PAIRINGS, store.count().pair_totals, labels, ["broken"])
-    expected = plain_rows(counted.make_standings(sides, field, labels))
+    expected = counted.rank_field(sides, field, labels, counted.list_verdicts(field))
     rows = standings.rows()
     assert [row["bot"] for row in rows][-1] == "broken"
     for row, line in zip(rows, expected, strict=True):

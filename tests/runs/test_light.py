@@ -16,7 +16,8 @@ from arena.addons.rl.exact import Exact
 from arena.addons.studies.ablate_rules import ablate
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors.log import NORMAL, QUIET
+from arena.executors.local import LocalExecutor
+from arena.executors.log import NORMAL, QUIET, read_spending
 from arena.reports.html import chart_bundle
 from arena.runs import run as runs
 from arena.runs.verify import verify
@@ -191,3 +192,30 @@ def test_what_needs_an_extra_is_refused_before_it_begins(light: Light) -> None:
             make_tournament(convert(swiss, "cup"))
         with pytest.raises(InputError, match=r"^arena.addons.rl: scipy is not .*arena\[rl\]'$"):
             Exact(STANDARD)
+
+
+SPINNING = """
+from time import process_time
+class Spinning:
+    def __init__(self, setup): pass
+    def choose(self, view, /):
+        end = process_time() + 0.005
+        while process_time() < end: pass
+        return view.legal[0]
+bot = Spinning
+"""
+
+
+def test_a_run_knows_where_the_time_of_the_processor_went(tmp_path: Path) -> None:
+    """A bot that spins for 5 ms in each of about 48 decisions of two games has used 0.25 s."""
+    (tmp_path / "spinning.py").write_text(SPINNING)
+    bots = [resolve(str(tmp_path / "spinning.py"), lane="inproc"), resolve("uniform")]
+    spun = Tournament("spun", 5, 1, bots, STANDARD)
+    folder = RunFolder(tmp_path / "run")
+    spending = runs.run(spun, LocalExecutor(1), folder, QUIET).spending
+    assert spending is not None
+    assert 0.15 < spending.bots < 0.5
+    assert min(spending) >= 0
+    assert spending.files > 0
+    assert str(spending) == read_spending(folder.log)
+    assert runs.run(spun, LocalExecutor(1), folder, QUIET).spending is None  # nothing was played

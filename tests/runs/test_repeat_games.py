@@ -32,7 +32,7 @@ def said(
     store = Store(None)
     outcome = run(tournament, LocalExecutor(1), None, NORMAL, store=store, repeat=repeat)
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("bot: ")]
-    return lines, int(outcome.standings["forfeits"].sum())
+    return lines, outcome.forfeits
 
 
 REMEMBERS = """\

@@ -83,36 +83,42 @@ def test_a_bot_that_loses_nearly_everything_is_no_misfit() -> None:
     table = make_residuals(made).set_index(["bot", "opponent"])
     assert table.loc[("a", "d"), "expected"] == pytest.approx(0.979, abs=0.001)
     assert 2 < table["residual_z"].abs().max() < 2.5
-    assert find_misfits(make_residuals(made), made.labels).empty
+    assert not find_misfits(made)
 
 
 def test_what_no_other_game_tests_is_empty() -> None:
     """In a chain and a gauntlet of one, every rating rests on one pairing: it fits anything."""
     pairings = [Pairing("a", "b"), Pairing("a", "c")]
     totals = [PairTotals(0, 30, 60.0, 120.0), PairTotals(1, 30, 1.0, 1.0)]
-    table = make_residuals(Field(pairings, totals, [*"abc"]))
+    chain = Field(pairings, totals, [*"abc"])
+    table = make_residuals(chain)
     assert table["residual_z"].isna().all()
     assert table["residual_q"].isna().all()
     assert np.isfinite(table[["expected", "residual"]].to_numpy()).all()
-    assert find_misfits(table, [*"abc"]).empty
+    assert not find_misfits(chain)
+    assert not chain.residuals.tested
 
 
 def test_a_field_without_games_has_no_residuals() -> None:
     """The table has its columns, and no rows."""
-    table = make_residuals(Field([], [], []))
-    assert table.empty
-    assert find_misfits(table, []).empty
+    empty = Field([], [], [])
+    assert make_residuals(empty).empty
+    assert not find_misfits(empty)
 
 
 def test_misfits_are_named_from_the_bot_that_comes_first_the_worst_first() -> None:
     """b has scored most beyond its rating against c; d is not part of the ring."""
     scores = [RING[0], RING[1], (40, 40.0, 60.0), (80, 140.0, 260.0), (40, 40.0, 60.0)]
     scores.append((40, 40.0, 60.0))
-    found = find_misfits(make_residuals(field("abcd", scores)), [*"dcba"])
-    assert tuple(found.loc[0, ["bot", "opponent"]]) == ("c", "b")
-    assert found["residual"].iloc[0] < 0
-    size = found["residual_z"].abs()
-    assert [*size] == sorted(size, reverse=True)
+    totals = [PairTotals(number, *one) for number, one in enumerate(scores)]
+    made = Field(round_robin([*"abcd"]), totals, [*"dcba"])
+    found = find_misfits(made)
+    assert found[0][:2] == ("c", "b")
+    assert found[0][3] < 0
+    table = make_residuals(made).set_index(["bot", "opponent"])
+    assert [shares for *_, shares in found] == [table.loc[one[:2], "residual"] for one in found]
+    size = [abs(table.loc[one[:2], "residual_z"]) for one in found]
+    assert size == sorted(size, reverse=True)
 
 
 def test_many_pairings_are_corrected_for() -> None:

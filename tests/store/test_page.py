@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from arena.reports import html as bundle
 from arena.reports.blocks import Chart, Report, Section
+from arena.store import html_page
 from arena.store.html_page import content_policy, render, static, to_data
 from tests import ROOT
 
@@ -81,6 +84,62 @@ def test_the_chart_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.Monke
     bundle.chart_bundle.cache_clear()
     assert bundle.chart_bundle() == "bundle"
     bundle.chart_bundle.cache_clear()
+
+
+def compiled(cache: Path) -> tuple[str, int]:
+    """Render a page in a new process with this cache; return its length, and what was compiled."""
+    code = (
+        "import jinja2; made = []; compile = jinja2.Environment.compile\n"
+        "jinja2.Environment.compile = lambda *a, **b: made.append(a) or compile(*a, **b)\n"
+        "from arena.store.html_page import render\n"
+        "print(len(render('arena.store/page.html', title='x')), len(made))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    length, made = done.stdout.split()
+    return length, int(made)
+
+
+@pytest.mark.slow
+def test_compiled_templates_are_kept(tmp_path: Path) -> None:
+    """The second process compiles none, and its page is the same; nobody else can read them."""
+    length, first = compiled(tmp_path)
+    assert first
+    assert compiled(tmp_path) == (length, 0)
+    (kept,) = (tmp_path / "district-noir-arena").glob("templates-*")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    for file in kept.iterdir():
+        file.write_bytes(b"damaged")
+    assert compiled(tmp_path) == (length, first)
+
+
+def test_compiled_templates_of_others_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are code: a folder into which others can write, or a link to one, is left alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = html_page._find_compiled()
+    assert folder is not None
+    folder.chmod(0o770)
+    assert html_page._find_compiled() is None
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").chmod(0o700)
+    assert html_page._find_compiled() is None
+    folder.unlink()
+    folder.parent.chmod(0o707)
+    assert html_page._find_compiled() is None
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert html_page._find_compiled() is None
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/nowhere/at/all")
+    assert html_page._find_compiled() is None or os.access("/nowhere", os.F_OK)
 
 
 def test_a_report_names_who_wrote_its_charts_library() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from arena.errors import columns
 from arena.tables.summary import format_rows, format_standings
 from tests.reports.runs import VARIANTS
@@ -23,7 +21,8 @@ def test_the_columns_of_the_standings_are_under_their_names() -> None:
         (1, "greedy", 1595.4, 1580.6, 1610.2, 40, 0.7, 4, 20, 4, 0, "a"),
         (12, "uniform", 1404.6, 1389.8, 1419.4, 40, 0.4, 0, 12, 4, 11, "abcdefg"),
     ]
-    assert list(format_standings(pd.DataFrame(rows, columns=COLUMNS))) == [
+    named = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    assert list(format_standings(named)) == [
         "rank  bot                   elo          95 %  score   city points forfeit group",
         "   1  greedy               1595    1581..1610  70.0%  10.0%  60.0%       0     a",
         "  12  uniform              1405    1390..1419  40.0%   0.0%  40.0%      11   a-g",
@@ -39,7 +38,7 @@ def rows_of(labels: Sequence[str]) -> list[dict[str, Any]]:
 
 def test_40_variants_have_40_names_in_a_terminal_and_whole_labels_elsewhere() -> None:
     """In 80 columns, and in 110 with more of the names; the last line says what is left out."""
-    standings = pd.DataFrame(rows_of(VARIANTS))
+    standings = rows_of(VARIANTS)
     for room in (80, 110):
         head, *lines = format_standings(standings, room)
         assert max(map(columns, [head, *lines])) <= room

@@ -59,7 +59,16 @@ def store() -> Store:
 def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) -> pd.DataFrame:
     sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels)
-    return counted.make_standings(sides, field, [*labels])
+    return rank(sides, field)
+
+
+def rank(sides: counted.Sides, field: Field) -> pd.DataFrame:
+    verdicts = counted.list_verdicts(field)
+    return counted.make_standings(counted.rank_field(sides, field, field.labels, verdicts))
+
+
+def verdicts_of(field: Field) -> pd.DataFrame:
+    return counted.make_verdicts(counted.list_verdicts(field))
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -152,7 +161,7 @@ def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
         store = stored(results)
         sides = counted.make_sides(pairings, store.count().tallies)
         field = LastBits(pairings, store.count().pair_totals, labels)
-        standings = counted.make_standings(sides, field, labels)
+        standings = rank(sides, field)
         assert list(standings["bot"]) == ["c", "a", "b"], labels
         assert list(standings["rank"]) == [1, 2, 2]  # equal ones share a rank
         assert standings["elo"].iloc[1] == standings["elo"].iloc[2]
@@ -209,7 +218,7 @@ def test_every_two_bots_have_a_verdict() -> None:
     pairings = [Pairing("a", "b"), Pairing("a", "c"), Pairing("b", "c")]
     totals = [PairTotals(n, 60, total, squares) for n, total, squares in SCORED]
     field = Field(pairings, totals, ["a", "b", "c"])
-    table = counted.make_verdicts(field)
+    table = verdicts_of(field)
     assert [*table["bot"], *table["opponent"]] == [*"aab", *"bcc"]
     assert [*table["verdict"]] == ["apart", "apart", "leans"]
     ratings = field.ratings
@@ -219,13 +228,13 @@ def test_every_two_bots_have_a_verdict() -> None:
         assert row["lead_low"] < row["lead"] < row["lead_high"]
         assert row["lead_high"] - row["lead_low"] < upper.high - upper.low + lower.high - lower.low
     judged = Field(pairings, totals, ["a", "b", "c"], {"b"})
-    (row,) = counted.make_verdicts(judged).itertuples(index=False)
+    (row,) = verdicts_of(judged).itertuples(index=False)
     assert (row.bot, row.opponent) == ("a", "c")
     unbeaten = Field(pairings[:1], [PairTotals(0, 5, 10.0, 20.0, (0, 0, 0, 0, 5))], ["a", "b"])
-    (row,) = counted.make_verdicts(unbeaten).itertuples(index=False)
+    (row,) = verdicts_of(unbeaten).itertuples(index=False)
     assert (row.lead_low, row.verdict) == (0.0, "leans")
     assert math.isnan(row.lead_high)
-    (row,) = counted.make_verdicts(Field(pairings, [], ["a", "b"])).itertuples(index=False)
+    (row,) = verdicts_of(Field(pairings, [], ["a", "b"])).itertuples(index=False)
     assert (row.verdict, math.isnan(row.lead), math.isnan(row.likely)) == ("open", True, True)
 
 

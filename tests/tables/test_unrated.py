@@ -35,7 +35,8 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
         store.add(Played(Chunk(number, 0, 2), results, {}, 0.0))
     sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels, unrated)
-    return counted.make_standings(sides, field, labels)
+    rows = counted.rank_field(sides, field, field.labels, counted.list_verdicts(field))
+    return counted.make_standings(rows)
 
 
 A_B = games([0, 0, 1, 0])
@@ -59,7 +60,9 @@ def test_games_against_it_change_no_rating() -> None:
 
 def test_the_terminal_says_not_rated() -> None:
     """In the place of the Elo and its interval; the other columns stay where they are."""
-    head, *rows = format_standings(standings(["a", "b", "broken"], WITH_BROKEN, {"broken"}))
+    head, *rows = format_standings(
+        plain_rows(standings(["a", "b", "broken"], WITH_BROKEN, {"broken"}))
+    )
     assert rows[-1] == (
         "   3  broken                        not rated   0.0%   0.0%   0.0%       8     -"
     )

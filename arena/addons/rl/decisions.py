@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from arena.batch.lockstep import Bits, Encoding, Lockstep
+from arena.batch.positions import Indices
 from arena.batch.replay import DRAW, find_reward
+from arena.batch.rollouts import Policy, Scores, pick_in
+from arena.entries.archive import checked_strategy
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
 from arena.errors import InputError, not_installed
 from arena.store.finished import Game
 from arena.store.judge import format_state
 from arena.store.reader import Choice, chosen_games, read_run
-from engine import Rules, State, View
+from engine import Action, Bot, Rules, Setup, State, Strategy, View
+from engine.encoding import ACTIONS
 from engine.errors import RulesError, show
 from engine.notation import parse_actions, parse_cards
 from engine.state import Seat
@@ -182,6 +190,177 @@ def read_render_mode(mode: str | None, modes: list[str]) -> str | None:
 def missing(library: str) -> InputError:
     """Return the error that says how to install a library of the extra `rl`."""
     return InputError(f"arena.addons.rl: {not_installed(library, 'rl')}")
+
+
+Choose: TypeAlias = Callable[[View], Action]
+
+Given: TypeAlias = "str | os.PathLike[str] | Bot | Choose"
+"""A spec, a class or function that makes strategies, or a function from a View to an action."""
+
+
+def read_seats(seat: int | str) -> tuple[Seat, ...]:
+    """Return the seats of which the learner's is drawn; raises InputError."""
+    if seat not in (0, 1, "both") or isinstance(seat, bool):
+        raise InputError(f"seat: {show(seat)} is not 0, 1 or 'both'")
+    return (0, 1) if seat == "both" else (int(seat),)
+
+
+class Opponent(NamedTuple):
+    """A bot with the name by which errors and infos refer to it."""
+
+    name: str
+    bot: Bot
+
+    def begin(self, setup: Setup) -> Strategy:
+        """Return a strategy for one game; any exception of the bot becomes an InputError."""
+        try:
+            strategy: Strategy = checked_strategy(self.bot(setup))
+        except (Exception, SystemExit) as error:
+            raise self.explain(error) from error
+        return strategy
+
+    def explain(self, error: BaseException) -> InputError:
+        """Return the error that reports an exception of this opponent."""
+        return InputError(f"opponent {self.name!r}: {type(error).__name__}: {error}")
+
+
+def find_opponents(given: Given | Sequence[Given], rules: Rules) -> list[Opponent]:
+    """Return the opponents of a spec, a class, a function, or a list of these.
+
+    A class is a bot, and so is a function whose first parameter is called `setup`. Any other
+    function gets a View and returns an action. All of them play in this process, without limits and
+    without protection, as in the lane inproc. Raises InputError, which names the opponent, if one
+    does not load or cannot begin a game under these rules.
+
+    >>> [opponent.name for opponent in find_opponents(["greedy", "uniform"], Rules())]
+    ['greedy', 'uniform']
+    >>> find_opponents("greedi", Rules())
+    Traceback (most recent call last):
+        ...
+    arena.errors.InputError: opponent 'greedi': no bot 'greedi' in bots/; did you mean greedy?
+    """
+    several = given if isinstance(given, list | tuple) else [given]
+    if not several:
+        raise InputError("opponent: the list is empty")
+    opponents = [find_opponent(one) for one in several]
+    for opponent in opponents:
+        opponent.begin(Setup(Random(0), 0, rules))
+    return opponents
+
+
+def find_opponent(given: object) -> Opponent:
+    """Return one opponent; raises InputError."""
+    if isinstance(given, str | os.PathLike):
+        return _of_spec(os.fspath(given))
+    if not callable(given):
+        raise InputError(f"opponent {show(given)}: neither a spec, a class nor a function")
+    name = getattr(given, "__name__", type(given).__name__)
+    if isinstance(given, type) or _first_parameter(given) == "setup":
+        return Opponent(name, given)
+    return Opponent(name, _Choosing(given))
+
+
+def _of_spec(spec: str) -> Opponent:
+    """Return the bot of a spec, loaded."""
+    if spec.endswith(".npz"):
+        raise InputError(
+            f"opponent {spec!r}: weights without a bot; `arena pack bot.py weights.npz` makes one"
+        )
+    try:
+        entry = resolve(spec)
+    except InputError as error:
+        raise InputError(f"opponent {str(error).removeprefix('bot ')}") from None
+    if entry.command:
+        raise InputError(
+            f"opponent {spec!r}: a command has its own process; opponents play in the trainer's"
+        )
+    try:
+        return Opponent(entry.label, _Loaded(entry))
+    except (Exception, SystemExit) as error:
+        raise Opponent(entry.label, entry.create).explain(error) from error
+
+
+def _first_parameter(function: Callable[..., object]) -> str:
+    """Return the name of the first parameter, or "" if it cannot be determined."""
+    try:
+        return next(iter(inspect.signature(function).parameters), "")
+    except (TypeError, ValueError):
+        return ""
+
+
+class Scorer:
+    """An opponent that plays many games at once, by the scores of its actions.
+
+    A pickle has only the opponent, because a strategy belongs to the modules of its process.
+    """
+
+    def __init__(self, opponent: Opponent, rules: Rules) -> None:
+        self.opponent, self.rules = opponent, rules
+        self.name = opponent.name
+        policy: Any
+        if isinstance(opponent.bot, _Choosing):
+            policy = opponent.bot.choose
+        else:
+            policy = getattr(opponent.begin(Setup(Random(0), 0, rules)), "scores", None)
+        if not callable(policy):
+            raise InputError(
+                f"opponent {opponent.name!r}: it has no method scores(games), so that it plays "
+                "only one game at a time: make_vec(..., vectorization_mode='sync')"
+            )
+        self.policy: Policy = policy
+
+    def __reduce__(self) -> tuple[type[Scorer], tuple[Opponent, Rules]]:
+        return Scorer, (self.opponent, self.rules)
+
+    def choose(self, games: Lockstep, some: Indices, masks: Bits) -> Indices:
+        """Return its actions in some of the games; any exception becomes an InputError."""
+        try:
+            actions = pick_in(games, self._score, some, masks)
+        except InputError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise self.opponent.explain(error) from error
+        if not masks[some, actions].all():
+            raise InputError(f"opponent {self.name!r}: no legal action has a score")
+        return actions
+
+    def _score(self, games: Lockstep) -> Scores:
+        scores, wanted = self.policy(games), (games.count, ACTIONS)
+        if np.shape(scores) != wanted:
+            shape = np.shape(scores)
+            raise InputError(f"opponent {self.name!r}: scores of shape {shape}, not {wanted}")
+        return scores
+
+
+class _Chooser:
+    """A function as a strategy."""
+
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+
+class _Choosing:
+    """A function as a bot; it can be pickled if the function can."""
+
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+    def __call__(self, _setup: Setup) -> Strategy:
+        return _Chooser(self.choose)
+
+
+class _Loaded:
+    """The bot of a spec. Unpickling it loads the bot first, which its strategies need."""
+
+    def __init__(self, entry: Entry) -> None:
+        entry.load()
+        self.entry = entry
+
+    def __call__(self, setup: Setup) -> Strategy:
+        return self.entry.create(setup)
+
+    def __reduce__(self) -> tuple[type[_Loaded], tuple[Entry]]:
+        return _Loaded, (self.entry,)
 
 
 class Rendered:

@@ -5,25 +5,26 @@ Importing this module registers DistrictNoir-v0 with Gymnasium.
 
 from __future__ import annotations
 
-import inspect
-import os
-from collections.abc import Callable, Mapping, Sequence
-from random import Random
-from typing import Any, NamedTuple, SupportsIndex, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.decisions import Rendered, missing, read_observation, read_rules
+from arena.addons.rl.decisions import (
+    Given,
+    Opponent,
+    Rendered,
+    find_opponents,
+    missing,
+    read_observation,
+    read_rules,
+    read_seats,
+)
 from arena.batch.lockstep import Bits, draw_game, mask
 from arena.batch.replay import find_end, find_reward
-from arena.entries.archive import checked_strategy
-from arena.entries.entry import Entry
-from arena.entries.resolve import resolve
-from arena.errors import InputError
-from engine import TAKE, Action, Bot, IllegalAction, Rules, Setup, State, Strategy, View
+from engine import TAKE, IllegalAction, Rules, State, Strategy, View
 from engine.encoding import ACTIONS
-from engine.errors import show
 from engine.play import setup
 from engine.view import view
 
@@ -34,11 +35,6 @@ except ImportError:
     raise missing("gymnasium") from None
 
 ID = "DistrictNoir-v0"
-
-Choice: TypeAlias = Callable[[View], Action]
-
-Given: TypeAlias = "str | os.PathLike[str] | Bot | Choice"
-"""A spec, a class or function that makes strategies, or a function from a View to an action."""
 
 
 class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
@@ -73,9 +69,7 @@ class DistrictNoirEnv(Rendered, gymnasium.Env[Bits, np.int64]):
         self.observation_space = gymnasium.spaces.Box(0, 1, (size,), np.int8)
         self.action_space = gymnasium.spaces.Discrete(ACTIONS)
         self.render_mode = render_mode  # `make` warns of others, and SB3 asks for "rgb_array"
-        if seat not in (0, 1, "both") or isinstance(seat, bool):
-            raise InputError(f"seat: {show(seat)} is not 0, 1 or 'both'")
-        self._seats = (0, 1) if seat == "both" else (int(seat),)
+        self._seats = read_seats(seat)
         self._opponents = find_opponents(opponent, self.rules)
         self._done = True
         self._seat = self._seats[0]
@@ -178,113 +172,3 @@ gymnasium.register(
     entry_point="arena.addons.rl.env:DistrictNoirEnv",
     vector_entry_point="arena.addons.rl.vector:DistrictNoirVectorEnv",
 )
-
-
-class Opponent(NamedTuple):
-    """A bot with the name by which errors and infos refer to it."""
-
-    name: str
-    bot: Bot
-
-    def begin(self, setup: Setup) -> Strategy:
-        """Return a strategy for one game; any exception of the bot becomes an InputError."""
-        try:
-            strategy: Strategy = checked_strategy(self.bot(setup))
-        except (Exception, SystemExit) as error:
-            raise self.explain(error) from error
-        return strategy
-
-    def explain(self, error: BaseException) -> InputError:
-        """Return the error that reports an exception of this opponent."""
-        return InputError(f"opponent {self.name!r}: {type(error).__name__}: {error}")
-
-
-def find_opponents(given: Given | Sequence[Given], rules: Rules) -> list[Opponent]:
-    """Return the opponents of a spec, a class, a function, or a list of these.
-
-    A class is a bot, and so is a function whose first parameter is called `setup`. Any other
-    function gets a View and returns an action. All of them play in this process, without limits and
-    without protection, as in the lane inproc. Raises InputError, which names the opponent, if one
-    does not load or cannot begin a game under these rules.
-
-    >>> [opponent.name for opponent in find_opponents(["greedy", "uniform"], Rules())]
-    ['greedy', 'uniform']
-    >>> find_opponents("greedi", Rules())
-    Traceback (most recent call last):
-        ...
-    arena.errors.InputError: opponent 'greedi': no bot 'greedi' in bots/; did you mean greedy?
-    """
-    several = given if isinstance(given, list | tuple) else [given]
-    if not several:
-        raise InputError("opponent: the list is empty")
-    opponents = [_find(one) for one in several]
-    for opponent in opponents:
-        opponent.begin(Setup(Random(0), 0, rules))
-    return opponents
-
-
-def _find(given: object) -> Opponent:
-    """Return one opponent; raises InputError."""
-    if isinstance(given, str | os.PathLike):
-        return _of_spec(os.fspath(given))
-    if not callable(given):
-        raise InputError(f"opponent {show(given)}: neither a spec, a class nor a function")
-    name = getattr(given, "__name__", type(given).__name__)
-    if isinstance(given, type) or _first_parameter(given) == "setup":
-        return Opponent(name, given)
-    return Opponent(name, _Choosing(given))
-
-
-def _of_spec(spec: str) -> Opponent:
-    """Return the bot of a spec, loaded."""
-    try:
-        entry = resolve(spec)
-    except InputError as error:
-        raise InputError(f"opponent {str(error).removeprefix('bot ')}") from None
-    if entry.command:
-        raise InputError(
-            f"opponent {spec!r}: a command has its own process; opponents play in the trainer's"
-        )
-    try:
-        return Opponent(entry.label, _Loaded(entry))
-    except (Exception, SystemExit) as error:
-        raise Opponent(entry.label, entry.create).explain(error) from error
-
-
-def _first_parameter(function: Callable[..., object]) -> str:
-    """Return the name of the first parameter, or "" if it cannot be determined."""
-    try:
-        return next(iter(inspect.signature(function).parameters), "")
-    except (TypeError, ValueError):
-        return ""
-
-
-class _Chooser:
-    """A function as a strategy."""
-
-    def __init__(self, choose: Choice) -> None:
-        self.choose = choose
-
-
-class _Choosing:
-    """A function as a bot; it can be pickled if the function can."""
-
-    def __init__(self, choose: Choice) -> None:
-        self.choose = choose
-
-    def __call__(self, _setup: Setup) -> Strategy:
-        return _Chooser(self.choose)
-
-
-class _Loaded:
-    """The bot of a spec. Unpickling it loads the bot first, which its strategies need."""
-
-    def __init__(self, entry: Entry) -> None:
-        entry.load()
-        self.entry = entry
-
-    def __call__(self, setup: Setup) -> Strategy:
-        return self.entry.create(setup)
-
-    def __reduce__(self) -> tuple[type[_Loaded], tuple[Entry]]:
-        return _Loaded, (self.entry,)

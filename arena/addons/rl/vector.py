@@ -1,20 +1,30 @@
-"""Thousands of games as a Gymnasium vector environment; the learner plays both seats."""
+"""Thousands of games as a Gymnasium vector environment, with both seats or against bots."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.addons.rl.decisions import missing, read_observation, read_rules
-from arena.batch.lockstep import Bits, Lockstep, random_deals
+from arena.addons.rl.decisions import (
+    Scorer,
+    find_opponent,
+    missing,
+    read_observation,
+    read_rules,
+    read_seats,
+)
+from arena.batch.lockstep import Bits, History, Lockstep, random_deals
 from arena.batch.positions import Indices
 from arena.batch.replay import DRAW
+from arena.batch.rollouts import Policy, Pool
 from arena.errors import InputError
-from engine import KINDS, TAKE, Rules
-from engine.encoding import ACTIONS, encoder_of
+from engine import TAKE, Bot, Rules
+from engine.encoding import ACTIONS
 from engine.errors import show
 
 try:
@@ -31,6 +41,10 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 Step: TypeAlias = tuple[Bits, Numbers, Flags, Flags, dict[str, Any]]
 Seeds: TypeAlias = "int | Sequence[int | None] | None"
 
+Many: TypeAlias = "str | os.PathLike[str] | Bot | Policy"
+Field: TypeAlias = "Many | Sequence[Many] | Mapping[Many, float]"
+"""Opponents in many games at once; a function gets all games."""
+
 _NONE = "none"
 NOBODY = -1
 """The seat to act in a game that is over."""
@@ -40,12 +54,17 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     """Many games at once; an action in each is that of the seat to act.
 
     A row of the observations is that seat's View as encoded by `Encoding`: "observation", the
-    longer "information_state", or "none", which leaves them out. A reward is that of the seat whose
-    action ended the game: 1, 0 or -1; the other seat's is the opposite (`arena.rl.by_seat`). An
-    illegal action loses its game. A game that is over begins anew, with a new deal, by
-    `autoreset_mode`: in the same step, in the next step, which ignores its action, or only by
-    `reset`. With `copy=False` observations and masks are arrays that the next step overwrites.
-    Raises InputError for invalid options.
+    longer "information_state", or "none", which leaves them out. A reward is that of the seat that
+    has acted: 1, 0 or -1 at the end of a game; the other seat's is the opposite
+    (`arena.rl.by_seat`). An illegal action loses its game. A game that is over begins anew, with a
+    new deal, by `autoreset_mode`: in the same step, in the next step, which ignores its action, or
+    only by `reset`. With `copy=False` observations and masks are arrays that the next step
+    overwrites.
+
+    With an `opponent` (see `find_field`) the learner has one seat of each game, by `seat`: 0, 1 or
+    "both", where it is drawn. A step continues until it is the learner's turn again or the game is
+    over. With `skip_forced` it also plays actions without an alternative. Raises InputError for
+    invalid options.
 
     >>> games = DistrictNoirVectorEnv(num_envs=3)
     >>> observations, infos = games.reset(seed=7)
@@ -55,6 +74,9 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
     >>> observations, rewards, terminated, truncated, infos = games.step(takes)
     >>> infos["seat"].tolist()
     [1, 1, 1]
+    >>> games = DistrictNoirVectorEnv(num_envs=3, opponent="greedy")
+    >>> games.reset(seed=1)[1]["seat"].tolist()
+    [0, 1, 0]
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -69,15 +91,22 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         copy: bool = True,
         observation: str = "observation",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        opponent: Field | None = None,
+        seat: int | str = "both",
+        skip_forced: bool = False,
         **others: object,
     ) -> None:
         if others:
             raise InputError(
-                f"the vector environment has no option {', '.join(others)}: the learner plays "
-                f"both seats; vectorization_mode='sync' makes many games against opponents"
+                f"the vector environment has no option {', '.join(others)}; with "
+                f"vectorization_mode='sync' the options are those of one game"
             )
+        if opponent is None and seat != "both":
+            raise InputError(f"seat: {show(seat)}; without an opponent the learner plays both")
         if type(num_envs) is not int or num_envs < 1:
             raise InputError(f"num_envs: {show(num_envs)} is not a number from 1")
+        if not isinstance(skip_forced, bool):
+            raise InputError(f"skip_forced: {show(skip_forced)} is neither True nor False")
         self.num_envs = num_envs
         self.copy = copy
         self.rules = read_rules(rules)
@@ -97,6 +126,30 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         self._columns = np.arange(num_envs)
         self._lucks: dict[int, np.random.Generator] = {}  # of games with seeds of their own
         self._masks: Bits | None = None
+        self._ended = np.ones(num_envs, np.bool_)  # whether the end of a game has been reported
+        self._seats = np.array(read_seats(seat))
+        self._own = np.zeros(num_envs, np.intp)  # the learner's seats
+        self._pool = None if opponent is None else Pool(num_envs)
+        if opponent is not None:
+            self.meet(opponent)
+        self._skips = skip_forced
+        self._none = np.zeros(num_envs, np.bool_)
+
+    def meet(self, opponent: Field) -> None:
+        """Let the games that begin from now on be against these opponents.
+
+        Games that are not over continue against theirs. Raises InputError as the constructor does,
+        and for games without an opponent.
+
+        >>> games = DistrictNoirVectorEnv(num_envs=3, opponent="greedy")
+        >>> _ = games.reset(seed=1)
+        >>> games.meet(["timing", "denier"])
+        >>> games.reset(options={"reset_mask": np.arange(3) > 0})[1]["opponent"].tolist()
+        ['greedy', 'timing', 'denier']
+        """
+        if self._pool is None:
+            raise InputError("meet: these games were made without an opponent")
+        self._pool.change(*find_field(opponent, self.rules), ~self._ended)
 
     def reset(
         self, *, seed: Seeds = None, options: dict[str, Any] | None = None
@@ -114,6 +167,8 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
             raise ResetNeeded("the first reset() begins all games: call it without a reset_mask")
         self._seed(seed, chosen)
         self._begin(chosen)
+        while self._play_ply():
+            pass
         return self._observe()
 
     def step(self, actions: npt.NDArray[Any]) -> Step:
@@ -128,30 +183,78 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         action begins a new game. Raises InputError for anything but a whole number for each game,
         and ResetNeeded if a game is over that only `reset` begins anew.
         """
-        games, waiting = self.games, self.games.over.copy()
-        illegal = ~(self._find_legal(actions) | waiting)
+        games, waiting = self.games, self._ended.copy()
+        illegal = ~(self._find_legal(actions) | games.over)
         if self.autoreset_mode is AutoresetMode.DISABLED and waiting.any():
             raise ResetNeeded(f"games that are over: {show(np.flatnonzero(waiting).tolist())}")
         seats = games.to_act.copy()
+        met = {"opponent": self._pool.names()} if self._pool else {}
         games.over |= illegal  # not stepped
-        if self._history:
-            self._history.note(games, actions)
-        games.step(actions)
-        over = games.over & ~waiting
-        returns = np.zeros((self.num_envs, 2))
-        ended = np.flatnonzero(over)
-        returns[ended] = self._find_returns(ended, illegal)
-        end = {"returns": returns.copy(), "illegal": illegal} if len(ended) else {}
-        end |= {f"_{name}": over.copy() for name in end}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            if len(ended):
-                end = self._describe_end(ended, over, seats, end)
-                self._begin(ended)
-        elif waiting.any():
+        self._carry_out(actions, ~games.over)
+        if waiting.any():
             self._begin(np.flatnonzero(waiting))
+        over, returns, last = self._go_on(waiting, illegal, seats)
+        end: dict[str, Any] = {}
+        if over.any():
+            again = self.autoreset_mode is AutoresetMode.SAME_STEP
+            end = {"returns": returns.copy(), "illegal": illegal}
+            end = _marked(end | {"seat": seats} | met if again else end, over)
+            end = _marked({"final_obs": last, "final_info": end}, over) if again else end
         observations, infos = self._observe()
         rewards = returns[self._columns, seats]
         return observations, rewards, over, np.zeros(self.num_envs, np.bool_), infos | end
+
+    def _go_on(
+        self, waiting: Flags, illegal: Flags, seats: Indices
+    ) -> tuple[Flags, Numbers, npt.NDArray[Any]]:
+        """Play on to the learner's next turns; return which games ended, returns, and last rows.
+
+        What begins anew in the same step does so between two plies, so that all games play on
+        together. `waiting` are games that were over before; `seats` are those that acted.
+        """
+        games, again = self.games, self.autoreset_mode is AutoresetMode.SAME_STEP
+        over = np.zeros(self.num_envs, np.bool_)
+        returns = np.zeros((self.num_envs, 2))
+        last = np.full(self.num_envs, None, dtype=object)
+        while self._play_ply() or (games.over & ~(waiting | over)).any():
+            ended = np.flatnonzero(games.over & ~(waiting | over))
+            if not len(ended):
+                continue
+            over[ended] = True
+            games.to_act[ended] = seats[ended]
+            returns[ended] = self._find_returns(ended, illegal)
+            if again:
+                self._see_last(ended, last)
+                self._begin(ended)
+        if not again:
+            self._ended |= over
+        return over, returns, last
+
+    def _play_ply(self) -> bool:
+        """Play a ply in games in which the learner has no choice; return whether there were any."""
+        games = self.games
+        theirs = ~games.over & (games.to_act != self._own) if self._pool else self._none
+        if not (self._skips or theirs.any()):
+            return False
+        masks = games.legal()
+        choices = masks.sum(axis=1, dtype=np.uint8)
+        forced = (choices == 1) & (theirs | self._skips)
+        acting = theirs | forced
+        if not acting.any():
+            return False
+        actions = np.zeros(self.num_envs, np.intp)
+        some = np.flatnonzero(forced)
+        actions[some] = masks[some].argmax(axis=1)
+        if self._pool:
+            self._pool.choose(games, np.flatnonzero(acting & ~forced), masks, actions)
+        self._carry_out(actions, acting)
+        return True
+
+    def _carry_out(self, actions: npt.NDArray[Any], some: Flags) -> None:
+        """Carry out actions in some games."""
+        if self._history:
+            self._history.note(self.games, actions, some)
+        self.games.step(actions, some)
 
     def _find_legal(self, actions: npt.NDArray[Any]) -> Flags:
         """Return in which games the action is legal; raises InputError for invalid arrays."""
@@ -175,49 +278,52 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         first = np.where(winners == DRAW, 0.0, 1.0 - 2.0 * winners)
         return np.stack([first, -first], axis=1)
 
-    def _describe_end(
-        self, ended: Indices, over: Flags, seats: Indices, end: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Return the entries of infos for games that are over and begin anew in this step."""
+    def _see_last(self, ended: Indices, last: npt.NDArray[Any]) -> None:
+        """Fill in the last observations of games that are over."""
         rows: Bits = np.zeros((len(ended), 0), np.int8)
         if self._size:
             memory = np.empty((self._size, len(ended)), np.bool_)
             rows = np.ascontiguousarray(self._see(self.games.select(ended), memory, ended)[0])
-        last = np.full(self.num_envs, None, dtype=object)
         for game, observation in zip(ended.tolist(), rows, strict=True):
             last[game] = observation
-        return {
-            "final_obs": last,
-            "_final_obs": over.copy(),
-            "final_info": end | {"seat": seats, "_seat": over.copy()},
-            "_final_info": over.copy(),
-        }
 
     def _begin(self, games: Indices) -> None:
         """Begin these games with new deals."""
+        parts = [(self.np_random, games)]
         if self._lucks:
             lucks = [self._lucks.get(game, self.np_random) for game in games.tolist()]
-            deals = np.concatenate([random_deals(1, luck, self.rules) for luck in lucks])
-        else:
-            deals = random_deals(len(games), self.np_random, self.rules)
+            parts = [*zip(lucks, games[:, None], strict=True)]
+        deals = np.concatenate([self._deal(luck, some) for luck, some in parts])
         self.games.begin(games, deals)
+        self._ended[games] = False
         if self._history:
             self._history.begin(games, deals)
+
+    def _deal(self, luck: np.random.Generator, games: Indices) -> npt.NDArray[np.uint8]:
+        """Return deals of these games, and draw the learner's seats and its opponents."""
+        deals = random_deals(len(games), luck, self.rules)
+        if self._pool:
+            self._own[games] = self._seats[luck.integers(len(self._seats), size=len(games))]
+            self._pool.draw(games, luck)
+        return deals
 
     def _observe(self) -> tuple[Bits, dict[str, Any]]:
         """Return the observations of the seats to act, and infos."""
         memory = self._memory
         if memory is None:  # a new array each time, which need not be copied
             memory = np.empty((self._size, self.num_envs), np.bool_)
-        observations, masks = self._see(self.games, memory)
         over = self.games.over
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            masks[over, TAKE] = True
+        if self._pool:
+            self.games.to_act[over] = self._own[over]
+        observations, masks = self._see(self.games, memory)
+        is_final = self._ended & (self.autoreset_mode is AutoresetMode.DISABLED)
+        masks[over & ~is_final, TAKE] = True
         self._masks = masks
-        seats = np.where(over, NOBODY, self.games.to_act)
+        seats = np.where(self._ended, NOBODY, self.games.to_act)
         info = {"action_mask": masks.copy(order="K") if self.copy else masks, "seat": seats}
-        everywhere = np.ones(self.num_envs, np.bool_)
-        return observations, info | {f"_{name}": everywhere for name in info}
+        if self._pool:
+            info["opponent"] = self._pool.names()
+        return observations, _marked(info, ~self._none)
 
     def _see(self, games: Lockstep, memory: Flags, some: Any = slice(None)) -> tuple[Bits, Bits]:
         """Return the observations of games, written to `memory` (bit, game), and their masks."""
@@ -260,6 +366,11 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
         return np.flatnonzero(flags)
 
 
+def _marked(infos: dict[str, Any], games: Flags) -> dict[str, Any]:
+    """Return infos with the entries that say of which games they are."""
+    return infos | {f"_{name}": games.copy() for name in infos}
+
+
 def _checked(seed: object) -> int:
     """Return a valid seed; raises InputError."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -276,29 +387,29 @@ def _read_mode(mode: AutoresetMode | str) -> AutoresetMode:
     raise InputError(f"autoreset_mode: {show(mode)} is not one of: {names}")
 
 
-class History:
-    """The opening rows and all actions so far of many games, stored by bit.
+def find_field(given: Field, rules: Rules) -> tuple[list[Scorer], npt.NDArray[np.float64]]:
+    """Return the opponents of many games, and their weights.
 
-    `bits` (bit, game) come after those of an observation. A bit is set once in a game, so a step
-    does not cost more late in a game.
+    They are given as to `find_opponents`, or by a mapping with the weight of each one. Each needs a
+    method `scores`, which gets a Lockstep and returns scores (game, action); a function without a
+    parameter `setup` is itself such a method. The legal action of the highest score is played, the
+    first if several tie. Raises InputError as `find_opponents` does.
+
+    >>> scorers, weights = find_field({"greedy": 3, "timing": 1}, Rules())
+    >>> [scorer.name for scorer in scorers], weights.tolist()
+    (['greedy', 'timing'], [3.0, 1.0])
     """
+    several = given if isinstance(given, list | tuple | Mapping) else [given]
+    if not several:
+        raise InputError("opponent: none is given")
+    weights = _read_weights(given) if isinstance(given, Mapping) else np.ones(len(several))
+    return [Scorer(find_opponent(one), rules) for one in several], weights
 
-    def __init__(self, count: int, rules: Rules) -> None:
-        self.rules = rules
-        encoding = encoder_of(rules)
-        self.bits = np.zeros((encoding.information_size - encoding.size, count), np.bool_)
 
-    def begin(self, games: Indices, deals: npt.NDArray[np.uint8]) -> None:
-        """Clear these games, and set the bits of their opening rows."""
-        self.bits[:, games] = False
-        first = 2 * self.rules.hand_size
-        for place in range(self.rules.opening_row):
-            kinds = deals[:, first + place].astype(np.intp)
-            self.bits[place * len(KINDS) + kinds, games] = True
-
-    def note(self, games: Lockstep, actions: npt.NDArray[Any]) -> None:
-        """Set the bits of the actions that the unfinished games are about to carry out."""
-        live = np.flatnonzero(~games.over)
-        plies = games.round[live] * self.rules.round_plies + games.plies[live]
-        first = self.rules.opening_row * len(KINDS)
-        self.bits[first + plies * ACTIONS + actions[live], live] = True
+def _read_weights(given: Mapping[Any, Any]) -> npt.NDArray[np.float64]:
+    """Return the weights of opponents; raises InputError."""
+    for one, weight in given.items():
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not (is_number and 0 < weight < inf):
+            raise InputError(f"opponent {show(one)}: its weight {show(weight)} is not above 0")
+    return np.array([*given.values()], np.float64)

@@ -295,8 +295,8 @@ def _count(path: Path) -> Ints:
 
 def _find_contest(tournament: Tournament, outcome: Outcome) -> Contest | None:
     """Return the pairing whose bots are furthest apart in Elo, the first of those of one gap."""
-    rated = outcome.standings.dropna(subset="elo")
-    elo: dict[str, float] = dict(zip(rated["bot"], rated["elo"], strict=True))
+    rated = [row for row in outcome.standings if row["elo"] is not None]
+    elo: dict[str, float] = {row["bot"]: row["elo"] for row in rated}
     best: Contest | None = None
     widest = -1.0
     for number, (bot, opponent) in enumerate(tournament.pairings):
@@ -328,7 +328,7 @@ def _compare(
         variant.rules,
         deals_alike(variant.rules, first.rules),
         outcome.played + outcome.kept,
-        int(outcome.standings["forfeits"].sum()),
+        outcome.forfeits,
         outcome.out,
         [estimate(counted, measure, contest) for measure in MEASURES],
         [

@@ -65,12 +65,18 @@ def seeds() -> list[int]:
     return [*range(50, 50 + COUNT)]
 
 
+AGAINST = {"opponent": ["greedy", "timing"], "skip_forced": True}
+
+
+@pytest.mark.parametrize("against", [{}, AGAINST], ids=["both seats", "against bots"])
 @pytest.mark.parametrize("observation", ["observation", "information_state"])
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
-def test_games_are_the_same_ones_in_every_mode(mode: str, observation: str) -> None:
+def test_games_are_the_same_ones_in_every_mode(
+    mode: str, observation: str, against: dict[str, Any]
+) -> None:
     """Decision by decision, with their last observations; `next step` needs a step more."""
-    same = play(make("SAME_STEP", observation=observation), seeds())
-    other = play(make(mode, observation=observation), seeds())
+    same = play(make("SAME_STEP", observation=observation, **against), seeds())
+    other = play(make(mode, observation=observation, **against), seeds())
     for one, another in zip(same, other, strict=True):
         length = min(len(one), len(another))
         assert length > 100

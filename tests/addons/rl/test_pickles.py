@@ -22,6 +22,11 @@ def hasty(view: Any) -> int:
     return int(view.legal[-1])
 
 
+def first(games: Any) -> np.ndarray:
+    """Play the first legal action in many games."""
+    return np.zeros((games.count, 12))
+
+
 def play_one(env: Any) -> bytes:
     """Play this game and the next one with the first legal actions; return what was seen."""
     seen = b""
@@ -36,7 +41,7 @@ def play_one(env: Any) -> bytes:
 
 def play_many(games: Any) -> bytes:
     """Play games that end and begin anew with the first legal actions; return what was seen."""
-    infos = {"action_mask": games.games.legal()}
+    infos = {"action_mask": games.games.legal().copy()}
     seen = b""
     for _ in range(60):
         observations, rewards, _, _, infos = games.step(infos["action_mask"].argmax(axis=1))
@@ -58,9 +63,12 @@ def test_games_go_on_from_their_pickles_in_another_process(tmp_path: Path) -> No
     envs += [gymnasium.make(ID, observation="information_state").unwrapped]
     names = ("observation", "information_state")
     envs += [gymnasium.make_vec(ID, 3, observation=name).unwrapped for name in names]
+    scoring = tmp_path / "scoring_bot.py"
+    scoring.write_text((ROOT / "bots" / "greedy.py").read_text())
+    envs += [gymnasium.make_vec(ID, 3, opponent=[str(scoring), "timing", first]).unwrapped]
     fresh = pickle.loads(pickle.dumps(envs))
-    first, same = ([env.reset(seed=3)[0].tobytes() for env in some] for some in (envs, fresh))
-    assert first == same
+    begun, same = ([env.reset(seed=3)[0].tobytes() for env in some] for some in (envs, fresh))
+    assert begun == same
     for env in envs[:4]:
         env.step(np.flatnonzero(env.action_masks())[0])
     code = """if True:

@@ -232,7 +232,7 @@ def test_what_cannot_be_used_is_named() -> None:
             env.step(actions)  # type: ignore[arg-type]
     options: dict[str, Any]
     for options, message in (
-        ({"opponent": "greedy", "seat": 0}, "no option opponent, seat: the learner plays both"),
+        ({"render_mode": "ansi"}, "no option render_mode; with vectorization_mode='sync'"),
         ({"rules": {"cards": 3}}, "rules: unknown rule 'cards'; the rules are "),
         ({"rules": 4}, "rules: rules must be a mapping"),
         ({"num_envs": 0}, "num_envs: 0 is not a number from 1"),

@@ -1,0 +1,338 @@
+"""The vector of games against bots does what the engine and the bots do game by game."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils import seeding
+
+from arena.addons.rl import Encoding, Lockstep, mask, random_deals
+from arena.addons.rl.decisions import find_opponents
+from arena.addons.rl.vector import DistrictNoirVectorEnv
+from arena.batch.learner import Network, look, to_bytes
+from arena.errors import InputError
+from bots import apprentice
+from engine import STANDARD, TAKE, Rules, Setup, State, Strategy, View, outcome
+from engine.play import setup
+from engine.view import view
+from tests.bots.test_scores import BOTS, ODD
+from tests.tiers import few
+
+ID = "arena.addons.rl.env:DistrictNoir-v0"
+COUNT = 8
+SEEDS = [*range(70, 70 + COUNT)]
+
+
+class Game:
+    """One game after the other in the engine, with a bot's own `choose`, as a seed deals them."""
+
+    def __init__(self, seed: int, names: list[Any], rules: Rules, skips: bool) -> None:
+        self.rng = seeding.np_random(seed)[0]
+        self.rules, self.skips = rules, skips
+        self.bots = find_opponents(names, rules)
+        self.asked = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a game, in which the opponent may act first."""
+        self.state = State(random_deals(1, self.rng, self.rules)[0].tobytes(), self.rules)
+        self.seat = int(self.rng.integers(2, size=1)[0])
+        share = np.full(len(self.bots), 1 / len(self.bots)).cumsum()
+        self.opponent = self.bots[int(share.searchsorted(self.rng.random(), side="right"))]
+        self.strategy = self.opponent.begin(setup(0, 1 - self.seat, self.rules))
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Play to the learner's next choice, or to the end."""
+        while not self.state.over:
+            legal = self.state.legal()
+            if self.state.to_act != self.seat:
+                self.asked += len(legal) > 1
+                action = self.strategy.choose(view(self.state, 1 - self.seat))
+            elif self.skips and len(legal) == 1:
+                action = legal[0]
+            else:
+                return
+            self.state.apply(self.state.checked(action))
+
+    def step(self, action: int) -> float | None:
+        """Carry out the learner's action; return the reward of a game that is over."""
+        if not self.state.over:
+            if action not in self.state.legal():
+                return -1.0
+            self.state.apply(action)
+            self.go_on()
+        if not self.state.over:
+            return None
+        winner = outcome(self.state.piles, self.rules).winner
+        return 0.0 if winner is None else 1.0 if winner == self.seat else -1.0
+
+    def see(self) -> tuple[bytes, list[int]]:
+        """Return the learner's information state and its mask."""
+        seen = view(self.state, self.seat)
+        legal = (np.arange(12) == TAKE).astype(int) if self.state.over else mask(seen)
+        return Encoding(self.rules).information_state(seen).tobytes(), legal.tolist()
+
+
+def check(names: Any, views: int, rules: Rules = STANDARD, skips: bool = False) -> int:
+    """Play in both until the bots were asked so often; return how many games were over."""
+    env = gymnasium.make_vec(
+        ID,
+        COUNT,
+        opponent=names,
+        rules=rules,
+        observation="information_state",
+        skip_forced=skips,
+    )
+    several = names if isinstance(names, list) else [names]
+    games = [Game(seed, several, rules, skips) for seed in SEEDS]
+    observations, infos = env.reset(seed=SEEDS)  # type: ignore[arg-type]
+    rng = np.random.default_rng(1)
+    ends = 0
+    while sum(game.asked for game in games) < views:
+        for number, game in enumerate(games):
+            legal = infos["action_mask"][number].tolist()
+            assert (observations[number].tobytes(), legal) == game.see()
+            assert infos["seat"][number] == game.seat
+            assert infos["opponent"][number] == game.opponent.name
+        actions = (rng.random((COUNT, 12)) * infos["action_mask"]).argmax(axis=1)
+        actions[rng.random(COUNT) < 0.002] = -1
+        observations, rewards, over, _, infos = env.step(actions)
+        for number, game in enumerate(games):
+            reward = game.step(int(actions[number]))
+            assert over[number] == (reward is not None)
+            assert rewards[number] == (reward or 0)
+            if reward is not None:
+                end = infos["final_info"]
+                assert infos["final_obs"][number].tobytes() == game.see()[0]
+                assert end["opponent"][number] == game.opponent.name
+                assert end["seat"][number] == game.seat
+                assert end["returns"][number, game.seat] == reward
+                game.begin()
+                ends += 1
+    return ends
+
+
+@pytest.mark.parametrize("views", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [*BOTS, "apprentice"])
+def test_its_answers_are_those_of_the_bot_that_a_person_plays(name: str, views: int) -> None:
+    """Move by move, with what the learner sees, the ends and the new deals."""
+    assert check(name, views) > views / 60
+
+
+@pytest.mark.parametrize("skips", [False, True])
+@pytest.mark.parametrize("rules", few([Rules(take_size=4), *ODD.values()], 2), ids=str)
+def test_they_are_so_under_other_rules(rules: Rules, skips: bool) -> None:
+    """With forced actions and without."""
+    assert check("greedy", 300, rules, skips)
+
+
+@pytest.mark.parametrize("skips", [False, True])
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+def test_a_game_may_end_before_the_learner_acts(mode: str, skips: bool) -> None:
+    """Then any action ends it, as in the environment of one game."""
+    rules = Rules(cities_needed=1, hand_size=2, rounds=10, take_size=2)
+    assert check("timing", 300, rules, skips) > COUNT
+    options = {"opponent": "timing", "rules": rules, "autoreset_mode": mode}
+    env = DistrictNoirVectorEnv(400, skip_forced=skips, **options)  # type: ignore[arg-type]
+    observations, infos = env.reset(seed=2)
+    early = env.games.over.copy()
+    assert 10 < early.sum() < 100
+    assert (infos["seat"][early] >= 0).all()
+    assert all(np.flatnonzero(row).tolist() == [TAKE] for row in infos["action_mask"][early])
+    actions = np.where(early, 7, infos["action_mask"].argmax(axis=1))
+    after, rewards, over, _, infos = env.step(actions)
+    assert over[early].all()
+    assert (rewards[early] == -1).all()
+    last = infos.get("final_obs", after)
+    assert all((last[game] == observations[game]).all() for game in np.flatnonzero(early))
+    assert not infos.get("final_info", infos)["illegal"][early].any()
+
+
+def test_forced_actions_are_skipped_on_request() -> None:
+    """Of both seats, too; then each mask has a choice, and nothing else changes."""
+    assert check("denier", 600, skips=True)
+    for opponent in ("greedy", None):
+        env = DistrictNoirVectorEnv(50, opponent=opponent, skip_forced=True)
+        _, infos = env.reset(seed=1)
+        steps, ends = 0, 0
+        while ends < 100:
+            assert infos["action_mask"].sum(axis=1).min() > 1
+            _, rewards, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+            ends += over.sum()
+            steps += 1
+            for game in np.flatnonzero(over):
+                seat = infos["final_info"]["seat"][game]
+                assert rewards[game] == infos["final_info"]["returns"][game, seat]
+        assert steps <= 40 * (1 if opponent else 2)
+
+
+def test_a_list_is_a_mixture_and_a_mapping_has_weights() -> None:
+    """One is drawn for each game; each plays as it does alone."""
+    assert check(["greedy", "timing", "majority(patience=2)"], 900) > COUNT
+    env = DistrictNoirVectorEnv(4000, opponent={"greedy": 3, "timing": 1})
+    counts = Counter(env.reset(seed=1)[1]["opponent"].tolist())
+    assert counts["greedy"] == pytest.approx(3000, abs=130)
+    assert counts["timing"] == 4000 - counts["greedy"]
+
+
+def test_the_learner_may_have_one_seat() -> None:
+    """Else both are as frequent."""
+    for seat in (0, 1):
+        env = DistrictNoirVectorEnv(40, opponent="greedy", seat=seat)
+        assert set(env.reset(seed=1)[1]["seat"].tolist()) == {seat}
+    env = DistrictNoirVectorEnv(4000, opponent="greedy", observation="none")
+    assert env.reset(seed=1)[1]["seat"].mean() == pytest.approx(0.5, abs=0.04)
+
+
+def weights(seed: int) -> bytes:
+    """Return the file of a small network, as training writes it."""
+    sizes = [379, 8, 12]
+    return to_bytes(Network.random(sizes, np.random.default_rng(seed)))
+
+
+def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
+    """As a function of many games, as a bot that reads it, and as a folder with both."""
+    content = weights(1)
+    network = apprentice.read(content)
+
+    def own(setup: Setup) -> Strategy:
+        return apprentice.begin(network, setup)
+
+    assert check(own, 300)
+    page = Path(__file__).parents[3] / "docs" / "examples" / "selfplay" / "bot.py"
+    (tmp_path / "bot.py").write_text(page.read_text())
+    (tmp_path / "weights.npz").write_bytes(content)
+    assert check(f"{tmp_path}/", 300)
+    said = []
+    for one in (own, f"{tmp_path}/", network.scores_in):
+        env = DistrictNoirVectorEnv(20, opponent=one)
+        masks = env.reset(seed=3)[1]["action_mask"]
+        seen = []
+        for _ in range(50):
+            observations, *_, infos = env.step(masks.argmax(axis=1))
+            masks = infos["action_mask"]
+            seen.append(observations.tobytes())
+        said.append(seen)
+    assert said[0] == said[1] == said[2]
+
+
+def test_a_function_scores_the_actions_of_many_games() -> None:
+    """It may draw them, and sees the games that wait for it."""
+    rng = np.random.default_rng(1)
+    counts = []
+
+    def drawn(games: Lockstep) -> np.ndarray:
+        counts.append(games.count)
+        assert look(games)[0].shape == (games.count, 379)
+        return rng.random((games.count, 12))
+
+    env = DistrictNoirVectorEnv(20, opponent=[drawn, "greedy"])
+    infos = env.reset(seed=3)[1]
+    assert set(infos["opponent"]) == {"drawn", "greedy"}
+    for _ in range(30):
+        infos = env.step(infos["action_mask"].argmax(axis=1))[4]
+    assert max(counts) <= 20
+
+
+def test_a_pool_changes_between_games() -> None:
+    """Games go on against theirs; those that begin are against the new ones, in every mode."""
+    for mode in ("SAME_STEP", "NEXT_STEP"):
+        env = DistrictNoirVectorEnv(60, opponent=["greedy", "denier"], autoreset_mode=mode)
+        begun = env.reset(seed=1)[1]["opponent"].copy()
+        infos = env.step(np.full(60, TAKE))[4]
+        env.meet("timing")
+        fresh = np.zeros(60, bool)
+        for step in range(80):
+            if step == 30:
+                env.meet({network_of(2): 1, "majority": 2})
+                begun, fresh = infos["opponent"].copy(), np.zeros(60, bool)
+            waiting = infos["seat"] < 0
+            _, _, over, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+            fresh |= over if mode == "SAME_STEP" else waiting
+            assert (infos["opponent"][~fresh] == begun[~fresh]).all()
+            if step < 30:
+                assert set(infos["opponent"][fresh]) <= {"timing"}
+        assert set(infos["opponent"]) == {"scores_in", "majority"}
+
+
+def network_of(seed: int) -> Any:
+    """Return the scores of a small network."""
+    return apprentice.read(weights(seed)).scores_in
+
+
+def test_the_games_are_the_same_ones_whatever_the_opponent() -> None:
+    """Deals and seats are drawn alike, so that two opponents are compared on the same games."""
+    pools: list[Any] = ["greedy", ["timing", "denier"], {"majority": 2, "greedy": 1}]
+    envs = [DistrictNoirVectorEnv(30, opponent=one) for one in pools]
+    first = [env.reset(seed=4)[1]["seat"].tolist() for env in envs]
+    assert first[0] == first[1] == first[2]
+
+
+class Silent:
+    """A bot without scores."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.rng = setup.rng
+
+    def choose(self, seen: View, /) -> int:
+        """Return the first legal action."""
+        return seen.legal[0]
+
+
+def nothing(games: Lockstep) -> np.ndarray:
+    """Return scores of which none is the highest."""
+    return np.full((games.count, 12), -np.inf)
+
+
+def too_few(games: Lockstep) -> np.ndarray:
+    """Return scores for other games."""
+    return np.zeros((games.count + 1, 12))
+
+
+def failing(_games: Lockstep) -> np.ndarray:
+    """Raise an exception."""
+    raise ZeroDivisionError("no score")
+
+
+def test_what_cannot_be_an_opponent_is_named() -> None:
+    """In one line, before a game begins; and what fails in one, too."""
+    for options, message in (
+        ({"opponent": "greedi"}, "opponent 'greedi': no bot .*; did you mean greedy"),
+        ({"opponent": "./weights.npz"}, "'./weights.npz': weights without a bot; `arena pack"),
+        ({"opponent": "uniform"}, r"'uniform': it has no method scores\(games\), .*'sync'\)$"),
+        ({"opponent": Silent}, r"'Silent': it has no method scores\(games\)"),
+        ({"opponent": ["greedy", 3]}, "opponent 3: neither a spec, a class nor a function"),
+        ({"opponent": []}, "opponent: none is given"),
+        ({"opponent": {}}, "opponent: none is given"),
+        ({"opponent": {"greedy": 0}}, "opponent 'greedy': its weight 0 is not above 0"),
+        ({"opponent": {"greedy": "2"}}, "opponent 'greedy': its weight '2' is not above 0"),
+        ({"opponent": {"greedy": np.nan}}, "opponent 'greedy': its weight nan is not above 0"),
+        ({"opponent": "greedy", "seat": 2}, "seat: 2 is not 0, 1 or 'both'"),
+        ({"seat": 1}, "seat: 1; without an opponent the learner plays both"),
+        ({"opponent": "greedy", "skip_forced": 1}, "skip_forced: 1 is neither True nor False"),
+    ):
+        with pytest.raises(InputError, match=message) as raised:
+            gymnasium.make_vec(ID, **options)
+        assert "\n" not in str(raised.value)
+    for one, message in (
+        (nothing, "opponent 'nothing': no legal action has a score"),
+        (too_few, "opponent 'too_few': scores of shape .9, 12., not .8, 12."),
+        (failing, "opponent 'failing': ZeroDivisionError: no score"),
+    ):
+        with pytest.raises(InputError, match=message):
+            DistrictNoirVectorEnv(8, opponent=one, seat=1).reset(seed=1)
+    with pytest.raises(InputError, match="meet: these games were made without an opponent"):
+        DistrictNoirVectorEnv(8).meet("greedy")
+
+
+def test_sync_mode_plays_bots_without_scores() -> None:
+    """One game at a time."""
+    games = gymnasium.make_vec(ID, 3, vectorization_mode="sync", opponent=["uniform", Silent])
+    _, infos = games.reset(seed=7)
+    assert set(infos["opponent"]) <= {"uniform", "Silent"}

@@ -49,9 +49,10 @@ def rows(games: int = GAMES) -> Iterator[Row]:
     times: list[tuple[int, float]] = [(0, perf_counter())]
     add = Store.add
 
-    def noted(store: Store, played: Played) -> None:
-        add(store, played)
-        times.append((times[-1][0] + len(played.results), perf_counter()))
+    def noted(store: Store, *chunks: Played) -> None:
+        add(store, *chunks)
+        games = sum(len(played.results) for played in chunks)
+        times.append((times[-1][0] + games, perf_counter()))
 
     watch = _Watch()
     watch.start()

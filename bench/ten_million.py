@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter, process_time, sleep
@@ -66,11 +66,11 @@ class Watch:
         self.every = 1
         threading.Thread(target=self._look, daemon=True).start()
 
-    def add(self, played: Played) -> None:
-        """Take note of a chunk."""
+    def add(self, chunks: Sequence[Played]) -> None:
+        """Take note of chunks."""
         if not self.games:
             self.begun = perf_counter(), process_time()
-        self.games += len(played.results)
+        self.games += sum(len(played.results) for played in chunks)
         self.last = perf_counter(), process_time()
         if self.games >= self.every * (len(self.marks) + 1):
             rate = self.games / (self.last[0] - self.begun[0])
@@ -135,9 +135,9 @@ def note(stack: ExitStack, watch: Watch) -> None:
     """Let the functions of a run say when they are called, and how long they take."""
     add = Store.add
 
-    def noted(store: Store, played: Played) -> None:
-        add(store, played)
-        watch.add(played)
+    def noted(store: Store, *chunks: Played) -> None:
+        add(store, *chunks)
+        watch.add(chunks)
 
     stack.enter_context(mock.patch.object(Store, "add", noted))
     for name, owner, function in PHASES:

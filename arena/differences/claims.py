@@ -19,6 +19,7 @@ from arena.statistics.sprt import MIN_ROUND, looks
 from arena.statistics.verdicts import Word
 from arena.statistics.wording import write_estimate, write_lead
 from arena.store.store import Store
+from arena.tournament.schedule import PairRange
 from arena.tournament.sprt_rounds import Verdict, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
@@ -43,10 +44,13 @@ def count_observations(
 
     Of two versions that met the same opponents they are by the difference of their scores.
     """
+    ranges = [PairRange(number, first, end) for number in range(len(tournament.pairings))]
+    totals = store.count_ranges(ranges).whole.pair_totals
+    counted = {one.pairing: one.by_score for one in totals}
     return {
         number: store.count_differences(number, tournament.old_pairing(number), first, end)
         if number in tournament.new_pairings
-        else store.count_pairs(number, first, end)
+        else counted.get(number, (0,) * 5)
         for number in range(len(tournament.pairings))
     }
 

@@ -1,40 +1,27 @@
-"""Frame messages between processes, check those that arrive, and replay what a death has lost.
-
-A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
-replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
-can be distinguished. A bot that kills the worker even then is identified by the question that the
-worker had just asked it, the same each time.
-"""
+"""Frame messages between processes, and check those that arrive."""
 
 from __future__ import annotations
 
 import os
 import struct
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from arena.errors import ArenaError, WorkerDied, escape_lines
+from arena.errors import ArenaError, escape_lines
 from arena.executors.log import Line
 from arena.lanes.evidence import MOST_OUTPUT, write_all
 from arena.lanes.faults import KINDS, Fault, one_line
 from arena.tournament import judged
 from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Played, Verdict
-from arena.tournament.schedule import Pairing
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing, TimingData
 from engine import STANDARD
 from engine.cards import CHARS
 from engine.scoring import WinType
 from engine.state import Seat
-
-_SURE = 6  # deaths in a row at one question; fewer may have a cause outside
-_SURE_IN_START = 12  # a start takes longer than many games, so kills often hit it
-_MOST_DEATHS = 30  # deaths in one pair
-_UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
 
 _BEAT, _FIRST, _PAIRS, _FINISHED = range(4)
 
@@ -99,61 +86,6 @@ class Asking(NamedTuple):
     seat: Seat
     asked: Seat
     history: bytes | None
-
-
-class Deaths:
-    """Counts the deaths of workers, and decides what to play in place of their chunks."""
-
-    def __init__(self) -> None:
-        self._questions: dict[tuple[int, ...], list[Asking | None]] = defaultdict(list)
-        self._of_pairing: Counter[int] = Counter()
-
-    def is_unsafe(self, pairing: int) -> bool:
-        """Return whether enough workers have died in a pairing to play all of it apart."""
-        return self._of_pairing[pairing] >= _UNSAFE
-
-    def replan(
-        self, chunk: Chunk, pairing: Pairing, pairs: range, asking: Asking | None, ending: str
-    ) -> list[Chunk]:
-        """Return what to play in place of a chunk whose worker has died playing some pairs.
-
-        `asking` is the last question of a game played apart; `ending` says how the worker died.
-        Raises WorkerDied if workers keep dying before a bot gets a question.
-        """
-        self._of_pairing[chunk.pairing] += 1
-        if chunk.pairs > 1 or not chunk.apart:
-            return split(chunk, pairs, chunk._replace(apart=True))
-        questions = self._questions[chunk.pairing, chunk.first, *chunk.seats]
-        questions.append(asking)
-        wanted = _SURE_IN_START if asking and asking.history is None else _SURE
-        sure = questions[-wanted:] == [asking] * wanted or len(questions) >= _MOST_DEATHS
-        if asking and sure:
-            verdict = _judge(asking, ending)
-            decided = {**chunk.verdicts, (asking.pair, asking.seat): verdict}
-            return [chunk._replace(verdicts=decided)]
-        if len(questions) >= _MOST_DEATHS:
-            raise WorkerDied(
-                f"a worker process died {len(questions)} times in pair {chunk.first} of "
-                f"{pairing.name} before a bot was asked: {ending}"
-            )
-        return [chunk]
-
-
-def _judge(asking: Asking, ending: str) -> Verdict:
-    kind = "import" if asking.history is None else "crash"
-    fault = Fault(kind, f"each time it was asked, its worker {ending}")
-    return Verdict(asking.asked, asking.history or b"", fault)
-
-
-def split(chunk: Chunk, pairs: range, special: Chunk) -> list[Chunk]:
-    """Split a chunk: each of `pairs` becomes a copy of `special` with that pair, the rest stays."""
-    end = chunk.first + chunk.pairs
-    pieces = [
-        chunk._replace(pairs=pairs.start - chunk.first),
-        *(special._replace(first=pair, pairs=1) for pair in pairs),
-        chunk._replace(first=pairs.stop, pairs=end - pairs.stop),
-    ]
-    return [piece for piece in pieces if piece.pairs]
 
 
 MOST = 1 << 30
@@ -234,7 +166,7 @@ def _read(descriptor: int, size: int) -> bytes:
 PLAYED, ASKING, WORDS, FAILED, LOGGED = 1, 2, 3, 4, 5
 """Kinds of frames from a worker.
 
-In this order: the results of a chunk, a question to a bot, the worker's last words, a game that a
+In this order: the results of chunks, a question to a bot, the worker's last words, a game that a
 fault ended, a line of its log.
 """
 
@@ -254,7 +186,7 @@ class Failed(NamedTuple):
     result: GameResult
 
 
-Answer: TypeAlias = "Played | Asking | LastWords | Failed | Line"
+Answer: TypeAlias = "list[Played] | Asking | LastWords | Failed | Line"
 
 
 class Part(msgspec.Struct, array_like=True):
@@ -319,39 +251,42 @@ def _places(chunk: Chunk) -> list[tuple[int, int]]:
     return [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
 
 
-def most_bytes(chunks: Iterable[Chunk]) -> int:
-    """Return the most bytes that an answer to one of these chunks may have."""
-    games = max((chunk.pairs * len(chunk.seats) for chunk in chunks), default=0)
-    return _MOST_REST + games * _MOST_GAME
+def most_bytes(chunks: Sequence[Chunk]) -> int:
+    """Return the most bytes that an answer to these chunks may have."""
+    return _MOST_REST + sum(chunk.games for chunk in chunks) * _MOST_GAME
 
 
 def write_answer(answer: Answer) -> bytes:
     """Return a message of a worker as a frame."""
-    data = to_part(answer) if isinstance(answer, Played) else answer
-    kind = next(kind for kind, type_ in _TYPES.items() if isinstance(data, type_))
-    return pack(kind, msgspec.msgpack.encode(data))
+    if isinstance(answer, list):
+        return pack(PLAYED, msgspec.msgpack.encode([*map(to_part, answer)]))
+    kind = next(kind for kind, type_ in _TYPES.items() if isinstance(answer, type_))
+    return pack(kind, msgspec.msgpack.encode(answer))
 
 
-def read_answer(kind: int, data: bytes, chunk: Chunk | None) -> Answer:
-    """Return a message of a worker that plays this chunk; raises Garbled for anything invalid."""
+def read_answer(kind: int, data: bytes, chunks: Sequence[Chunk]) -> Answer:
+    """Return a message of a worker that plays these chunks; raises Garbled for anything invalid.
+
+    All but results are about the first chunk: results of those before are sent before.
+    """
     try:
         told = _decoders[kind].decode(data) if kind in _decoders else None
     except (msgspec.DecodeError, RecursionError) as error:
         raise Garbled(f"its answer cannot be read: {error}") from None
     if isinstance(told, LastWords | Line):
         return told
-    if isinstance(told, Part) and chunk:
-        return from_part(told, chunk)
-    if isinstance(told, Failed) and chunk:
-        return Failed(_check_failed(told.result, chunk))
-    if isinstance(told, Asking) and chunk and _is_of(chunk, told):
+    if isinstance(told, list) and 0 < len(told) <= len(chunks):
+        return [*map(from_part, told, chunks)]
+    if isinstance(told, Failed) and chunks:
+        return Failed(_check_failed(told.result, chunks[0]))
+    if isinstance(told, Asking) and chunks and _is_of(chunks[0], told):
         return told
     raise Garbled("it said what it was not asked for")
 
 
-_TYPES = {PLAYED: Part, ASKING: Asking, WORDS: LastWords, FAILED: Failed, LOGGED: Line}
+_TYPES = {ASKING: Asking, WORDS: LastWords, FAILED: Failed, LOGGED: Line}
 _decoders: dict[int, msgspec.msgpack.Decoder[Any]] = {
-    kind: msgspec.msgpack.Decoder(type_) for kind, type_ in _TYPES.items()
+    kind: msgspec.msgpack.Decoder(type_) for kind, type_ in {**_TYPES, PLAYED: list[Part]}.items()
 }
 
 _FORFEIT: Final = "forfeit"

@@ -1,15 +1,8 @@
-"""Judge the recorded games of a chunk in a worker, and repeat faults to see whether they count.
+"""Judge the recorded games of a chunk in a worker.
 
 The pairing's first bot is the judge: it plays sampled worlds to the end of the round. The second
 bot estimates the value of the position after the round. Both are called in the worker for thousands
 of games at once, so they must be Python bots with the methods for that.
-
-A fault that recurs counts, and the second game is stored. A fault that does not recur came from the
-state that earlier games had left in the process, or from the machine; the second game then replaces
-the first. But a replay is not a second chance: the second game is used only if the bot made the
-same moves up to the fault. Otherwise the first fault stands, marked as unsteady.
-
-After several faults that did not recur, a bot gets a new process for every game.
 """
 
 from __future__ import annotations

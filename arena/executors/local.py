@@ -1,16 +1,9 @@
 """Play on this machine with a pool of worker processes, called the crew.
 
-Both games of a pair share a deal, so a bot that has played one of them knows its opponent's hands
-in the other. A half of a chunk is the games in which the pairing's first bot has one seat. In the
-lanes `process` and `jail` a bot has a separate process for each half. A worker that plays only one
-half needs half as many processes. Bots in the lane `inproc` are not separated: their chunks stay
-whole.
-
-With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play the
-first half of all its chunks, in the second phase the other half. After each phase every worker
-exits, with all processes of its bots. So all processes that have seen one game of a pair have ended
-before the other game begins. In a paired tournament, in which pairings share their deals, a block
-has two phases for each of these pairings.
+A worker may be killed from outside, or by a bot inside it. So the pairs that it was playing are
+replayed apart, with every bot in a process of its own, where a crash, a timeout and lack of memory
+can be distinguished. A bot that kills the worker even then is identified by the question that the
+worker had just asked it, the same each time.
 """
 
 from __future__ import annotations
@@ -18,209 +11,37 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Protocol
 
 from arena.errors import WorkerDied, counted
-from arena.executors.answers import Deaths, Garbled
+from arena.executors.answers import Asking, Garbled
+from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
 from arena.lanes.cleanup import children, count_descendants, kill_orphans
-from arena.lanes.faults import KILLED
+from arena.lanes.faults import KILLED, Fault
 from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.keys import HERE, Venue
-from arena.tournament.plan import Chunk, Plan, Played, join
+from arena.tournament.plan import Chunk, Plan, Played, Verdict
+from arena.tournament.schedule import Pairing
+from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament
-from engine.state import Seat
 
-_MOST_WAITING = 2  # for each worker: halves that may wait for a worker of their seat
-
-
-class Work(Protocol):
-    """A source of chunks: the plan of a run, or the batches that a site receives."""
-
-    def next(self) -> Chunk | None:
-        """Return the next chunk, None if there is nothing to play now."""
-
-    def take_back(self, chunks: Iterable[Chunk]) -> None:
-        """Take back chunks that were handed out but not played."""
-
-    def is_out(self, pairing: int) -> bool:
-        """Return whether the remaining games of a pairing are cancelled."""
-
-
-class _Open:
-    """A chunk taken from the plan: its waiting pieces, and its results so far."""
-
-    def __init__(self, chunk: Chunk, *, whole: bool = False) -> None:
-        self.chunk = chunk
-        halves = [chunk._replace(seats=(seat,)) for seat in chunk.seats]
-        self.waiting = [chunk] if whole else halves
-        self.played: list[Played] = []
-
-    def holds(self, piece: Chunk) -> bool:
-        """Return whether a piece belongs to this chunk."""
-        chunk = self.chunk
-        return chunk.pairing == piece.pairing and 0 <= piece.first - chunk.first < chunk.pairs
-
-    def join(self) -> Played | None:
-        """Return the results of the whole chunk, None if some of it has not been played."""
-        if sum(map(_games, (played.chunk for played in self.played))) < _games(self.chunk):
-            return None
-        return join(self.chunk, self.played)
-
-
-def _games(chunk: Chunk) -> int:
-    return chunk.pairs * len(chunk.seats)
-
-
-class Halves:
-    """Hands out halves of chunks, or `whole` chunks, to workers, which are numbered from 0.
-
-    While there is enough work, workers with even numbers play seat 0 and the others seat 1. Then a
-    worker needs one process of each bot, else one for each seat. A worker that replaces another
-    gets its number.
-    """
-
-    def __init__(self, work: Work, workers: int, *, whole: bool = False) -> None:
-        self.work = work
-        self.workers = workers
-        self.whole = whole
-        self._open: list[_Open] = []
-
-    def next(self, worker: int) -> Chunk | None:
-        """Return the next piece for a worker, None if there is nothing to play."""
-        self._drop_decided()
-        seat = worker % 2
-        waiting = sum(len(opened.waiting) for opened in self._open)
-        piece = self._take(seat)
-        if not piece and waiting < _MOST_WAITING * self.workers and (chunk := self.work.next()):
-            self._add(chunk)
-            piece = self._take(seat)
-        return piece or self._take(1 - seat)
-
-    def _drop_decided(self) -> None:
-        """Return chunks to the plan whose games have become forfeits by rule."""
-        for opened in self._open[:]:
-            if opened.waiting and self.work.is_out(opened.chunk.pairing):
-                self._open.remove(opened)
-                self.work.take_back([opened.chunk])
-
-    def _add(self, chunk: Chunk) -> None:
-        self._open.append(_Open(chunk, whole=self.whole))
-
-    def _take(self, seat: Seat) -> Chunk | None:
-        """Return the first piece that a worker of this seat may play."""
-        for opened in self._open:
-            for piece in opened.waiting:
-                if self._may_play(seat, piece, opened.chunk):
-                    opened.waiting.remove(piece)
-                    return piece
-        return None
-
-    def _may_play(self, seat: Seat, piece: Chunk, _chunk: Chunk) -> bool:
-        """Return whether a piece is of this seat; whole chunks and a single worker have none."""
-        return self.workers == 1 or self.whole or piece.seats == (seat,)
-
-    def turn(self) -> bool:
-        """Return whether new workers have more to play, when all workers are idle."""
-        return False
-
-    def take_back(self, pieces: Iterable[Chunk]) -> None:
-        """Take back pieces that were handed out but not played."""
-        for piece in pieces:
-            for opened in self._open:
-                if opened.holds(piece):
-                    opened.waiting.append(piece)
-                    opened.waiting.sort(key=lambda piece: piece.first)
-
-    def join(self, played: Played) -> Iterator[Played]:
-        """Yield the results of a chunk once all pieces of both halves have been played."""
-        for opened in self._open[:]:
-            if opened.holds(played.chunk):
-                opened.played.append(played)
-                if whole := opened.join():
-                    self._open.remove(opened)
-                    yield whole
-
-
-_MOST_CHUNKS = 32  # chunks of a block at most, for each worker
-_MOST_SECONDS = 10.0  # seconds for which a block takes chunks
-_FIRST = (0, 0)  # a phase: which of the pairings that share a deal, and which half
-
-
-class Phases(Halves):
-    """Hands out the halves of chunks to workers, one phase at a time.
-
-    `version_of` numbers the pairings that share their deals, 0 for one that shares none. `clock`
-    returns seconds; the length of blocks changes no game.
-    """
-
-    def __init__(
-        self,
-        work: Work,
-        workers: int,
-        version_of: Callable[[int], int] = lambda _: 0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(work, workers)
-        self.version_of = version_of
-        self.clock = clock
-        self._phase = _FIRST
-        self._taken = 0  # chunks of the block
-        self._began = 0.0
-
-    def next(self, worker: int) -> Chunk | None:
-        """Return the next piece for a worker, None if there is nothing to play in this phase."""
-        self._drop_decided()
-        if not self._open and self._taken:
-            return None  # the block has ended
-        while (piece := self._take(worker % 2)) is None and self._may_take():
-            chunk = self.work.next()
-            if chunk is None:
-                break
-            self._began = self._began if self._taken else self.clock()
-            self._taken += 1
-            self._add(chunk)
-        return piece
-
-    def _may_take(self) -> bool:
-        """Return whether the block takes more chunks."""
-        if not self._taken:
-            return True
-        is_long = self.clock() - self._began > _MOST_SECONDS
-        is_full = self._taken >= _MOST_CHUNKS * self.workers
-        return self._phase == _FIRST and not (is_long or is_full)
-
-    def _may_play(self, _seat: Seat, piece: Chunk, chunk: Chunk) -> bool:
-        """Return whether a piece is of this phase."""
-        return self._phase_of(piece, chunk) == self._phase
-
-    def _phase_of(self, piece: Chunk, chunk: Chunk) -> tuple[int, int]:
-        """Return the phase of a piece of a chunk: the version of its pairing, then its half."""
-        return self.version_of(chunk.pairing), chunk.seats.index(piece.seats[0])
-
-    def turn(self) -> bool:
-        """Begin the next phase or block when no worker plays; return False after an empty one."""
-        phases = [
-            self._phase_of(piece, opened.chunk) for opened in self._open for piece in opened.waiting
-        ]
-        was_empty = not (phases or self._taken)
-        self._phase = min(phases, default=_FIRST)
-        if not phases:
-            self._taken = 0
-        return not was_empty
-
-
-_CHUNKS_AHEAD = 2  # for each worker: the current half, and the next
+_SURE = 6  # deaths in a row at one question; fewer may have a cause outside
+_SURE_IN_START = 12  # a start takes longer than many games, so kills often hit it
+_MOST_DEATHS = 30  # deaths in one pair
+_UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
+_BATCHES_AHEAD = 2  # for each worker: the current batch, and the next
+_BATCH_SECONDS = 0.1  # a batch costs the parent about 1 ms, so shorter chunks share one
+_MOST_BATCH = 512  # chunks
 _TICK = 0.1  # seconds between two checks of the workers
 _ALONE = 0.2  # seconds in which only the first worker plays: about the time of a start
 _LONG = 0.5  # seconds of silence, after which a worker's processes are counted
@@ -267,6 +88,75 @@ def open_crew(
             kill_orphans(others)
 
 
+class Deaths:
+    """Counts the deaths of workers, and decides what to play in place of their chunks.
+
+    `suspects` are the pairings of which one may have ended a worker that had several to play.
+    """
+
+    def __init__(self) -> None:
+        self.suspects: set[int] = set()
+        self._questions: dict[tuple[int, ...], list[Asking | None]] = defaultdict(list)
+        self._of_pairing: Counter[int] = Counter()
+
+    def is_unsafe(self, pairing: int) -> bool:
+        """Return whether enough workers have died in a pairing to play all of it apart."""
+        return self._of_pairing[pairing] >= _UNSAFE
+
+    def split_batch(self, batch: Sequence[Chunk]) -> list[Chunk]:
+        """Return what to play in place of several chunks, each by itself; nothing for one chunk.
+
+        Which of them the worker was playing, only memory says that a bot can write to.
+        """
+        if len(batch) == 1:
+            return []
+        self.suspects |= {chunk.pairing for chunk in batch}
+        return [*batch]
+
+    def replan(
+        self, chunk: Chunk, pairing: Pairing, pairs: range, asking: Asking | None, ending: str
+    ) -> list[Chunk]:
+        """Return what to play in place of a chunk whose worker has died playing some pairs.
+
+        `asking` is the last question of a game played apart; `ending` says how the worker died.
+        Raises WorkerDied if workers keep dying before a bot gets a question.
+        """
+        self._of_pairing[chunk.pairing] += 1
+        if chunk.pairs > 1 or not chunk.apart:
+            return split(chunk, pairs, chunk._replace(apart=True))
+        questions = self._questions[chunk.pairing, chunk.first, *chunk.seats]
+        questions.append(asking)
+        wanted = _SURE_IN_START if asking and asking.history is None else _SURE
+        sure = questions[-wanted:] == [asking] * wanted or len(questions) >= _MOST_DEATHS
+        if asking and sure:
+            verdict = _judge(asking, ending)
+            decided = {**chunk.verdicts, (asking.pair, asking.seat): verdict}
+            return [chunk._replace(verdicts=decided)]
+        if len(questions) >= _MOST_DEATHS:
+            raise WorkerDied(
+                f"a worker process died {len(questions)} times in pair {chunk.first} of "
+                f"{pairing.name} before a bot was asked: {ending}"
+            )
+        return [chunk]
+
+
+def _judge(asking: Asking, ending: str) -> Verdict:
+    kind = "import" if asking.history is None else "crash"
+    fault = Fault(kind, f"each time it was asked, its worker {ending}")
+    return Verdict(asking.asked, asking.history or b"", fault)
+
+
+def split(chunk: Chunk, pairs: range, special: Chunk) -> list[Chunk]:
+    """Split a chunk: each of `pairs` becomes a copy of `special` with that pair, the rest stays."""
+    end = chunk.first + chunk.pairs
+    pieces = [
+        chunk._replace(pairs=pairs.start - chunk.first),
+        *(special._replace(first=pair, pairs=1) for pair in pairs),
+        chunk._replace(first=pairs.stop, pairs=end - pairs.stop),
+    ]
+    return [piece for piece in pieces if piece.pairs]
+
+
 class Crew:
     """The worker processes of a machine, up to `size`; one that dies is replaced."""
 
@@ -283,11 +173,12 @@ class Crew:
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
         is_apart = tournament.halves == "apart"
         self.halves = (
-            Phases(work, size, tournament.version_of)
+            Phases(work, size, tournament.version_of, expect=self._expect)
             if is_apart
-            else Halves(work, size, whole=whole)
+            else Halves(work, size, whole=whole, expect=self._expect)
         )
         self.tournament = tournament
+        self.speeds = Speeds()
         self.head = write_head(tournament, venue)
         self.log = log
         self.folder = folder
@@ -302,7 +193,7 @@ class Crew:
         looked = time.monotonic()
         while True:
             self._give()
-            busy = {number: member for number, member in self.members.items() if member.chunks}
+            busy = {number: member for number, member in self.members.items() if member.batches}
             if not busy and self.halves.turn():
                 self.dismiss()
                 continue
@@ -311,6 +202,7 @@ class Crew:
             for number in _wait_for(busy):
                 try:
                     for played in busy[number].receive():
+                        self._learn(played)
                         yield from self.halves.join(played)
                 except EOFError:
                     self._replace(number, "")
@@ -321,18 +213,42 @@ class Crew:
                 looked = time.monotonic()
 
     def _give(self) -> None:
-        """Give every worker its current and its next half, starting missing workers."""
-        for ahead in range(_CHUNKS_AHEAD):
+        """Give every worker its current and its next batch, starting missing workers."""
+        for ahead in range(_BATCHES_AHEAD):
             for number in range(self.size):
                 member = self.members.get(number)
-                if len(member.chunks) > ahead if member else not self._may_hire():
+                if len(member.batches) > ahead if member else not self._may_hire():
                     continue
-                chunk = self.halves.next(number)
-                if chunk is None:
-                    continue
-                if self.deaths.is_unsafe(chunk.pairing):
-                    chunk = chunk._replace(apart=True)
-                self._find(number).give(chunk)
+                if batch := self._next_batch(number):
+                    is_split = len(batch) > 1 and self._is_lone(batch[-1])
+                    for part in (batch[:-1], batch[-1:]) if is_split else (batch,):
+                        self._find(number).give(part)
+
+    def _next_batch(self, number: int) -> list[Chunk]:
+        """Return the next chunk for a worker, or several short ones."""
+        batch: list[Chunk] = []
+        seconds = 0.0
+        while seconds < _BATCH_SECONDS and len(batch) < _MOST_BATCH:
+            chunk = self.halves.next(number, more=bool(batch))
+            if chunk is None:
+                break
+            if self.deaths.is_unsafe(chunk.pairing):
+                chunk = chunk._replace(apart=True)
+            batch.append(chunk)
+            seconds += inf if self._is_lone(chunk) else self._expect(chunk)
+        return batch
+
+    def _is_lone(self, chunk: Chunk) -> bool:
+        """Return whether a chunk needs a batch of its own, since it may end its worker."""
+        return chunk.apart or chunk.pairing in self.deaths.suspects
+
+    def _expect(self, chunk: Chunk) -> float:
+        """Return the seconds that a chunk may take, infinity if that is not known."""
+        return self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
+
+    def _learn(self, played: Played) -> None:
+        chunk = played.chunk
+        self.speeds.learn(self.tournament.pairings[chunk.pairing], played.seconds / chunk.games)
 
     def _may_hire(self) -> bool:
         """Return whether to start one more worker: for the first moment one is enough."""
@@ -350,7 +266,7 @@ class Crew:
 
     def _look(self) -> None:
         """Replace workers that hang, or whose bots have started too many processes."""
-        members = {number: member for number, member in self.members.items() if member.chunks}
+        members = {number: member for number, member in self.members.items() if member.batches}
         silent = [member for member in members.values() if member.silence().wall > _LONG]
         counts = count_descendants([member.pid for member in silent]) if silent else Counter()
         most = 2 * MOST_PROCESSES * len(self.tournament.entries)
@@ -365,26 +281,23 @@ class Crew:
         member = self.members.pop(number)
         exit_status = member.bury()
         ending = hung or exit_status
-        if not member.chunks:
+        if not member.batches:
             return
+        playing, *others = member.batches
+        waiting = [chunk for batch in others for chunk in batch]
         if not member.is_ready:
             self._fail_start(member, exit_status, hung)
-            self.halves.take_back(member.chunks)
+            self.halves.take_back([*playing, *waiting])
             return
         self.stillborn = 0
-        playing, *waiting = member.chunks
+        again, where = self.deaths.split_batch(playing), f"one of {len(playing)} chunks"
+        if not again:
+            pairing = self.tournament.pairings[playing[0].pairing]
+            pairs = member.progress.pairs_of(playing[0])
+            again = self.deaths.replan(playing[0], pairing, pairs, member.asking, ending)
+            where = f"{pairing.name}, pair {pairs.start}"
         reason = f": {member.words}" if member.words else ""
-        pairing = self.tournament.pairings[playing.pairing]
-        pairs = member.progress.pairs_of(playing)
-        logger.warning(
-            "%s %s in %s, pair %d, and is replaced%s",
-            member.name,
-            ending,
-            pairing.name,
-            pairs.start,
-            reason,
-        )
-        again = self.deaths.replan(playing, pairing, pairs, member.asking, ending)
+        logger.warning("%s %s in %s, and is replaced%s", member.name, ending, where, reason)
         self.halves.take_back([*again, *waiting])
 
     def _fail_start(self, member: Member, exit_status: str, hung: str) -> None:

@@ -50,16 +50,16 @@ _READ = 1 << 16
 
 
 class Member:
-    """A worker process, and the chunks that it has been given.
+    """A worker process, and the batches of chunks that it has been given, the current one first.
 
-    `head` is the pickled tournament. `asking` is the last question of a game played apart; `words`
-    is the worker's reason if it exited early; `status` is its exit status, None until that is
-    known.
+    In this one are only the chunks whose results have not come. `head` is the pickled tournament.
+    `asking` is the last question of a game played apart; `words` is the worker's reason if it
+    exited early; `status` is its exit status, None until that is known.
     """
 
     def __init__(self, head: bytes, tournament: Tournament, folder: Path, log: RunLog) -> None:
         self.folder = folder
-        self.chunks: deque[Chunk] = deque()
+        self.batches: deque[list[Chunk]] = deque()
         self.asking: Asking | None = None
         self.words = ""
         self.status: int | None = None
@@ -87,7 +87,7 @@ class Member:
         self._handle = psutil.Process(self.pid)
         self._beat = 0
         self._watch = Stopwatch(Meter(self.pid))
-        self._begin_chunk()
+        self._begin()
 
     @property
     def name(self) -> str:
@@ -99,14 +99,14 @@ class Member:
         """Whether the process has given a sign of life."""
         return self.progress.beat > 0
 
-    def give(self, chunk: Chunk) -> None:
-        """Give the worker one more chunk, to play after those that it has."""
-        if not self.chunks:
-            self._begin_chunk()
-        self.chunks.append(chunk)
-        self._send(process.CHUNK, pickle.dumps(chunk))
+    def give(self, batch: list[Chunk]) -> None:
+        """Give the worker one more batch, to play after those that it has."""
+        if not self.batches:
+            self._begin()
+        self.batches.append(batch)
+        self._send(process.BATCH, pickle.dumps(batch))
 
-    def _begin_chunk(self) -> None:
+    def _begin(self) -> None:
         self._watch.restart()
         self._begun = time.monotonic()
         self._work_before = self._work()
@@ -129,10 +129,10 @@ class Member:
             data = b""
         if not data:
             raise EOFError
-        self._frames.most = most_bytes(self.chunks)
+        self._frames.most = most_bytes(self._current)
         self._frames.add(data)
         for kind, text in self._frames.take():
-            answer = read_answer(kind, text, self.chunks[0] if self.chunks else None)
+            answer = read_answer(kind, text, self._current)
             if isinstance(answer, Line):
                 self.log.write(self.name, answer)
                 continue
@@ -140,18 +140,24 @@ class Member:
             if isinstance(answer, Asking):
                 self.asking = answer
             elif isinstance(answer, Failed):
-                self.log.tell(self.chunks[0].pairing, answer.result)
+                self.log.tell(self._current[0].pairing, answer.result)
             elif isinstance(answer, LastWords):
                 self.words = one_line(answer.text)
             else:
-                self.chunks.popleft()
-                self._begin_chunk()
+                del self._current[: len(answer)]
+                if not self._current:
+                    self.batches.popleft()
+                self._begin()
                 self.asking = None
-                yield answer
+                yield from answer
+
+    @property
+    def _current(self) -> list[Chunk]:
+        return self.batches[0] if self.batches else []
 
     def silence(self) -> Spent:
         """Return the time since the last sign of life of the worker, or since it got a chunk."""
-        if self.progress.beat != self._beat or not self.chunks:
+        if self.progress.beat != self._beat or not self.batches:
             self._beat = self.progress.beat
             self._watch.restart()
         return self._watch.read()
@@ -169,17 +175,20 @@ class Member:
 
         A bot in the worker may have corrupted the engine, so that its game never ends. Therefore
         its processor time is limited twice: for the pairs that it reports to be playing, and for
-        the whole chunk, which does not depend on its reports.
+        all games whose results have not come, which does not depend on its reports.
         """
-        chunk = self.chunks[0]
-        games = chunk.pairs * len(chunk.seats)
+        chunks = self._current
+        games = sum(chunk.games for chunk in chunks)
         if time.monotonic() - self._begun > games * self._longest_game + _GRACE:
             return True
-        most = max(_MOST_JUDGING, self._most_work) if chunk.question else self._most_work
+        is_judging = chunks[0].question is not None
+        most = max(_MOST_JUDGING, self._most_work) if is_judging else self._most_work
         work, finished = self._work(), self.progress.finished
         if finished != self._worked[0]:
             self._worked = finished, work
-        in_play = games if chunk.question else len(self.progress.pairs_of(chunk))
+        in_play = (
+            games if is_judging else max(len(self.progress.pairs_of(chunk)) for chunk in chunks)
+        )
         return work - self._worked[1] > in_play * most or work - self._work_before > games * most
 
     def _work(self) -> float:
@@ -215,7 +224,7 @@ class Member:
             while data := self.socket.recv(_READ):
                 self._frames.add(data)
                 for kind, text in self._frames.take():
-                    if kind == LOGGED and isinstance(line := read_answer(kind, text, None), Line):
+                    if kind == LOGGED and isinstance(line := read_answer(kind, text, []), Line):
                         self.log.write(self.name, line)
         self.socket.close()
         remove_folder(self.folder)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -37,16 +38,18 @@ from arena.lanes.launch import THREADS, Program
 from arena.lanes.limits import Limits
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.match import GameResult
+from arena.tournament.plan import Played, gather_times
 from arena.tournament.tournament import Tournament
 from engine.state import Seat
 
-CHUNK, END = 1, 2
-"""Kinds of frames to a worker: a pickled chunk to play, and the end of work."""
+BATCH, END = 1, 2
+"""Kinds of frames to a worker: pickled chunks to play, and the end of work."""
 
 _PACKAGES = (psutil, msgspec)  # no file in the working folder can shadow them
 _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
+_SEND_EVERY = 0.1  # seconds between results of short chunks: the parent reads 1 ms on each message
 _MEMORY = "/proc/self/statm"
 _ALLOWED_SHARE = 0.9  # share of its memory limit above which a worker counts as corrupted
 
@@ -93,7 +96,7 @@ def _environment() -> dict[str, str]:
 
 
 def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> None:
-    """Be a worker process: answer every chunk with its results, until the end of work.
+    """Be a worker process: answer every batch of chunks with their results, until the end of work.
 
     The descriptors are a socket to its parent, the shared memory of its Progress, and a file with
     the head of `write_head`. If it exits early, it reports why. It has a session of its own: Ctrl-C
@@ -118,7 +121,7 @@ def main(descriptor: int, memory: int, head: int, folder: str, parent: int) -> N
         pass
     except BaseException as error:
         with suppress(Exception):
-            channel.say(LastWords(one_line(f"{type(error).__name__}: {error}")))
+            channel.tell(LastWords(one_line(f"{type(error).__name__}: {error}")))
         os._exit(1)
     finally:
         kill_orphans()
@@ -142,6 +145,8 @@ class _Channel:
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.inode = os.fstat(descriptor).st_ino
+        self._results: list[Played] = []  # still to be sent
+        self._sent = 0.0
         self._saying = threading.Lock()  # a bot may log from a thread of its own
 
     def say(self, answer: Answer) -> None:
@@ -149,8 +154,26 @@ class _Channel:
         with self._saying:
             write_all(self.descriptor, write_answer(answer))
 
+    def tell(self, answer: Answer) -> None:
+        """Send the results so far, and then a message about the game that is being played."""
+        self.send_results()
+        self.say(answer)
+
+    def add(self, played: Played) -> None:
+        """Send the results of a chunk, perhaps later together with those of further chunks."""
+        self._results.append(played)
+        if time.perf_counter() - self._sent > _SEND_EVERY:
+            self.send_results()
+
+    def send_results(self) -> None:
+        """Send the results that have not been sent; the last has the times of all."""
+        self._sent = time.perf_counter()
+        results, self._results = self._results, []
+        if results:
+            self.say(gather_times(results))
+
     def hear(self) -> Any:
-        """Return the next chunk from the parent, None at the end of work."""
+        """Return the next batch from the parent, None at the end of work."""
         kind, data = receive(self.descriptor)
         return None if kind == END else pickle.loads(data)
 
@@ -170,9 +193,11 @@ def _serve(channel: _Channel, progress: Progress, tournament: Tournament, folder
     count = len(tournament.entries), len(tournament.pairings)
     logger.info("worker ready: %d bots, %d pairings", *count)
     try:
-        while (chunk := channel.hear()) is not None:
-            reporter.beat()
-            channel.say(worker.play(chunk))
+        while (batch := channel.hear()) is not None:
+            for chunk in batch:
+                reporter.beat()
+                channel.add(worker.play(chunk))
+            channel.send_results()
     finally:
         worker.close()
 
@@ -204,10 +229,10 @@ class _Reporter(Reporter):
         return int(pages[0]) * mmap.PAGESIZE if pages else 0
 
     def failed(self, result: GameResult) -> None:
-        self.channel.say(Failed(result))
+        self.channel.tell(Failed(result))
 
     def asking(self, pair: int, seat: Seat, asked: Seat, history: bytes | None) -> None:
-        self.channel.say(Asking(pair, seat, asked, history))
+        self.channel.tell(Asking(pair, seat, asked, history))
 
 
 def _confine(limits: Limits, folder: str, output: Output) -> None:

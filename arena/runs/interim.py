@@ -126,7 +126,7 @@ class Interim:
         return {label: rating.scaled(1, 1).cells for label, rating in field.ratings.items()}
 
 
-_WAITING = 64  # chunks: about 30,000 games
+_WAITING = 8  # batches: about 30,000 games
 
 
 class GrowingTables:
@@ -142,15 +142,19 @@ class GrowingTables:
         self.is_prepared = False
         self.is_spoilt = False
         self._sums: WinSums | None = None
-        self._queue: Queue[Played | None] = Queue(_WAITING)
+        self._quota: list[int] = []
+        self._queue: Queue[Sequence[Played] | None] = Queue(_WAITING)
         self._thread = threading.Thread(target=self._work, name="tables")
 
-    def add(self, played: Played) -> None:
-        """Add the games of a chunk; the first one starts the thread."""
+    def add(self, chunks: Sequence[Played]) -> None:
+        """Add the games of chunks; the first ones start the thread.
+
+        Waking the thread takes up to a millisecond, so many chunks are added at once.
+        """
         if self._thread.ident is None:
             self._thread.start()
         if not self.is_spoilt:
-            self._queue.put(played)
+            self._queue.put(chunks)
 
     def invalidate(self) -> None:
         """Invalidate the tables: games that were added have changed, or others are missing."""
@@ -180,9 +184,9 @@ class GrowingTables:
         if not self.is_spoilt:
             self._try(self._begin)
         rows: list[Row] = []
-        for played in iter(self._queue.get, None):
+        for chunks in iter(self._queue.get, None):
             if not self.is_spoilt:
-                self._try(lambda played=played: self._read(played, rows))  # type: ignore[misc]
+                self._try(lambda chunks=chunks: self._read(chunks, rows))  # type: ignore[misc]
         if not self.is_spoilt and (sums := self._sums):
             self._try(lambda: sums.add(rows))
 
@@ -200,18 +204,21 @@ class GrowingTables:
         from arena.tables.win_tables import WinSums
 
         self._sums = WinSums.of_schedule(self.tournament)
+        self._quota = self._sums.quota.tolist()
 
-    def _read(self, played: Played, rows: list[Row]) -> None:
-        """Queue the games of a chunk, and add up the queue once it fills a batch."""
+    def _read(self, chunks: Sequence[Played], rows: list[Row]) -> None:
+        """Queue the games of chunks, and add up the queue once it fills a batch."""
         from arena.tables.run_games import CELLS, Row
 
         assert self._sums is not None
-        number = played.chunk.pairing
-        rows += [
-            Row(number, *game[:4], game.points - game.opponent_points, game.actions)
-            for game in played.results
-            if game.pair < self._sums.quota[number]
-        ]
+        for played in chunks:
+            number = played.chunk.pairing
+            quota = self._quota[number]
+            rows += [
+                Row(number, *game[:4], game.points - game.opponent_points, game.actions)
+                for game in played.results
+                if game.pair < quota
+            ]
         if len(rows) * self.tournament.rules.game_plies >= CELLS:
             self._sums.add(rows)
             rows.clear()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -22,9 +21,15 @@ from arena.lanes.cleanup import exit_on_termination, signals_held
 from arena.runs.interim import FirstFaults, GrowingTables, Interim
 from arena.runs.progress_bar import is_terminal, show_progress, terminal_size
 from arena.runs.rerun import LEAST, find_varying
-from arena.runs.saving import RunProgress, open_store, write_files
-from arena.store.folder import REPORT_HTML, RunFolder
-from arena.store.store import Store
+from arena.runs.saving import (
+    RunProgress,
+    Waiting,
+    open_store,
+    say_what_is_missing,
+    write_files,
+)
+from arena.store.folder import RunFolder
+from arena.store.store import Store, range_of
 from arena.tables.summary import format_rows, format_standings
 from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
@@ -247,6 +252,7 @@ class _Run:
         self.announced: set[str] = set()
         self.renewed: set[str] = set()
         self.seconds = 0.0  # of play, summed over all workers
+        self.waiting = Waiting()
         self.first_faults = FirstFaults(tournament)
         self.interim = Interim(tournament) if show_progress and is_terminal() else None
         self.lock = threading.Lock()  # for `interim`, which another thread reads
@@ -266,17 +272,30 @@ class _Run:
             at_most=bool(self.tournament.stop),
         ) as shown:
             while goes_on:
-                with closing(executor.play(plan, self.tournament, log)) as games:
+                with self._kept(), closing(executor.play(plan, self.tournament, log)) as games:
                     for played in games:
+                        self._take(played)
+                        plan.learn(played)
+                        shown.add(len(played.results))
+                        if not (plan.is_finished or self.waiting.are_due):
+                            continue
                         # Ctrl-C during an import may leave its lock held, on which `growing` waits
                         with signals_held():
-                            self._keep(played, plan)
-                            shown.add(len(played.results))
+                            self._keep()
                             if plan.is_finished and self._go_on(plan):
                                 shown.kept = self.kept
                 goes_on = self._go_on(plan)
         self.growing.end()
         self.store.trim(self.pairings, self.progress.lengths)
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        """Store the chunks that wait at the end of the block, however it ends."""
+        try:
+            yield
+        finally:
+            with signals_held():
+                self._keep()
 
     def _go_on(self, plan: Plan) -> bool:
         """Begin rounds until one has missing games; return whether there is anything to play.
@@ -292,9 +311,7 @@ class _Run:
             self.strikes.extend(ranges)
             if self.show_progress:
                 self.status = cache(self.progress.snapshot())
-            for span in ranges:
-                missing = [(span.pairing, pairs) for pairs in self._find_missing(span)]
-                plan.add(missing, spread=self.progress.number > 1)
+            plan.add(self._find_missing(ranges), spread=self.progress.number > 1)
         return True
 
     def _list_lines(self) -> list[str]:
@@ -308,47 +325,55 @@ class _Run:
             rows, (room, _) = self.interim.rows(), terminal_size()
             return [*lines, *format_rows(rows, unrated="", room=room)]
 
-    def _find_missing(self, span: PairRange) -> list[range]:
-        """Return the ranges of a span's pairs that are not in the store."""
+    def _find_missing(self, ranges: Sequence[PairRange]) -> list[tuple[int, range]]:
+        """Return the pairs of a round that are not in the store, in ranges by pairing."""
         missing = []
-        start = span.first
-        finished = self.store.finished(span.pairing, span.first, span.end)
-        for pairs in [*finished, range(span.end, span.end)]:
-            if start < pairs.start:
-                missing.append(range(start, pairs.start))
-            if pairs:
-                self.kept += 2 * len(pairs)
-                forfeits = self.store.forfeits(span.pairing, pairs)
-                self.strikes.finish(span.pairing, pairs.start, len(pairs), forfeits)
-            start = pairs.stop
+        finished, forfeits = self.store.finished(ranges), self.store.forfeits(ranges)
+        for number, start, end in ranges:
+            for pairs in [*finished[number], range(end, end)]:
+                if start < pairs.start:
+                    missing.append((number, range(start, pairs.start)))
+                if pairs:
+                    self.kept += 2 * len(pairs)
+                    self.strikes.finish(number, pairs.start, len(pairs), forfeits[number])
+                start = pairs.stop
         return missing
 
-    def _keep(self, played: Played, plan: Plan) -> None:
-        """Store a chunk and commit it: a commit takes 0.1 to 0.3 ms, and a chunk about 300 ms."""
-        self.store.add(played)
-        self.growing.add(played)
-        for result in played.forfeits:
-            self.first_faults.tell(played.chunk.pairing, result)
-        plan.learn(played)
+    def _take(self, played: Played) -> None:
+        """Take a chunk, to be stored together with others."""
+        self.waiting.add(played)
+        self.played += len(played.results)
+        self.seconds += played.seconds
+        for label, timing in played.timings.items():
+            self.timings.setdefault(label, Timing()).merge(timing)
+        plies = sum(result.plies for result in played.results)
+        for label in self.pairings[played.chunk.pairing]:
+            self.plies[label] += plies
+
+    def _keep(self) -> None:
+        """Store and commit the chunks that wait: 1 ms at least, whatever their number."""
+        if not (chunks := self.waiting.take()):
+            return
+        self.store.add(*chunks)
+        self.growing.add(chunks)
+        for played in chunks:
+            for result in played.forfeits:
+                self.first_faults.tell(played.chunk.pairing, result)
+            self._warn_of_renewed(played.renewed)
         self._carry_out_forfeits()
         self.store.commit()
         if self.interim:
-            number, first, pairs = played.chunk[:3]
             with self.lock:
-                self.interim.add(self.store.count_range(number, first, first + pairs))
-        self.played += len(played.results)
-        self.seconds += played.seconds
-        for label in {*played.renewed} - self.renewed:
+                self.interim.add(self.store.count_ranges(map(range_of, chunks)))
+
+    def _warn_of_renewed(self, labels: Iterable[str]) -> None:
+        for label in {*labels} - self.renewed:
             self.renewed.add(label)
             logger.warning(
                 "%s: faults did not come back when their games were played again; each of its "
                 "games now has a new process",
                 label,
             )
-        plies = sum(result.plies for result in played.results)
-        for label, timing in played.timings.items():
-            self.timings.setdefault(label, Timing()).merge(timing)
-            self.plies[label] += plies
 
     def repeat(self, executor: Executor, log: RunLog) -> None:
         """Play some games again, and warn about bots that do not repeat their moves."""
@@ -406,7 +431,7 @@ class _Run:
 
         files = make_files(self.tournament, self.store, self.growing.finish)
         if folder:
-            _say_what_is_missing(aloud=self.show_progress)
+            say_what_is_missing(aloud=self.show_progress)
             timings = timings_writer(self.timings, self.tournament.labels)
             write_files(
                 folder, self.tournament, self.store, files, timings if self.played else None
@@ -442,16 +467,6 @@ class _Clocks(NamedTuple):
 
 def _read_clocks() -> _Clocks:
     return _Clocks(time.process_time(), sum(os.times()[2:4]))
-
-
-@cache
-def _say_what_is_missing(*, aloud: bool) -> None:
-    """Log, once in a program, that report.html is left out, and what to install for it."""
-    from arena.reports.html import find_lack
-
-    if lack := find_lack():
-        level = logging.WARNING if aloud else logging.INFO
-        logger.log(level, "%s is left out: %s", REPORT_HTML, lack)
 
 
 def _import_ranking() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
 from itertools import starmap, zip_longest
 from operator import eq
 from pathlib import Path
@@ -22,6 +24,7 @@ from arena.store.folder import (
     AGREED,
     GAMES,
     REPLACED,
+    REPORT_HTML,
     TIMINGS,
     RunFolder,
     Writer,
@@ -31,6 +34,7 @@ from arena.store.folder import (
 from arena.store.manifest import read_tournament
 from arena.store.reader import read_run
 from arena.store.store import Store
+from arena.tournament.plan import Played
 from arena.tournament.rounds import Counts, Unresolved, add, make_rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes, find_unrated
@@ -41,6 +45,37 @@ if TYPE_CHECKING:
 
     from arena.differences.profiles import Files
     from arena.reports.ladder import Opening
+
+
+_UNSTORED = 1.0  # seconds of play, of all workers together, that a crash may lose
+
+
+class Waiting:
+    """Played chunks that are to be stored together, when they are worth a second of play.
+
+    Games of a second wait for no others; so a crash loses little, and it is played again.
+    """
+
+    def __init__(self) -> None:
+        self._chunks: list[Played] = []
+        self._seconds = 0.0
+        self._taken = time.monotonic()
+
+    def add(self, played: Played) -> None:
+        """Add a chunk."""
+        self._chunks.append(played)
+        self._seconds += played.seconds
+
+    @property
+    def are_due(self) -> bool:
+        """Whether they are to be stored now; it may be told of times that are no numbers."""
+        return not self._seconds < _UNSTORED or time.monotonic() - self._taken > _UNSTORED
+
+    def take(self) -> list[Played]:
+        """Return the chunks; none wait any more."""
+        chunks, self._chunks = self._chunks, []
+        self._seconds, self._taken = 0.0, time.monotonic()
+        return chunks
 
 
 class RunProgress:
@@ -111,15 +146,18 @@ class RunProgress:
 
     def _count(self) -> None:
         """Count the games of the last round."""
+        if not self.ranges:
+            return
+        found = self.store.count_ranges(self.ranges)
+        by_score = {totals.pairing: totals.by_score for totals in found.whole.pair_totals}
         for span in self.ranges:
-            more: Counts = self.store.count_pairs(*span)
+            more: Counts = by_score.get(span.pairing, (0,) * 5)
             if span.pairing in self.tournament.new_pairings:
                 old = self.tournament.old_pairing(span.pairing)
                 more = self.store.count_differences(span.pairing, old, span.first, span.end)
             before = self.counts.get(span.pairing, (0,) * len(more))
             self.counts[span.pairing] = add(before, more)
-            if self.rounds.leaves_out_unrated:
-                self._finished[span.pairing] += self.store.count_finished(*span)
+        self._finished += found.finished
         if self.rounds.leaves_out_unrated and self.number:
             unrated = find_unrated(self.tournament.pairings, self._finished)
             self.unrated = sorted(unrated - {*self.out})
@@ -133,13 +171,12 @@ def follow(tournament: Tournament, store: Store, strikes: Strikes) -> RunProgres
     progress = RunProgress(tournament, store)
     while ranges := progress.next_round(strikes.out):
         strikes.extend(ranges)
+        finished, forfeits = store.finished(ranges), store.forfeits(ranges)
         for span in ranges:
-            pairs = range(span.first, span.end)
-            if sum(map(len, store.finished(*span))) < len(pairs):
+            pairs = span.end - span.first
+            if sum(map(len, finished[span.pairing])) < pairs:
                 return progress
-            strikes.finish(
-                span.pairing, span.first, len(pairs), store.forfeits(span.pairing, pairs)
-            )
+            strikes.finish(span.pairing, span.first, pairs, forfeits[span.pairing])
     return progress
 
 
@@ -253,6 +290,16 @@ def write_files(
         games: dict[str, Writer] = {GAMES: partial(write_games, lines=lines)}
         games |= parquet_writers()
         folder.write(writers, games, stop)
+
+
+@cache
+def say_what_is_missing(*, aloud: bool) -> None:
+    """Log, once in a program, that report.html is left out, and what to install for it."""
+    from arena.reports.html import find_lack
+
+    if lack := find_lack():
+        level = logging.WARNING if aloud else logging.INFO
+        logger.log(level, "%s is left out: %s", REPORT_HTML, lack)
 
 
 @contextmanager

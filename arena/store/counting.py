@@ -77,17 +77,25 @@ WHERE pairing = ?1 AND pair >= ?2 AND pair < ?3
 PAIRS: Final = f"""
 WITH pairs(part, pairing, seat, ending, forfeit, margin, ending_2, forfeit_2, margin_2) AS (
     SELECT min(one.pair * ?2 / ?1, ?2 - 1), one.pairing, one.seat, {_of("one")}, {_of("two")}
-    FROM games AS one LEFT JOIN games AS two
+    FROM {{games}} LEFT JOIN games AS two
         ON two.pairing = one.pairing AND two.pair = one.pair AND two.seat = 1 - one.seat
-    WHERE (one.seat = 0 OR two.seat IS NULL) AND {{where}}
+    WHERE one.seat = 0 OR two.seat IS NULL
 )
 SELECT {", ".join(chain.from_iterable(_COLUMNS.values()))}, seat
 FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """
 """Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
 
-If a pair has only one game, that game is the first here, and `seat` is its seat.
+If a pair has only one game, that game is the first here, and `seat` is its seat. `games` is where
+the first games come from, ALL or CHOSEN.
 """
+
+ALL: Final = "games AS one"
+CHOSEN: Final = """
+chosen CROSS JOIN games AS one
+    ON one.pairing = chosen.pairing AND one.pair >= chosen.first AND one.pair < chosen.end
+"""
+"""The games in the ranges of pairs of a temporary table."""
 
 DIFFERENCES: Final = """
 SELECT difference, count(*) FROM (

@@ -21,7 +21,7 @@ from zlib import crc32
 
 from arena.statistics.counts import BY_RULE, WIN_TYPES
 from arena.store.manifest import differences
-from arena.tournament.schedule import Pairing
+from arena.tournament.schedule import Pairing, PairRange
 
 _PAIRS = 64  # pairs in a block
 _PRIME = (1 << 31) - 1  # a flipped bit of a number changes a sum of multiples of numbers modulo it
@@ -29,12 +29,13 @@ _NUMBERS = """
     (((2 * pair + seat) * 3 + ifnull(winner, 2)) * 1000003 + points * 1000000007
     + opponent_points * 10000019 + plies * 7919 + pairing * 104729)
 """
-_GAMES = f"""
-SELECT count(*), sum({_NUMBERS} % {_PRIME}),
+_SUMS = f"""
+count(*), sum({_NUMBERS} % {_PRIME}),
     CAST(group_concat(actions) AS BLOB), CAST(group_concat(win_type) AS BLOB),
     CAST(group_concat(fault) AS BLOB)
-FROM games WHERE pairing = ? AND pair >= ? AND pair < ?
 """
+_BLOCK = "WHERE pairing = ?1 AND pair >= ?2 AND pair < ?3"
+_GAMES = f"SELECT {_SUMS} FROM games {_BLOCK}"
 """Rows come in the order of the table's key; a subquery with ORDER BY is 1.6 times as slow."""
 
 _ROWS: Final = {
@@ -57,11 +58,23 @@ def enable(database: sqlite3.Connection) -> None:
     database.create_function("checksum", -1, checksum, deterministic=True)
 
 
-def renew_blocks(database: sqlite3.Connection, pairing: int, first: int, end: int) -> None:
-    """Update the checksums of the blocks with a pairing's pairs from `first` up to `end`."""
-    for block in range(first // _PAIRS, (end - 1) // _PAIRS + 1):
-        row = pairing, block, _sum_games(database, pairing, block)[1]
-        database.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", row)
+_RENEW = f"INSERT OR REPLACE INTO blocks SELECT ?1, ?4, checksum({_SUMS}) FROM games {_BLOCK}"
+
+
+def renew_blocks(database: sqlite3.Connection, ranges: Iterable[PairRange]) -> None:
+    """Update the checksums of the blocks with these pairs; one call takes a third of many."""
+    blocks = {
+        (span.pairing, block)
+        for span in ranges
+        for block in range(span.first // _PAIRS, (span.end - 1) // _PAIRS + 1)
+    }
+    database.executemany(
+        _RENEW,
+        [
+            (pairing, block * _PAIRS, (block + 1) * _PAIRS, block)
+            for pairing, block in sorted(blocks)
+        ],
+    )
 
 
 def _sum_games(database: sqlite3.Connection, pairing: int, block: int) -> tuple[int, int]:
@@ -75,8 +88,8 @@ def renew_all(database: sqlite3.Connection) -> None:
     """Update the checksums of all games, and of all rows of the other tables."""
     database.execute("DELETE FROM blocks")
     blocks = f"SELECT DISTINCT pairing, pair / {_PAIRS} * {_PAIRS} FROM games"
-    for pairing, first in database.execute(blocks).fetchall():
-        renew_blocks(database, pairing, first, first + _PAIRS)
+    rows = database.execute(blocks).fetchall()
+    renew_blocks(database, [PairRange(pairing, first, first + _PAIRS) for pairing, first in rows])
     for table in _ROWS:
         renew_rows(database, table)
 

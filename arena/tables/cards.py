@@ -98,7 +98,7 @@ class _Takes(NamedTuple):
     state: Ints  # the inputs of the model, in whole numbers
     cards: Ints
 
-    def choose(self, rows: Ints | Bools) -> _Takes:
+    def choose(self, rows: Ints | Bools | slice) -> _Takes:
         """Return the takes in these rows."""
         return _Takes(*(part[rows] for part in self))
 
@@ -222,9 +222,14 @@ class Sample:
         for add in (_Sums.add, _Sums.add_spread):
             for takes in map(_Packed.read, self.packed):
                 rest = takes.score / 2 - self._expect_wins(takes, weights)
-                for group in (*np.unique(takes.bot).tolist(), groups - 1):
-                    of = takes.bot == group if group < groups - 1 else np.full(len(rest), True)
-                    add(sums[group], takes.choose(of), rest[of])
+                order = np.argsort(takes.bot, kind="stable")
+                by_bot = takes.choose(order)
+                bots, starts = np.unique(by_bot.bot, return_index=True)
+                ends = [*starts[1:], len(order)]
+                for bot, *bounds in zip(bots.tolist(), starts, ends, strict=True):
+                    own = slice(*bounds)
+                    add(sums[bot], by_bot.choose(own), rest[order[own]])
+                add(sums[-1], takes, rest)
         return sums
 
     def _fit(self, stage: int) -> Floats:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from arena.lanes.faults import Fault
 from arena.tournament.judged import JudgedGame, Question
@@ -20,7 +20,9 @@ from engine.state import Seat
 Fits: TypeAlias = Callable[[int], bool]
 """A function that returns whether the pairing with a number is wanted."""
 
-_CHUNK_SECONDS = 0.3
+CHUNK_SECONDS: Final = 0.3
+"""Seconds of a long chunk: games are cut so as to take no longer."""
+
 _FIRST_CHUNK = 1
 _PARTS = 8  # parts of a pairing's pairs in a round of few pairings, so that all workers are busy
 _LEAST = 4  # pairs; smaller chunks cost more time than they save
@@ -54,13 +56,19 @@ class Chunk(NamedTuple):
     swaps: Mapping[tuple[int, Seat], Swap] = {}
     question: Question | None = None
 
+    @property
+    def games(self) -> int:
+        """The number of its games."""
+        return self.pairs * len(self.seats)
+
 
 class Played(NamedTuple):
     """The results of a chunk, in the order of pair and seat, and the time that it took.
 
-    Timings are by label. A chunk with a question has no results but `judged` games, or a `refusal`,
-    the reason why the bot could not judge them. `renewed` are the labels of bots that get a new
-    process for each game, because some of their faults did not occur again in a repeated game.
+    Timings are by label; those of several chunks may all be in the last one. A chunk with a
+    question has no results but `judged` games, or a `refusal`, the reason why the bot could not
+    judge them. `renewed` are the labels of bots that get a new process for each game, because some
+    of their faults did not occur again in a repeated game.
     """
 
     chunk: Chunk
@@ -77,25 +85,34 @@ class Played(NamedTuple):
         return [result for result in self.results if result.fault]
 
 
-def join(chunk: Chunk, parts: Iterable[Played]) -> Played:
+def join(chunk: Chunk, parts: Sequence[Played]) -> Played:
     """Return the result of a chunk, joined from the results of its parts."""
     results: list[GameResult] = []
     judged: list[JudgedGame] = []
-    timings: dict[str, Timing] = {}
     seconds = 0.0
     refusal = ""
-    renewed: set[str] = set()
     for part in parts:
-        renewed |= {*part.renewed}
         results += part.results
         judged += part.judged
         refusal = refusal or part.refusal
         seconds += part.seconds
-        for label, timing in part.timings.items():
-            timings.setdefault(label, Timing()).merge(timing)
     results.sort(key=lambda game: game[:2])
     judged.sort(key=lambda game: game[:2])
-    return Played(chunk, results, timings, seconds, judged, refusal, sorted(renewed))
+    last = gather_times(parts)[-1]
+    return Played(chunk, results, last.timings, seconds, judged, refusal, last.renewed)
+
+
+def gather_times(parts: Sequence[Played]) -> list[Played]:
+    """Return results of which only the last has timings and renewed bots: those of all."""
+    timings: dict[str, Timing] = {}
+    renewed: set[str] = set()
+    for part in parts:
+        renewed |= {*part.renewed}
+        for label, timing in part.timings.items():
+            timings.setdefault(label, Timing()).merge(timing)
+    *others, last = parts
+    bare = [part._replace(timings={}, renewed=()) for part in others]
+    return [*bare, last._replace(timings=timings, renewed=sorted(renewed))]
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -213,14 +230,15 @@ class Plan:
         missing = heapq.heappop(self._missing)
         turn, _, pairing, first, end, most = missing
         seconds = self._pair_seconds.get(pairing)
-        by_speed = max(1, int(_CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
+        by_speed = max(1, int(CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
         size = self.size or by_speed
         stop = min(first + min(size, most), end)
         if turn >= 0:
             stop = min(stop, self.strikes.turn_end(pairing, first))
         if self.strikes.is_out(pairing):
             stop = end
-        self._push(missing._replace(first=stop))
+        if stop < end:
+            self._push(missing._replace(first=stop))
         return Chunk(pairing, first, stop - first, seats=self.seats)
 
     def is_out(self, pairing: int) -> bool:

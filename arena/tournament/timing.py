@@ -18,7 +18,7 @@ TimingData: TypeAlias = tuple[DistributionData, DistributionData]
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
 _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
-_TIMED = 32  # the decisions of cheap bots are timed once in this many pairs
+_TIMED = 64  # the decisions of cheap bots are timed once in this many of their games
 _QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
 _KNOWN = 100  # decisions, before a bot's mean is used
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
@@ -52,7 +52,8 @@ class Distribution:
         self.count += other.count
         self.total += other.total
         self.longest = max(self.longest, other.longest)
-        self._buckets += other._buckets
+        for bucket, count in other._buckets.items():  # `+=` of a Counter takes ten times as long
+            self._buckets[bucket] += count
 
     def to_data(self) -> DistributionData:
         """Return it as plain data, to be sent."""
@@ -128,6 +129,31 @@ class Timing:
         return made
 
 
+class Speeds:
+    """The seconds that games of each bot have lately taken, to expect those of further games.
+
+    >>> speeds = Speeds()
+    >>> speeds.learn(["quick", "slow"], 0.5)
+    >>> speeds.learn(["quick", "even"], 0.1)
+    >>> speeds.expect(["quick", "even"], 10), speeds.expect(["slow", "even"], 10)
+    (3.0, 5.0)
+    >>> speeds.expect(["quick", "unknown"], 10)
+    inf
+    """
+
+    def __init__(self) -> None:
+        self._of_game: dict[str, float] = {}
+
+    def learn(self, pairing: Iterable[str], seconds: float) -> None:
+        """Record the seconds of a game between two bots: half of what is expected is from it."""
+        for label in pairing:
+            self._of_game[label] = (self._of_game.get(label, seconds) + seconds) / 2
+
+    def expect(self, pairing: Iterable[str], games: int) -> float:
+        """Return the seconds of games of the slower bot, infinity if a bot has not played."""
+        return games * max(self._of_game.get(label, math.inf) for label in pairing)
+
+
 SPENT: Final = "CPU time: "
 """What the line on the processor time of a run begins with."""
 
@@ -169,17 +195,27 @@ class Pace:
         self.plies = plies
         self.clocked: set[str] = set()  # bots of which every decision is timed
         self._known = {label: Timing() for label in labels}
+        self._untimed: Counter[str] = Counter()  # games since the last that was timed
 
     def learn(self, timings: Mapping[str, Timing]) -> None:
         """Add the times of decisions, by label."""
         for label, timing in timings.items():
             self._known[label].merge(timing)
 
-    def needs_no_clock(self, label: str, pair: int) -> bool:
-        """Return whether a bot's decisions are so cheap that those of this pair are not timed."""
+    def needs_no_clock(self, labels: Iterable[str]) -> bool:
+        """Return whether the decisions of the next game of these bots need not be timed.
+
+        They must be cheap, and some of the last games of each bot must have been timed.
+        """
+        untimed = all(self._is_cheap(label) for label in labels)
+        for label in labels:
+            self._untimed[label] = self._untimed[label] + 1 if untimed else 0
+        return untimed
+
+    def _is_cheap(self, label: str) -> bool:
         known = self._known[label]
         cheap = known.decisions > _KNOWN and known.wall.mean < _CHEAP
-        return cheap and pair % _TIMED > 0 and label not in self.clocked
+        return cheap and self._untimed[label] < _TIMED - 1 and label not in self.clocked
 
     def most_games(self, label: str, most: int) -> int:
         """Return about how many games one message to a bot may cover, at most `most`.

@@ -38,7 +38,7 @@ def read(kind: int, content: object, chunk: Chunk = CHUNK) -> Any:
     frames = Frames(1 << 24)
     frames.add(pack(kind, msgspec.msgpack.encode(content)))
     ((found, data),) = frames.take()
-    return read_answer(found, data, chunk)
+    return read_answer(found, data, [chunk])
 
 
 def part(*results: GameResult, timings: Any = None, **changes: Any) -> Part:
@@ -54,9 +54,9 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
     timing.add(Spent(wall=0.5, cpu=0.25, before=0.0))
     played = Played(CHUNK, [game], {"one": timing}, 1.5, renewed=["one"])
     frames = Frames(1 << 24)
-    frames.add(write_answer(played))
+    frames.add(write_answer([played]))
     (frame,) = frames.take()
-    found = read_answer(*frame, CHUNK)
+    (found,) = read_answer(*frame, [CHUNK])  # type: ignore[misc]
     assert isinstance(found, Played)
     assert (found.results, found.seconds, found.renewed) == ([game], 1.5, ["one"])
     assert found.timings["one"].to_data() == timing.to_data()
@@ -81,7 +81,7 @@ def test_what_can_be_is_read_as_it_was_written(game: GameResult) -> None:
 def test_a_game_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
     """Each of these is wrong in one thing only."""
     with pytest.raises(Garbled, match="a game that cannot be"):
-        read(PLAYED, part(GAME._replace(**changes)))
+        read(PLAYED, [part(GAME._replace(**changes))])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_fault_that_no_lane_reports_is_refused(changes: dict[str, Any]) -> Non
     """Forfeits by rule are the parent's; nothing that a terminal obeys is evidence."""
     game = FORFEIT._replace(fault=FAULT._replace(**changes))
     with pytest.raises(Garbled, match="a game that cannot be"):
-        read(PLAYED, part(game))
+        read(PLAYED, [part(game)])
     with pytest.raises(Garbled, match="a fault that cannot be"):
         read(FAILED, [game])
 
@@ -123,10 +123,10 @@ def test_times_are_in_range(count: int, buckets: dict[int, int], is_right: bool)
     for both in ((good, data), (data, good)):
         sent = part(GAME, timings={"one": both})
         if is_right:
-            assert read(PLAYED, sent).timings["one"].to_data() == both
+            assert read(PLAYED, [sent])[0].timings["one"].to_data() == both
         else:
             with pytest.raises(Garbled, match="a game that cannot be"):
-                read(PLAYED, sent)
+                read(PLAYED, [sent])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_times_are_in_range(count: int, buckets: dict[int, int], is_right: bool)
 def test_other_games_than_were_asked_for_are_refused(sent: Part) -> None:
     """Also the right ones beside what belongs to another question."""
     with pytest.raises(Garbled, match="other games than it was asked for"):
-        read(PLAYED, sent)
+        read(PLAYED, [sent])
 
 
 def test_a_fault_that_is_told_early_is_one_of_the_chunk() -> None:
@@ -155,9 +155,28 @@ def test_a_fault_that_is_told_early_is_one_of_the_chunk() -> None:
 
 
 def test_the_longest_answer_grows_with_the_games_of_a_chunk() -> None:
-    """Those of both seats count, and the largest chunk decides."""
+    """Those of both seats and of all chunks count."""
     rest = most_bytes([])
     one = most_bytes([CHUNK]) - rest
     large = Chunk(0, 0, 3)
-    assert most_bytes([CHUNK, large, CHUNK]) - rest == 6 * one
+    assert most_bytes([CHUNK, large, CHUNK]) - rest == 8 * one
     assert one > 2 * MOST_OUTPUT
+
+
+def test_results_of_several_chunks_come_in_the_order_in_which_they_were_given() -> None:
+    """They may be some of the first; not none, not more, and not those of other chunks."""
+    chunks = [CHUNK, Chunk(1, 5, 1, seats=CHUNK.seats), Chunk(2, 5, 1, seats=CHUNK.seats)]
+    played = [Played(chunk, [GAME], {}, 1.5) for chunk in chunks]
+
+    def told(some: list[Played]) -> Any:
+        frames = Frames(1 << 24)
+        frames.add(write_answer(some))
+        ((kind, data),) = frames.take()
+        return read_answer(kind, data, chunks)
+
+    for most in (1, 2, 3):
+        assert [one.chunk for one in told(played[:most])] == chunks[:most]
+    later = played[0]._replace(results=[GAME._replace(pair=6)])
+    for wrong in ([], [*played, played[0]], [later]):
+        with pytest.raises(Garbled):
+            told(wrong)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.errors import WorkerDied
-from arena.executors.answers import Asking, Deaths, Progress
+from arena.executors.answers import Asking, Progress
+from arena.executors.local import Deaths
 from arena.tournament.plan import Chunk
 from arena.tournament.schedule import Pairing
 

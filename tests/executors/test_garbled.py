@@ -80,13 +80,13 @@ def test_an_answer_is_read_only_by_whom_it_was_asked_of() -> None:
     for asking in (Asking(5, 1, 0, b"\1"), Asking(5, 0, 0, None), Asking(6, 1, 0, None)):
         frames.add(write_answer(asking))
     (good, *bad) = frames.take()
-    assert read_answer(*good, chunk) == Asking(5, 1, 0, b"\1")
+    assert read_answer(*good, [chunk]) == Asking(5, 1, 0, b"\1")
     for answer in (*bad, (ASKING, b""), (PLAYED, b"\xc0"), (99, b""), (WORDS, b"\x91\x01")):
         with pytest.raises(Garbled):
-            read_answer(*answer, chunk)
+            read_answer(*answer, [chunk])
     with pytest.raises(Garbled):
-        read_answer(*good, None)
-    assert read_answer(WORDS, b"\x91\xa3why", None) == LastWords("why")
+        read_answer(*good, [])
+    assert read_answer(WORDS, b"\x91\xa3why", []) == LastWords("why")
 
 
 def test_a_frame_is_bounded_before_it_is_kept() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.executors.local import Halves, LocalExecutor
+from arena.executors.halves import Halves
+from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played

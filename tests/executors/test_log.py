@@ -50,7 +50,7 @@ class Talking:
         while data := self.socket.recv(1 << 16):
             self.frames.add(data)
             for kind, text in self.frames.take():
-                line = read_answer(kind, text, None)
+                line = read_answer(kind, text, [])
                 assert isinstance(line, log.Line)
                 self.log.write(self.name, line)
 
@@ -148,7 +148,7 @@ def test_a_line_cannot_end_early_or_control_a_terminal(tmp_path: Path) -> None:
 def test_what_is_no_line_is_garbled(damage: bytes) -> None:
     """Its worker is not believed any more."""
     with pytest.raises(Garbled):
-        read_answer(LOGGED, damage, None)
+        read_answer(LOGGED, damage, [])
 
 
 def test_a_frame_waits_until_it_is_whole() -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from arena.entries.resolve import resolve
 from arena.errors import InputError
-from arena.executors import local
-from arena.executors.local import LocalExecutor, Phases
+from arena.executors import halves
+from arena.executors.halves import Phases
+from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
@@ -162,7 +163,7 @@ def test_a_run_that_is_stopped_in_a_block_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The blocks that were over are kept, and the bytes are those of a run without a stop."""
-    monkeypatch.setattr(local, "_MOST_CHUNKS", 2)
+    monkeypatch.setattr(halves, "_MOST_CHUNKS", 2)
     bots = [resolve(name) for name in ("uniform", "greedy", "majority")]
     whole = Tournament("phases", 3, 4, bots, STANDARD, halves="apart")
     run(whole, LocalExecutor(1), RunFolder(tmp_path / "whole"), QUIET)

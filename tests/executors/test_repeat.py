@@ -16,8 +16,7 @@ from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, run_log
-from arena.executors.repeat import MOST_GONE, UNSTEADY, Repeats
-from arena.executors.worker import Worker
+from arena.executors.worker import MOST_GONE, UNSTEADY, Repeats, Worker
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.lanes.meter import find_below

@@ -218,13 +218,14 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     added = []
     add = Store.add
 
-    def add_and_interrupt(store: Store, played: Played) -> None:
-        add(store, played)
-        added.append(played)
+    def add_and_interrupt(store: Store, *chunks: Played) -> None:
+        add(store, *chunks)
+        added.append(chunks)
         if len(added) == 2:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Store, "add", add_and_interrupt)
+    monkeypatch.setattr("arena.runs.saving._UNSTORED", 0.0)
 
 
 @pytest.mark.slow

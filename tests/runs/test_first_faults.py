@@ -105,7 +105,7 @@ def test_a_worker_tells_only_of_faults_that_can_be() -> None:
     frames = Frames(1 << 20)
     frames.add(write_answer(Failed(GAME)))
     ((kind, data),) = frames.take()
-    assert read_answer(kind, data, chunk) == Failed(GAME)
+    assert read_answer(kind, data, [chunk]) == Failed(GAME)
     elsewhere = GAME._replace(pair=9)
     unknown = GAME._replace(fault=Fault("felony", "late"))
     hidden = GAME._replace(fault=Fault("timeout", "\x1b[2J"))
@@ -113,9 +113,9 @@ def test_a_worker_tells_only_of_faults_that_can_be() -> None:
         frames.add(write_answer(Failed(wrong)))
         ((kind, data),) = frames.take()
         with pytest.raises(Garbled):
-            read_answer(kind, data, chunk)
+            read_answer(kind, data, [chunk])
     with pytest.raises(Garbled):
-        read_answer(FAILED, pack(FAILED, b"x"), chunk)
+        read_answer(FAILED, pack(FAILED, b"x"), [chunk])
 
 
 def test_every_kind_of_fault_can_be_counted() -> None:

@@ -10,7 +10,7 @@ from arena.lanes.faults import Fault
 from arena.runs import interim
 from arena.runs.interim import Interim
 from arena.statistics.cycles import Field
-from arena.store.store import Store
+from arena.store.store import Store, range_of
 from arena.tables import counted
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
@@ -53,7 +53,7 @@ def test_they_are_those_of_the_files(kept: int) -> None:
     standings.add(store.count())
     for played in CHUNKS[kept:]:
         store.add(played)
-        standings.add(store.count_range(*played.chunk[:2], sum(played.chunk[1:3])))
+        standings.add(store.count_ranges([range_of(played)]))
     sides = counted.make_sides(PAIRINGS, store.count().tallies)
     labels = ["a", "b", "c", "broken"]
     field = Field(PAIRINGS, store.count().pair_totals, labels, ["broken"])

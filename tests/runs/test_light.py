@@ -50,7 +50,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
 
     @contextmanager
     def hide() -> Iterator[None]:
-        runs._say_what_is_missing.cache_clear()
+        runs.say_what_is_missing.cache_clear()
         chart_bundle.cache_clear()
         with monkeypatch.context() as patch:
             for module in (
@@ -61,7 +61,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
             ):
                 patch.setattr(f"arena.{module}.find_spec", find_nothing)
             yield
-        runs._say_what_is_missing.cache_clear()
+        runs.say_what_is_missing.cache_clear()
 
     return hide
 

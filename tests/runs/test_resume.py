@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ import psutil
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.errors import WorkerDied
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker
 from arena.lanes.scratch import scratch_folder
@@ -368,23 +370,50 @@ def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: 
 
 
 class OneByOne:
-    """Plays in this process, and looks into the store after each chunk."""
+    """Plays in this process, and looks into the store after each chunk, said to take so long."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, seconds: float, waiting: int) -> None:
         self.store = store
+        self.seconds = seconds
+        self.waiting = waiting  # chunks that need not be stored
 
     def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
         played = 0
         with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
             while chunk := plan.next():
-                yield worker.play(chunk)
-                played += 2 * chunk.pairs
-                assert len(games_in(self.store)) == played
+                assert chunk.pairs == 1
+                yield worker.play(chunk)._replace(seconds=self.seconds)
+                played += 2
+                assert 0 <= played - len(games_in(self.store)) <= 2 * self.waiting
 
 
-def test_a_chunk_is_stored_before_the_next_is_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seconds", "waiting"), [(1.0, 0), (math.nan, 0), (0.4, 2), (0.01, 99)])
+def test_a_second_of_play_is_stored_before_more_is_asked_for(
+    tmp_path: Path, seconds: float, waiting: int
+) -> None:
     """Another process sees it, so a run that is killed in a long chunk keeps those before."""
     bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]
-    tournament = Tournament("cup", 3, 1, bots, STANDARD)
-    run(tournament, OneByOne(tmp_path), RunFolder(tmp_path), QUIET)
-    assert len(games_in(tmp_path)) == tournament.games == 6
+    tournament = Tournament("cup", 3, 2, bots, STANDARD)
+    executor = OneByOne(tmp_path, seconds, waiting)
+    run(tournament, executor, RunFolder(tmp_path), QUIET)
+    assert len(games_in(tmp_path)) == tournament.games == 12
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, WorkerDied])
+def test_what_waits_is_stored_when_a_run_is_stopped(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    """By Ctrl-C, a signal to end or a failure: only `kill -9` loses it."""
+
+    class Stops(OneByOne):
+        def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
+            for number, played in enumerate(super().play(plan, tournament, log)):
+                if number == 3:
+                    raise error("stopped")
+                yield played
+
+    bots = [resolve("uniform"), resolve("greedy"), resolve("majority")]
+    tournament = Tournament("cup", 3, 2, bots, STANDARD)
+    with pytest.raises(error):
+        run(tournament, Stops(tmp_path, 0.01, 99), RunFolder(tmp_path), QUIET)
+    assert len(games_in(tmp_path)) == 6

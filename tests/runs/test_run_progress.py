@@ -13,7 +13,8 @@ from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET, RunLog
 from arena.runs import saving
-from arena.runs.run import _say_what_is_missing, run
+from arena.runs.run import run
+from arena.runs.saving import say_what_is_missing
 from arena.runs.verify import Difference, verify
 from arena.store.folder import RunFolder
 from arena.tournament.plan import Plan, Played
@@ -190,11 +191,11 @@ def test_a_page_that_cannot_be_written_is_said_once(
 ) -> None:
     """With what to install; a program that shows no progress finds it in the log only."""
     monkeypatch.setattr("arena.reports.html.find_lack", lambda: "altair is not installed")
-    _say_what_is_missing.cache_clear()
+    say_what_is_missing.cache_clear()
     with caplog.at_level("INFO", logger="arena"):
         for _ in range(2):
-            _say_what_is_missing(aloud=aloud)
-    _say_what_is_missing.cache_clear()
+            say_what_is_missing(aloud=aloud)
+    say_what_is_missing.cache_clear()
     (record,) = caplog.records
     assert record.levelname == level
     assert record.getMessage() == "report.html is left out: altair is not installed"

@@ -99,11 +99,12 @@ def test_ctrl_c_while_a_chunk_is_stored_waits_for_it(
     """It is kept as a whole: an import of the main thread that is left halfway may lock others."""
     add = Store.add
 
-    def add_at_ctrl_c(store: Store, played: Played) -> None:
+    def add_at_ctrl_c(store: Store, *chunks: Played) -> None:
         signal.raise_signal(signal.SIGINT)
-        add(store, played)
+        add(store, *chunks)
 
     monkeypatch.setattr(Store, "add", add_at_ctrl_c)
+    monkeypatch.setattr("arena.runs.saving._UNSTORED", 0.0)
     cup = Tournament("cup", 1, 40, [resolve("uniform"), resolve("greedy")], STANDARD)
     with pytest.raises(Interrupted) as caught:
         run(cup, HERE, RunFolder(tmp_path), QUIET)

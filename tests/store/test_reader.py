@@ -11,6 +11,7 @@ from arena.runs.run import run
 from arena.store.folder import RunFolder
 from arena.store.reader import read_run
 from arena.store.store import Store
+from arena.tournament.schedule import PairRange
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.runs.test_verify import HERE
@@ -30,5 +31,5 @@ def test_a_run_is_copied_and_left_alone(tmp_path: Path) -> None:
         assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
         with closing(Store(tmp_path / "run.sqlite")) as store:
             store.add(played(0, 7, 2))
-            assert list(store.finished(0, 0, 99)) == [range(4), range(7, 9)]
-        assert list(copy.finished(0, 0, 99)) == [range(5)]
+            assert store.finished([PairRange(0, 0, 99)])[0] == [range(4), range(7, 9)]
+        assert copy.finished([PairRange(0, 0, 99)])[0] == [range(5)]

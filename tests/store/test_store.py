@@ -17,7 +17,7 @@ from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
-from arena.tournament.schedule import Pairing
+from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.strikes import Forfeits
 
 MANIFEST = {"bots": [{"label": "a"}]}
@@ -41,8 +41,13 @@ def test_the_finished_pairs_are_known_as_ranges() -> None:
     store = Store(None)
     for first, pairs in ((10, 5), (0, 3), (15, 1), (30, 2), (4, 1)):
         store.add(played(4, first, pairs))
-    assert list(store.finished(4, 0, 99)) == [range(3), range(4, 5), range(10, 16), range(30, 32)]
-    assert list(store.finished(0, 0, 99)) == []
+    assert store.finished([PairRange(4, 0, 99)])[4] == [
+        range(3),
+        range(4, 5),
+        range(10, 16),
+        range(30, 32),
+    ]
+    assert store.finished([PairRange(0, 0, 99)])[0] == []
 
 
 def test_the_pairs_of_two_pairings_differ_by_their_scores() -> None:
@@ -62,8 +67,8 @@ def test_a_result_is_read_as_it_was_written() -> None:
     store.add(chunk)
     assert list(store.results()) == [(1, result) for result in chunk.results]
     (forfeit,) = chunk.forfeits
-    assert store.forfeits(1, range(3, 5)) == [forfeit]
-    assert store.forfeits(1, range(3, 4)) == store.forfeits(0, range(9)) == []
+    assert store.forfeits([PairRange(1, 3, 5)])[1] == [forfeit]
+    assert store.forfeits([PairRange(1, 3, 4)])[1] == store.forfeits([PairRange(0, 0, 9)])[0] == []
     ((fixture, result),) = store.all_forfeits([Pairing("a", "b"), Pairing("a", "c")])
     assert (fixture.name, result) == ("a/c/4/0", forfeit)
 
@@ -73,7 +78,7 @@ def test_a_forfeit_by_rule_replaces_a_played_game() -> None:
     store = Store(None)
     store.add(played(0, 0, 4, (1, 0), (1, 1), (2, 0)))
     store.forfeit(Forfeits(0, 3, 8, loser=0))
-    assert [game[:2] for game in store.forfeits(0, range(4))] == [(1, 0)]
+    assert [game[:2] for game in store.forfeits([PairRange(0, 0, 4)])[0]] == [(1, 0)]
     games = [(game[:4], game.fault) for _, game in store.results()]
     assert games[1] == ((0, 1, 0, "points"), None)
     assert games[2] == ((1, 0, 1, "forfeit"), FAULT)
@@ -120,7 +125,7 @@ def test_a_full_disk_is_an_error_and_committed_games_stay(tmp_path: Path) -> Non
     store.close()
     again = Store(path)
     assert again.manifest == manifest_text(MANIFEST)
-    assert list(again.finished(0, 0, 999)) == [range(100)]
+    assert again.finished([PairRange(0, 0, 999)])[0] == [range(100)]
     again.close()
 
 
@@ -155,7 +160,7 @@ def test_a_store_that_was_not_closed_has_its_committed_games(tmp_path: Path) -> 
     for path in tmp_path.glob("run.sqlite*"):
         (copy / path.name).write_bytes(path.read_bytes())
     again = Store(copy / "run.sqlite")
-    assert list(again.finished(0, 0, 999)) == [range(7)]
+    assert again.finished([PairRange(0, 0, 999)])[0] == [range(7)]
     again.close()
 
 

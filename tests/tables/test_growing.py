@@ -38,7 +38,7 @@ def chunks_of(pairs: int, *, damaged: bool = False) -> list[Played]:
 def grow(chunks: list[Played], store: Store) -> WinTables | None:
     growing = GrowingTables(CUP, lambda: None)
     for played in chunks:
-        growing.add(played)
+        growing.add([played])
     try:
         return growing.finish(store.count())
     finally:
@@ -98,6 +98,6 @@ def test_they_are_given_up_where_their_games_change() -> None:
     chunks = chunks_of(6)
     growing = GrowingTables(CUP, lambda: None)
     for played in chunks:
-        growing.add(played)
+        growing.add([played])
     growing.invalidate()
     assert growing.finish(stored(chunks).count()) is None

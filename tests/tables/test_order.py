@@ -18,6 +18,7 @@ from arena.store.counting import Counts, add_up
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
+from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Forfeits
 from arena.tournament.tournament import Anchor, Tournament
 from engine import STANDARD
@@ -161,7 +162,9 @@ def test_parts_and_ranges_change_no_count() -> None:
     products = [both[0] * both[1] for both in by_pair.values() if len(both) == 2]
     assert whole.products.sum() == sum(products)
     assert whole.pairs.sum() == len(by_pair)
-    ranges = [store.count_range(number, *pairs) for number in range(4) for pairs in RANGES]
+    ranges = [
+        store.count_ranges([PairRange(number, *pairs)]) for number in range(4) for pairs in RANGES
+    ]
     for parts in (1, 2, 5, PAIRS, 99):
         counts = store.count(parts)
         assert counts.ends[-1] == PAIRS

@@ -85,7 +85,7 @@ def pace_of(count: int, seconds: float) -> Pace:
     timing = Timing()
     for _ in range(count):
         timing.add(Spent(seconds, seconds))
-    pace = Pace(["bot"], (), Limits(), 52)
+    pace = Pace(["bot", "new"], (), Limits(), 52)
     pace.learn({"bot": timing})
     return pace
 
@@ -97,7 +97,7 @@ def pace_of(count: int, seconds: float) -> Pace:
 def test_only_the_decisions_of_a_cheap_bot_that_is_known_are_not_timed(
     count: int, seconds: float, timed: bool
 ) -> None:
-    """Those of one pair in 32 are, whatever the bot."""
+    """Those of one game in 64 are, whatever the bot; of two bots both must be cheap and known."""
     pace = pace_of(count, seconds)
-    assert pace.needs_no_clock("bot", pair=1) is not timed
-    assert not pace.needs_no_clock("bot", pair=32)
+    assert [pace.needs_no_clock(["bot"]) for _ in range(128)] == ([not timed] * 63 + [False]) * 2
+    assert not pace.needs_no_clock(["bot", "new"])

@@ -19,13 +19,15 @@ from arena.errors import NoSites
 from arena.executors.answers import Garbled
 from arena.executors.log import RunLog, logger
 from arena.tournament.keys import HERE, PATIENCE, Venue
-from arena.tournament.plan import Plan, Played
+from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played
+from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament
 
 _WINDOW = 2  # batches assigned to each site at a time
 _TICK = 0.5  # seconds
 _SILENCE = 60.0  # seconds without an answer to a heartbeat, after which a site is lost
 _OPENING = 60.0  # seconds for which the first batch waits for all sites to open
+_MOST_BATCH = 4096  # short chunks
 _LATE = 2.0  # times the mean time of a batch, after which an idle site plays it too
 _LATE_AT_LEAST = 1.0  # seconds
 
@@ -49,6 +51,8 @@ class Fleet:
     ) -> None:
         self.plan = plan
         self.opening = Opening(tournament, venue)
+        self.speeds = Speeds()
+        self._pairings = tournament.pairings
         self.log = log
         self.roster = Roster(patience)
         self.own = Host("the client", own_place())
@@ -116,9 +120,20 @@ class Fleet:
                 return batch
         if site.host is self.own:
             return None
-        most = site.host.chunks * self._workers_of(site.host)
-        chunks = [*itertools.islice(iter(lambda: self.plan.next(self._is_clear), None), most)]
+        chunks = self._next_chunks(site.host.chunks * self._workers_of(site.host))
         return self._add(Batch(next(self._numbers), chunks)) if chunks else self._late(site)
+
+    def _next_chunks(self, most: int) -> list[Chunk]:
+        """Return the next chunks of the plan: so many long ones, or short ones of the same time."""
+        chunks: list[Chunk] = []
+        seconds = 0.0
+        while seconds < most * CHUNK_SECONDS and len(chunks) < max(most, _MOST_BATCH):
+            if (chunk := self.plan.next(self._is_clear)) is None:
+                break
+            chunks.append(chunk)
+            expected = self.speeds.expect(self._pairings[chunk.pairing], chunk.games)
+            seconds += min(CHUNK_SECONDS, expected)
+        return chunks
 
     def _is_clear(self, pairing: int) -> bool:
         """Return whether no game of a pairing is doubtful; else one of its bots may soon be out."""
@@ -238,6 +253,8 @@ class Fleet:
             yield batch.held.settle(played)
             return
         for one in played:
+            chunk = one.chunk
+            self.speeds.learn(self._pairings[chunk.pairing], one.seconds / chunk.games)
             held = Held(one)
             if held.chunks:
                 self._play_again(held, batch)

@@ -110,7 +110,7 @@ class Batches:
     def __init__(self) -> None:
         self.frames: SimpleQueue[bytes | None] = SimpleQueue()
         self._waiting: deque[Chunk] = deque()
-        self._missing: dict[int, list[Chunk]] = {}  # by number of the batch
+        self._missing: dict[int, set[tuple[int, int]]] = {}  # places of chunks, by number of batch
         self._played: dict[int, list[Played]] = {}
 
     def wait(self) -> None:
@@ -121,7 +121,7 @@ class Batches:
         if frame is None:
             raise Ended
         number, chunks = wire.read_batch(frame)
-        self._missing[number] = chunks[:]
+        self._missing[number] = {chunk[:2] for chunk in chunks}
         self._played[number] = []
         self._waiting.extend(chunks)
 
@@ -149,8 +149,8 @@ class Batches:
     def finish(self, played: Played) -> tuple[int, list[Played]] | None:
         """Return the number and the results of a batch if this was its last chunk, else None."""
         for number, missing in self._missing.items():
-            if played.chunk in missing:
-                missing.remove(played.chunk)
+            if played.chunk[:2] in missing:
+                missing.remove(played.chunk[:2])
                 self._played[number].append(played)
                 if missing:
                     return None

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from queue import SimpleQueue
@@ -130,15 +131,16 @@ def read_batch(data: bytes) -> tuple[int, list[Chunk]]:
 
 def write_answer(number: int, played: Sequence[Played], lines: list[Line]) -> bytes:
     """Encode a site's answer to a batch; adjacent chunks are joined into one part."""
-    parts = [
-        to_part(join(chunk, (one for one in played if _is_in(one.chunk, chunk))))
-        for chunk in join_chunks([one.chunk for one in played])
-    ]
+    ordered = deque(sorted(played, key=lambda one: one.chunk[:2]))
+    parts = []
+    for chunk in join_chunks([one.chunk for one in played]):
+        own: list[Played] = []
+        missing = chunk.pairs
+        while missing:
+            own.append(ordered.popleft())
+            missing -= own[-1].chunk.pairs
+        parts.append(to_part(join(chunk, own)))
     return msgspec.msgpack.encode(Answer(number, parts, lines))
-
-
-def _is_in(part: Chunk, whole: Chunk) -> bool:
-    return part.pairing == whole.pairing and 0 <= part.first - whole.first < whole.pairs
 
 
 def number_of(answer: bytes) -> int:

@@ -11,6 +11,7 @@ from arena.executors.log import RunLog
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.plan import Plan
+from arena.tournament.schedule import PairRange
 from arena.tournament.tournament import Tournament
 from bench.simulated import Cluster, SimulatedExecutor
 from engine import STANDARD
@@ -72,5 +73,6 @@ def test_a_run_keeps_every_game(tournament: Tournament) -> None:
     run(tournament, SimulatedExecutor(DEADLY), store=store)
     assert store.count_games() == tournament.games
     for number in range(len(tournament.pairings)):
-        assert [*store.finished(number, 0, tournament.pairs)] == [range(tournament.pairs)]
+        pairs = PairRange(number, 0, tournament.pairs)
+        assert store.finished([pairs])[number] == [range(tournament.pairs)]
     store.close()

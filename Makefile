@@ -98,10 +98,10 @@ clean:
 
 # kaggle-environments asks for one version each of gymnasium and OpenSpiel, and for libraries of
 # language models; its ConnectX needs none of them
-.venv/bench: .venv/test
+.venv/bench: .venv/python pyproject.toml constraints.txt
 	$(PIP) install --editable '.[$(TESTED),bench]'
 	$(PIP) install --no-deps kaggle-environments
-	@touch $@
+	@touch $@ .venv/run .venv/test
 
 .venv/mutants: .venv/test
 	$(PIP) install --editable '.[$(TESTED),mutants]'

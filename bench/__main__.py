@@ -39,7 +39,7 @@ HEAD = """# Results of the benchmarks
 
 What `make bench` printed, on two cores; the processor is below each table.
 `make bench BENCH=--save` keeps the results here, and `make bench BENCH="lanes --save"` those of
-one table. The tables {long} take long, and are made only where they are named.
+one table. {long} take long, and are made only where they are named.
 
 What users wait for is in these rows:
 
@@ -133,7 +133,7 @@ def main() -> None:
 
 def _head() -> str:
     rows = [f"| {what} | {rows} | `python -m bench {name}` |" for what, rows, name in FELT]
-    long = " and ".join(", ".join(LONG).rsplit(", ", 1))
+    long = " and ".join(", ".join(f"`{name}`" for name in LONG).rsplit(", ", 1))
     return HEAD.format(asked=BARE_ASKED, long=long, felt="\n".join(rows))
 
 

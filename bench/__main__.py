@@ -108,8 +108,8 @@ FELT = (
     ("a bot plays another one: each that is shipped", "a game, us", "engine"),
     ("the whole protocol beside a bare loop", "whole protocol", "engine"),
     ("a run beside its two engines", "of two engines at once", "workers"),
-    ("a learner against `greedy`", "steps against greedy", "gym"),
-    ("the first game of a jailed bot", "first jailed game", "lanes"),
+    ("a learner against `greedy`", "make_vec against greedy", "gym"),
+    ("the first game of a jailed bot", "jail: first game", "lanes"),
     ("a decision through other frameworks", "all", "peers"),
 )
 """What users wait for, the rows that have it, and their table."""

@@ -210,6 +210,7 @@ def _our_vector() -> Peer:
 
 
 def _pgx() -> Peer:
+    os.environ["JAX_PLATFORMS"] = "cpu"
     if hasattr(os, "sched_setaffinity"):  # XLA would use every core
         os.sched_setaffinity(0, [max(os.sched_getaffinity(0))])
     import jax

@@ -132,6 +132,17 @@ def test_the_overhead_of_a_decision_is_what_its_bots_do_not_take() -> None:
     assert peer.overhead(500) == 0.75
 
 
+def test_a_framework_that_is_missing_or_fails_has_a_row_that_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last line of what it printed is in the table, and cannot break it."""
+    gone = {"Away, Chess": ("no-such-framework", None), "Broken | Chess": ("pytest", None)}
+    monkeypatch.setattr(peers, "PEERS", gone)
+    away, broken = peers.rows()
+    assert away[:2] == ("Away, Chess", "not installed")
+    assert broken[1] == "failed: KeyError: 'Broken / Chess'"
+
+
 PROTOCOLS = {"arena": peers._ours, "pyspiel": peers._open_spiel, "rlcard": peers._rlcard}
 PROTOCOLS |= {"catanatron": peers._catanatron, "kaggle_environments": peers._kaggle}
 PROTOCOLS |= {"pettingzoo.classic.go_v5": peers._pettingzoo}

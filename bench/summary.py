@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import resource
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -23,6 +22,7 @@ from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
+from bench.timing import peak
 from engine import STANDARD
 
 SIZES = ((6, 33_334), (100, 102))
@@ -57,8 +57,7 @@ def measure(bots: int, pairs: int) -> tuple[int, float, float, float, int]:
     with tempfile.TemporaryDirectory() as folder:
         RunFolder(Path(folder)).write(files.writers)
     seconds = perf_counter() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return tournament.games, tables, seconds, process_time() - busy, memory
+    return tournament.games, tables, seconds, process_time() - busy, round(peak())
 
 
 def make_run(bots: int, pairs: int) -> tuple[Tournament, Store]:

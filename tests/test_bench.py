@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,11 +20,13 @@ from bench.__main__ import FELT, LONG, OWN, TABLES, table
 from bench.gym import VECTORS, stepping
 from bench.saving import make, sections
 from bench.summary import measure
+from bench.timing import peak
 from engine import State, play_game
 from engine.cards import cards_of
 from engine.play import playout
 from engine.scoring import outcome
 from engine.state import random_deal
+from tests import ROOT
 
 
 def test_the_bare_loop_scores_as_the_engine_does() -> None:
@@ -108,6 +112,15 @@ def test_a_table_that_fails_leaves_the_others_saved(
         "C": "new",
         "D": "old",
     }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a parent counts elsewhere")
+def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
+    """A small program that a large one starts is small."""
+    large = bytearray(256 << 20)
+    code = "from bench.timing import peak; print(peak())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert 5 < float(done.stdout) < 128 < len(large) / (1 << 20) < peak()
 
 
 def test_the_head_of_the_results_names_tables_that_there_are() -> None:

@@ -108,6 +108,8 @@ FELT = (
     ("a bot plays another one: each that is shipped", "a game, us", "engine"),
     ("the whole protocol beside a bare loop", "whole protocol", "engine"),
     ("a run beside its two engines", "of two engines at once", "workers"),
+    ("ten games, from the command to the last file", "10 games, to the last file", "small"),
+    ("a run of 300 bots that play one pair each", "all", "many"),
     ("a learner against `greedy`", "make_vec against greedy", "gym"),
     ("the first game of a jailed bot", "jail: first game", "lanes"),
     ("a decision through other frameworks", "all", "peers"),

@@ -16,7 +16,7 @@ import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
 from bench import bare, peers
-from bench.__main__ import FELT, LONG, OWN, TABLES, table
+from bench.__main__ import FELT, LONG, OWN, TABLES, _apart, table
 from bench.gym import VECTORS, stepping
 from bench.saving import make, sections
 from bench.summary import measure
@@ -112,6 +112,19 @@ def test_a_table_that_fails_leaves_the_others_saved(
         "C": "new",
         "D": "old",
     }
+
+
+def test_a_table_whose_process_fails_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The process has printed why; and without --save nothing is written."""
+    monkeypatch.setattr("sys.argv", ["bench", "engine", "gym"])
+    monkeypatch.setattr("sys.executable", "false")
+    parts = {"gym": ("Gym", lambda: _apart("gym"))}
+    with pytest.raises(SystemExit, match=r"error: failed: gym$"):
+        make(tmp_path / "RESULTS.md", "# Head", parts, parts)
+    assert capsys.readouterr() == ("\n", "")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a parent counts elsewhere")

@@ -39,7 +39,8 @@ HEAD = """# Results of the benchmarks
 
 What `make bench` printed, on two cores; the processor is below each table.
 `make bench BENCH=--save` keeps the results here, and `make bench BENCH="lanes --save"` those of
-one table. {long} take long, and are made only where they are named.
+one table. The tables {long} take long,
+and are made only where they are named.
 
 What users wait for is in these rows:
 

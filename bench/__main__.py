@@ -102,11 +102,11 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
 OWN = {"peers": (peers.COLUMNS, peers.NOTE)}
 """Columns and a note of tables that have others than all."""
 
-LONG = ("sites", "field", "endurance", "ten_million", "tail")
+LONG = ("sites", "cluster", "field", "endurance", "ten_million", "tail")
 """Tables that are made only where they are named."""
 
 FELT = (
-    ("a bot plays another one: each that is shipped", "a game, us", "engine"),
+    ("a game of each shipped bot", "uniform - BOT, microseconds a game", "engine"),
     ("the whole protocol beside a bare loop", "whole protocol", "engine"),
     ("a run beside its two engines", "of two engines at once", "workers"),
     ("ten games, from the command to the last file", "10 games, to the last file", "small"),

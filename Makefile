@@ -49,7 +49,7 @@ pictures: .venv/test tournament  ## make the pictures of README and site; needs 
 release-check: .venv/release  ## all that must hold for a release; then its files are in dist/
 	$(BIN)/python -m tests.packaging $(PYTHONS)
 
-bench: .venv/run  ## print every speed; with the extra `bench` the peers' too
+bench: .venv/bench  ## print every speed, other frameworks' too: a quarter of an hour
 	$(BIN)/python -m bench $(BENCH)
 
 drill: .venv/test  ## plant the faults of tests/drill in a copy, and see each of them caught
@@ -95,6 +95,13 @@ clean:
 .venv/release: .venv/test
 	$(PIP) install --editable '.[$(TESTED),release]'
 	@touch $@
+
+# kaggle-environments asks for one version each of gymnasium and OpenSpiel, and for libraries of
+# language models; its ConnectX needs none of them
+.venv/bench: .venv/python pyproject.toml constraints.txt
+	$(PIP) install --editable '.[$(TESTED),bench]'
+	$(PIP) install --no-deps kaggle-environments
+	@touch $@ .venv/run .venv/test
 
 .venv/mutants: .venv/test
 	$(PIP) install --editable '.[$(TESTED),mutants]'

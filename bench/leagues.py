@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from arena.addons.league.league_tables import ACTIVE, Pairs, Version
 from arena.statistics.distributions import expit
 from arena.statistics.ratings import ELO
 from bench.engine import Row
+from bench.timing import peak
 
 _VERSIONS = 994  # beside the six of the panel
 _ROUNDS = 3340
@@ -46,8 +46,7 @@ def rows() -> Iterator[Row]:
         words = [sys.executable, "-m", "arena", "league", "show", str(folder)]
         seconds = _time(lambda: subprocess.run(words, check=True, capture_output=True))
         yield Row("`arena league show`", f"{seconds:.2f} s", "", "1 s")
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        yield Row("memory of the process that rated and planned", f"{memory:.0f} MB", "", "500 MB")
+        yield Row("memory of the process that rated and planned", f"{peak():.0f} MB", "", "500 MB")
 
 
 def _time(work: object) -> float:

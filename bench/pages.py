@@ -12,6 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -27,9 +28,12 @@ _ASKED = {40: ("1 s", "3 sheets"), 200: ("3 s, 10,000 nodes", "")}
 
 def rows() -> Iterator[Row]:
     """Yield how long the page of so many bots takes, and how large it is."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not path or not find_spec("playwright"):
+        yield Row("a page", "not measured: needs Chromium and the extra `test`")
+        return
     from playwright.sync_api import sync_playwright
 
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for bots in BOTS:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from subprocess import CalledProcessError
 
 Part = tuple[str, Callable[[], Iterable[str]]]
 """The title of a section, and what yields its lines, the title's among them."""
@@ -23,20 +25,36 @@ def chosen(parts: Mapping[str, object], long: Collection[str] = ()) -> list[str]
 
 
 def make(path: Path, head: str, parts: Mapping[str, Part], names: Iterable[str]) -> None:
-    """Print these sections; with --save, put them in their places in a file that has others."""
-    made = {}
+    """Print these sections; with --save, put them in their places in a file that has others.
+
+    A section is saved as soon as it is complete. One that fails says why, and what was saved of it
+    before stays; the rest is made, and the exit status is 1.
+    """
+    failed = []
     for name in names:
         title, lines = parts[name]
         text = []
-        for line in lines():
-            print(line, flush=True)
-            text.append(line)
-        made[title] = "\n".join(text)
-    if "--save" in sys.argv[1:]:
-        kept = sections(path.read_text(encoding="utf-8")) if path.exists() else {}
-        kept |= made
-        saved = [kept[title] for title, _ in parts.values() if title in kept]
-        path.write_text("\n".join([head, *saved]) + "\n", encoding="utf-8")
+        try:
+            for line in lines():
+                print(line, flush=True)
+                text.append(line)
+        except Exception as error:
+            if not isinstance(error, CalledProcessError):  # which has said so itself
+                traceback.print_exc()
+            failed.append(name)
+            continue
+        if "--save" in sys.argv[1:]:
+            _save(path, head, parts, title, "\n".join(text))
+    if failed:
+        sys.exit(f"error: failed: {', '.join(failed)}")
+
+
+def _save(path: Path, head: str, parts: Mapping[str, Part], title: str, text: str) -> None:
+    """Write a section, and all others of the file that there still are."""
+    kept = sections(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept[title] = text
+    saved = [kept[each] for each, _ in parts.values() if each in kept]
+    path.write_text("\n".join([head, *saved]) + "\n", encoding="utf-8")
 
 
 def sections(text: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from engine.view import view
 
 ASKED = 10_000
 ITERATIONS = 500
-GAMES = 10
+GAMES = 6
 SEARCHERS = ("flat_mc", "pimc", "ismcts", "champion", "grandmaster")
 MOST = {"champion": "at most 50 ms", "grandmaster": "mean at most 50 ms, 120 ms at worst"}
 WORLDS = 250

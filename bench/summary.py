@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-import resource
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -23,10 +22,14 @@ from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
+from bench.timing import peak
 from engine import STANDARD
 
-SIZES = ((6, 33_334), (100, 102), (1000, 1))
+SIZES = ((6, 33_334), (100, 102))
 """Bots and pairs: a million games each."""
+
+FIELD = ((1000, 1),)
+"""The same of a field in which few games share a pairing; it takes as long as all others."""
 
 ASKED = "30 s"
 
@@ -54,8 +57,7 @@ def measure(bots: int, pairs: int) -> tuple[int, float, float, float, int]:
     with tempfile.TemporaryDirectory() as folder:
         RunFolder(Path(folder)).write(files.writers)
     seconds = perf_counter() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return tournament.games, tables, seconds, process_time() - busy, memory
+    return tournament.games, tables, seconds, process_time() - busy, round(peak())
 
 
 def make_run(bots: int, pairs: int) -> tuple[Tournament, Store]:

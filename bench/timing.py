@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from timeit import Timer
 from typing import Any
+
+from arena.lanes.meter import read_status
 
 Work = Callable[[], object]
 
@@ -62,6 +65,12 @@ def machine() -> str:
     """Return the processor, the number of cores and the Python, as a line."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{processor()}, {os.cpu_count()} cores, {python}"
+
+
+def peak() -> float:
+    """Return the MB that this process has had at most; ru_maxrss has those of its parent, too."""
+    kilobytes = read_status(os.getpid()).get("VmHWM", "").partition("kB")[0].strip()
+    return int(kilobytes or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024
 
 
 def load() -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,13 +23,13 @@ from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from bench.engine import Row as Line
+from bench.timing import peak
 from engine import STANDARD, Setup, State
 from engine.play import play, playout
 
 GAMES = 4_000
 ROUNDS = 8
 MANY = 100_000
-_MB = 1 << 20
 
 
 def rows() -> Iterator[Line]:
@@ -138,13 +137,9 @@ def main(games: int) -> None:
     two = Store(None)
     add(two, cup, 0, 1, random=True)
     _tables(cup, two)
-    before = _peak()
+    before = peak()
     seconds = _seconds(lambda: _tables(cup, store))
-    print(seconds, before, _peak())
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MB
+    print(seconds, before, peak())
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from engine import STANDARD, play_game
 
 QUICKSTART = Path(__file__).parent.parent / "configs" / "quickstart.yaml"
 ROUNDS = 3
-ENGINE_SECONDS = 2.0
+ENGINE_SECONDS = 1.5
 RUN_SECONDS = 10.0
 
 
@@ -51,19 +51,22 @@ def rows() -> Iterator[Row]:
 
 def _rates(entries: Sequence[Entry]) -> tuple[float, float, float, float]:
     """Return games/s of one engine and of two, each before and after, and of both runs."""
-    before = [engines_rate(entries, engines) for engines in (1, 2)]
-    one = run_rate(entries, 1, int(RUN_SECONDS * before[0]))
-    two = run_rate(entries, 2, int(RUN_SECONDS * before[1]))
-    after = [engines_rate(entries, engines) for engines in (1, 2)]
+    before = engine_rates(entries)
+    one, two = (
+        run_rate(entries, workers, int(RUN_SECONDS * rate))
+        for workers, rate in enumerate(before, 1)
+    )
+    after = engine_rates(entries)
     engine, engines = ((early + late) / 2 for early, late in zip(before, after, strict=True))
     return engine, engines, one, two
 
 
-def engines_rate(entries: Sequence[Entry], engines: int) -> float:
-    """Return games/s of so many processes together, of which each plays with the engine alone."""
-    with get_context("spawn").Pool(engines) as pool:
-        pool.map(_play_first, [entries] * engines, 1)  # every process has its bots
-        return sum(pool.map(engine_rate, [entries] * engines, 1))
+def engine_rates(entries: Sequence[Entry]) -> tuple[float, float]:
+    """Return games/s of one process that plays with the engine alone, and of two together."""
+    with get_context("spawn").Pool(2) as pool:
+        pool.map(_play_first, [entries] * 2, 1)  # both processes have their bots
+        one, two = (sum(pool.map(engine_rate, [entries] * count, 1)) for count in (1, 2))
+    return one, two
 
 
 def _play_first(entries: Sequence[Entry]) -> None:

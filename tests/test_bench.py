@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import gymnasium
 import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
-from bench import bare
+from bench import bare, peers
+from bench.__main__ import FELT, LONG, OWN, TABLES, _apart, table
 from bench.gym import VECTORS, stepping
+from bench.saving import make, sections
 from bench.summary import measure
-from engine import State
+from bench.timing import peak
+from engine import State, play_game
 from engine.cards import cards_of
 from engine.play import playout
 from engine.scoring import outcome
 from engine.state import random_deal
+from tests import ROOT
 
 
 def test_the_bare_loop_scores_as_the_engine_does() -> None:
@@ -74,3 +83,117 @@ def test_a_run_that_is_made_up_has_all_its_games() -> None:
     assert 0 < tables < files
     assert busy > 0
     assert memory > 10
+
+
+def test_a_table_that_fails_leaves_the_others_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last line says which failed, what was saved of it before stays, and the rest is made."""
+
+    def lines(title: str, *more: str) -> Callable[[], Iterator[str]]:
+        return lambda: (line for line in (f"\n## {title}\n", *more))
+
+    def broken() -> Iterator[str]:
+        yield "\n## B\n"
+        raise ZeroDivisionError
+
+    path = tmp_path / "RESULTS.md"
+    monkeypatch.setattr("sys.argv", ["bench", "--save"])
+    parts = {name: (name.upper(), lines(name.upper(), "old")) for name in "abcd"}
+    make(path, "# Head", parts, parts)
+    parts |= {"a": ("A", lines("A", "new")), "b": ("B", broken), "c": ("C", lines("C", "new"))}
+    with pytest.raises(SystemExit, match=r"error: failed: b$"):
+        make(path, "# Head", parts, ["a", "b", "c"])
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    found = sections(path.read_text(encoding="utf-8"))
+    assert {title: text.split()[-1] for title, text in found.items()} == {
+        "A": "new",
+        "B": "old",
+        "C": "new",
+        "D": "old",
+    }
+
+
+def test_a_table_whose_process_fails_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The process has printed why; and without --save nothing is written."""
+    monkeypatch.setattr("sys.argv", ["bench", "engine", "gym"])
+    monkeypatch.setattr("sys.executable", "false")
+    parts = {"gym": ("Gym", lambda: _apart("gym"))}
+    with pytest.raises(SystemExit, match=r"error: failed: gym$"):
+        make(tmp_path / "RESULTS.md", "# Head", parts, parts)
+    assert capsys.readouterr() == ("\n", "")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a parent counts elsewhere")
+def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
+    """A small program that a large one starts is small."""
+    large = bytearray(256 << 20)
+    code = "from bench.timing import peak; print(peak())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert 5 < float(done.stdout) < 128 < len(large) / (1 << 20) < peak()
+
+
+def test_the_head_of_the_results_names_tables_that_there_are() -> None:
+    """So do the tables that take long, and those with columns of their own."""
+    assert {name for _, _, name in FELT} | {*LONG} | {*OWN} <= {*TABLES}
+    assert not {name for _, _, name in FELT} & {*LONG}
+
+
+def test_a_table_has_as_many_cells_in_each_line() -> None:
+    """Also one with columns of its own, and below it is what the machine did."""
+    row = peers.Row("a", "1", "2", "3", "4")
+    lines = "\n".join(table("T", [row], *OWN["peers"])).splitlines()
+    cells = [line.count("|") for line in lines if line.startswith("|")]
+    assert cells == [len(peers.COLUMNS) + 1] * 3
+    assert peers.NOTE in "\n".join(lines)
+    assert lines[-1].endswith(" s")
+
+
+def test_the_overhead_of_a_decision_is_what_its_bots_do_not_take() -> None:
+    """Of a call that plays many games, too."""
+    peer = peers.Peer(lambda: None, games=10, decisions=50, choice=0.25)
+    assert peer.overhead(500) == 0.75
+
+
+def test_a_framework_that_is_missing_or_fails_has_a_row_that_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last line of what it printed is in the table, and cannot break it."""
+    gone = {"Away, Chess": ("no-such-framework", None), "Broken | Chess": ("pytest", None)}
+    monkeypatch.setattr(peers, "PEERS", gone)
+    away, broken = peers.rows()
+    assert away[:2] == ("Away, Chess", "not installed")
+    assert broken[1] == "failed: KeyError: 'Broken / Chess'"
+
+
+PROTOCOLS = {"arena": peers._ours, "pyspiel": peers._open_spiel, "rlcard": peers._rlcard}
+PROTOCOLS |= {"catanatron": peers._catanatron, "kaggle_environments": peers._kaggle}
+PROTOCOLS |= {"pettingzoo.classic.go_v5": peers._pettingzoo}
+
+
+@pytest.mark.parametrize("module", PROTOCOLS)
+def test_the_bots_of_a_framework_are_asked_for_every_decision(module: str) -> None:
+    """A game that is watched has all choices that are not made by chance, each within its time."""
+    pytest.importorskip(module, exc_type=ImportError)
+    watch = peers.Watch()
+    play = PROTOCOLS[module](watch.timed)
+    play()
+    first = watch.choices
+    play()
+    assert 5 < first < watch.choices
+    assert watch.seconds > 0
+
+
+def test_the_decisions_of_our_games_are_those_of_their_records() -> None:
+    """Two bots are watched together."""
+    from bots.uniform import bot
+
+    watch = peers.Watch()
+    play = peers._ours(watch.timed)
+    for _ in range(20):
+        play()
+    games = [play_game(bot, bot, seed=seed) for seed in range(20)]
+    assert watch.choices / 20 == fmean(len(game.record.actions) for game in games)

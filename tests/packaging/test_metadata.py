@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from arena.tournament.versions import version_here
 from tests import ROOT
 from tests.conftest import Arena
 
@@ -72,6 +73,7 @@ def test_a_checkout_without_an_installation_says_how_to_install_it(
         return found(name)
 
     monkeypatch.setattr(metadata.Distribution, "from_name", find)
+    version_here.cache_clear()  # which an earlier test of this process has filled
     said = f"error: the arena is not installed: run `pip install -e .` in {str(ROOT)!a}\n"
     for words in (("--version",), ("play", "greedy", "uniform", "--pairs", "1", "--out", "run")):
         done = arena(*words)

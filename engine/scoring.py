@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from engine.cards import (
+    BITS,
     CITY,
     EIGHT,
     FIVE,
@@ -127,14 +128,17 @@ def points(piles: Piles, rules: Rules = STANDARD) -> tuple[int, int]:
     """
     first, second = piles
     bonus = rules.set_bonus
-    mine = bonus * _sets[first & SUPPORT_CARDS] + _net_deals[first & _DEALS]
-    theirs = bonus * _sets[second & SUPPORT_CARDS] + _net_deals[second & _DEALS]
-    for cards, value in zip(_OF_KIND, rules.majority_values, strict=True):
-        ahead, behind = first & cards, second & cards
-        if ahead > behind:
+    one, two = first & SUPPORT_CARDS, second & SUPPORT_CARDS
+    mine = bonus * _sets[one] + _net_deals[first & _DEALS]
+    theirs = bonus * _sets[two] + _net_deals[second & _DEALS]
+    for value in rules.majority_values:  # 20 % faster than with `zip(..., strict=True)`
+        own, rival = one & MOST_COPIES, two & MOST_COPIES
+        if own > rival:
             mine += value
-        elif behind > ahead:
+        elif rival > own:
             theirs += value
+        one >>= BITS
+        two >>= BITS
     return mine, theirs
 
 

@@ -117,17 +117,22 @@ class _Tables(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _tables(rules: Rules) -> _Tables:
+    """Return the tables of some rules."""
+
     def sets(supports: Pack) -> float:
+        """Return the worth of whole sets and of sets that have begun."""
         held = [count(supports, kind) for kind in SUPPORTS]
         whole = min(held)
         begun = sum([n > whole for n in held])
         return rules.set_bonus * (whole + begun * begun / 16)
 
     def others(cards: Pack) -> float:
+        """Return the worth of deals and cities."""
         nearness = 3 - rules.cities_needed + count(cards, CITY)
         return net_deals(cards) + CITY_WORTH[max(0, min(3, nearness))]
 
     def majority(kind: Kind, mine: int, theirs: int) -> float:
+        """Return the worth of a majority: its value by how sure it is."""
         left = max(0, rules.copies[kind] - mine - theirs)
         share = (mine - theirs) / (left + 1)
         return rules.majority_values[kind] * max(-1.0, min(1.0, share))

@@ -7,21 +7,27 @@ import inspect
 import textwrap
 import tracemalloc
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple
 
 import engine.state
+from arena.entries.resolve import installed
 from bench import bare
-from bench.timing import each, paired
+from bench.timing import each, paired, seconds, times_for
 from bots.uniform import bot
-from engine import State, outcome, play_game, playout, sample, sample_hand
+from engine import Bot, State, outcome, play_game, playout, sample, sample_hand
 from engine.state import random_deal
 from engine.view import view
 
 _FASTER = 1.18  # the bare loop's speed, beside that of the one the targets were set with
 BARE_ASKED = round(44_000 * _FASTER)
 """Games/s that the bare loop would play on the machine the targets were set on."""
+
+_BOTS = [name for name, _ in installed() if name not in ("grandmaster", "responder")]
+"""The shipped bots but two, of which a game takes seconds."""
+_ASKED = ("city_hunter", "greedy", "majority")
 
 
 class Row(NamedTuple):
@@ -37,6 +43,7 @@ def rows() -> Iterator[Row]:
     """Yield the rows, each measured when it is asked for."""
     rng = Random(1)
     yield from _games(rng)
+    yield from _bots(rng)
     yield from _playouts(rng)
     yield from _operations(rng)
     yield _variants(rng)
@@ -51,6 +58,27 @@ def _games(rng: Random) -> Iterator[Row]:
     yield Row("bare loop, games/s", f"{1 / yardstick:,.0f}", "1")
     wanted = f"{0.43 / _FASTER:.2f} (0.43 of the bare loop as it was)"
     yield Row("whole protocol, games/s", f"{1 / own:,.0f}", f"{ratio:.3f}", wanted)
+
+
+def _bots(rng: Random) -> Iterator[Row]:
+    """Yield for each shipped bot how long a game of uniform against it takes."""
+    _, yardstick, _ = paired(lambda: None, lambda: bare.play(rng), rounds=10)
+    for name in _BOTS:
+        own = _seconds_per_game(import_module(f"bots.{name}").bot)
+        there = f"{own / yardstick / BARE_ASKED * 1e6:,.0f} there"
+        asked = "230" if name in _ASKED else ""
+        yield Row(f"uniform - {name}, microseconds a game", f"{own * 1e6:,.0f}", there, asked)
+
+
+def _seconds_per_game(other: Bot) -> float:
+    """Return the seconds of a game: the best of ten rounds, or the mean of ten slow games."""
+    seeds = count()
+
+    def play() -> object:
+        return play_game(bot, other, seed=next(seeds))
+
+    times = times_for(play, 0.1)
+    return seconds(play, 10) if times == 1 else min(seconds(play, times) for _ in range(10))
 
 
 def positions(rng: Random, games: int) -> list[State]:

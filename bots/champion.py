@@ -29,7 +29,7 @@ from engine import (
 )
 from engine.cards import MOST_COPIES, count, pack_of
 from engine.rules import first_seat
-from engine.scoring import count_sets, deals, outcome
+from engine.scoring import count_sets, net_deals, outcome
 
 
 class Cities(NamedTuple):
@@ -218,7 +218,7 @@ class Values:
             per_set, per_point = self.worth[role]
             whole = count_sets(pile)
             held = (0.0, self.cities[role][0], self.cities[role][3])
-            known = per_set * whole + per_point * sum(deals(pile)) + held[count(pile, CITY)]
+            known = per_set * whole + per_point * net_deals(pile) + held[count(pile, CITY)]
             self.known[role][pile] = known
         return known
 

@@ -25,21 +25,26 @@ class Denier:
 
     def choose(self, view: View, /) -> Action:
         """Return the action that leaves least to the opponent, the first if several tie."""
-        return max(view.legal, key=lambda action: self.worth(view, action))
+        legal = view.legal
+        if len(legal) == 1:
+            return legal[0]
+        worths = self.worths(view)
+        return legal[worths.index(max(worths))]
 
-    def worth(self, view: View, action: Action) -> float:
-        """Return how little an action leaves to the opponent, in promised points."""
-        rival = view.opponent
-        if action == TAKE:
-            own = self.greed * self.promise.gain(view, view.seat, view.row)
-            left = (
-                0.0 if view.taken[rival] else self.promise.gain(view, rival, view.row[: -self.size])
-            )
-            return own - left - self.patience * size(view.hand)
-        row = view.row + bytes((action,))
-        if view.taken[rival]:
-            return self.promise.gain(view, view.seat, row)
-        return -self.promise.gain(view, rival, row)
+    def worths(self, view: View) -> list[float]:
+        """Return how little each action leaves to the opponent, in promised points."""
+        seat, promise = view.seat, self.promise
+        plays, left = promise.plays(view), 0.0
+        if view.taken[1 - seat]:
+            worths = promise.gains_of(view, seat, plays)
+        else:
+            plays.append(promise.take(view.row[: -self.size]))
+            *losses, left = promise.gains_of(view, 1 - seat, plays)
+            worths = [-loss for loss in losses]
+        if TAKE in view.legal:
+            (gain,) = promise.gains_of(view, seat, [promise.take(view.row)])
+            worths.append(self.greed * gain - left - self.patience * size(view.hand))
+        return worths
 
     def scores(self, games: Any, /) -> Any:
         """Return the worth of each action in many games (game, action)."""

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from engine import TAKE, Action, Pack, Rules, Setup, Strategy, Thinker, Thought, View, outcome
 from engine.cards import UNIT, pack_of, size
 from engine.scoring import Piles
-from engine.state import Legal, learn, plays
+from engine.state import Legal, plays
 from engine.worlds import hands
 
 Inside: TypeAlias = Literal[
@@ -99,7 +99,7 @@ class Solver:
         best, most = LOSS, self.rules.take_size
         if position.may_take[0] and position.row:
             best = self.after_take(position, low, high)
-        for kind in _kinds(position.hands[0]):
+        for kind in plays[position.hands[0]]:
             if best >= high:
                 break
             best = max(best, -self.value(position.play(kind, most), -high, -max(low, best)))
@@ -200,14 +200,6 @@ class Endgame:
         if not self.exact.values and self.asked_inside and isinstance(self.inside, Thinker):
             return self.inside.thoughts()
         return self.exact.thoughts()
-
-
-def _kinds(hand: Pack) -> Legal:
-    try:
-        return plays[hand]
-    except KeyError:
-        learn(hand)
-        return plays[hand]
 
 
 _new = tuple.__new__

@@ -5,7 +5,8 @@ Source: the score itself (R12 to R15), one action ahead.
 
 from typing import Any
 
-from engine import CITY, TAKE, Action, Pack, Seat, Setup, View, pack_of, points, size
+from engine import CITY, TAKE, Action, Pack, Setup, View, points, size
+from engine.cards import UNIT, newest
 
 CITY_WIN = 100
 
@@ -23,26 +24,38 @@ class Greedy:
 
     def choose(self, view: View, /) -> Action:
         """Return the action of the highest worth, the first if several tie."""
-        return max(view.legal, key=lambda action: self.worth(view, action))
+        legal = view.legal
+        if len(legal) == 1 or view.taken == (True, True):
+            return legal[0]
+        worths = self.worths(view)
+        return legal[worths.index(max(worths))]
 
-    def worth(self, view: View, action: Action) -> float:
-        """Return the points that an action brings, less those it leaves to the opponent."""
-        if action == TAKE:
-            return self.gain(view, view.seat, view.row) - self.patience * size(view.hand)
-        row = view.row + bytes((action,))
-        if not view.taken[view.opponent]:
-            return min(0, -self.gain(view, view.opponent, row))
-        if not view.taken[view.seat]:
-            return self.gain(view, view.seat, row)
-        return 0
+    def worths(self, view: View) -> list[float]:
+        """Return the points that each action brings, less those it leaves to the opponent.
 
-    def gain(self, view: View, seat: Seat, row: bytes) -> int:
-        """Return how much a take from the end of this row helps the seat."""
+        One of the seats has not taken: if it is the opponent, cards are for its take.
+        """
+        seat, row, most = view.seat, view.row, self.rules.take_size
         mine, theirs = view.piles[seat], view.piles[1 - seat]
-        more = mine + pack_of(row[-self.rules.take_size :])
+        lead = self.lead(mine, theirs)
+        last = newest(row, most - 1)
+        plays = [last + UNIT[kind] for kind in view.legal if kind != TAKE]
+        worths: list[float]
+        if view.taken[1 - seat]:
+            worths = [self.gain(mine, theirs, cards, lead) for cards in plays]
+        else:
+            worths = [min(0, -self.gain(theirs, mine, cards, -lead)) for cards in plays]
+        if TAKE in view.legal:
+            gain = self.gain(mine, theirs, newest(row, most), lead)
+            worths.append(gain - self.patience * size(view.hand))
+        return worths
+
+    def gain(self, mine: Pack, theirs: Pack, cards: Pack, lead: int) -> int:
+        """Return how much a take of these cards adds to the lead of the first pile."""
+        more = mine + cards
         if more >= self.rules.city_pack:
             return CITY_WIN
-        return self.lead(more, theirs) - self.lead(mine, theirs)
+        return self.lead(more, theirs) - lead
 
     def lead(self, mine: Pack, theirs: Pack) -> int:
         """Return the points of one pile less those of the other."""

@@ -3,7 +3,9 @@
 Source: R12 to R15, each weighed by the cards that may still change it.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from engine import (
     CITY,
@@ -12,16 +14,17 @@ from engine import (
     TAKE,
     VALUES,
     Action,
+    Kind,
     Pack,
     Rules,
     Seat,
     Setup,
     View,
     count,
-    pack_of,
     size,
 )
-from engine.scoring import Piles, deals
+from engine.cards import MOST_COPIES, OTHER_CARDS, SUPPORT_CARDS, UNIT, ByPack, newest
+from engine.scoring import Piles, net_deals
 
 CITY_WORTH = (0.0, 2.0, 7.0, 100.0)
 """The worth of cities by their number before the win; the last number is the win."""
@@ -36,39 +39,39 @@ class Promise:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._worth_of: dict[Pack, float] = {}
+        self.tables = _tables(rules)
 
     def lead(self, piles: Piles) -> float:
         """Return by how many points the first pile promises more than the second."""
         first, second = piles
-        lead = self.pile_worth(first) - self.pile_worth(second)
-        for kind in SUPPORTS:
-            mine, theirs = count(first, kind), count(second, kind)
-            left = max(0, self.rules.copies[kind] - mine - theirs)
-            share = (mine - theirs) / (left + 1)
-            lead += self.rules.majority_values[kind] * max(-1.0, min(1.0, share))
-        return lead
+        fives, sixes, sevens, eights = self.tables.majorities
+        return (
+            self.pile_worth(first)
+            - self.pile_worth(second)
+            + fives[first & 31][second & 31]
+            + sixes[first >> 5 & 31][second >> 5 & 31]
+            + sevens[first >> 10 & 31][second >> 10 & 31]
+            + eights[first >> 15 & 31][second >> 15 & 31]
+        )
 
-    def gain(self, view: View, seat: Seat, row: bytes) -> float:
-        """Return how many points more a take from this row promises the seat."""
+    def gains_of(self, view: View, seat: Seat, takes: Iterable[Pack]) -> list[float]:
+        """Return how many points more each of these takes promises the seat."""
         mine, theirs = view.piles[seat], view.piles[1 - seat]
-        more = mine + pack_of(row[-self.rules.take_size :])
-        return self.lead((more, theirs)) - self.lead((mine, theirs))
+        lead = self.lead((mine, theirs))
+        return [self.lead((mine + cards, theirs)) - lead for cards in takes]
+
+    def take(self, row: bytes) -> Pack:
+        """Return the cards that a take of this row brings."""
+        return newest(row, self.rules.take_size)
+
+    def plays(self, view: View) -> list[Pack]:
+        """Return the cards that a take brings after each card that may be played."""
+        last = newest(view.row, self.rules.take_size - 1)
+        return [last + UNIT[kind] for kind in view.legal if kind != TAKE]
 
     def pile_worth(self, pile: Pack) -> float:
         """Return the worth of a pile without regard to the other: sets, deals and cities."""
-        worth = self._worth_of.get(pile)
-        if worth is None:
-            worth = self._worth_of[pile] = self._counted(pile)
-        return worth
-
-    def _counted(self, pile: Pack) -> float:
-        supports = [count(pile, kind) for kind in SUPPORTS]
-        whole = min(supports)
-        begun = sum([n > whole for n in supports])
-        sets = self.rules.set_bonus * (whole + begun * begun / 16)
-        nearness = 3 - self.rules.cities_needed + count(pile, CITY)
-        return sets + sum(deals(pile)) + CITY_WORTH[max(0, min(3, nearness))]
+        return self.tables.sets[pile & SUPPORT_CARDS] + self.tables.others[pile & OTHER_CARDS]
 
     def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
         """Return `gain` for takes of these cards in many games (card, game).
@@ -100,6 +103,45 @@ class Promise:
         return sets + deals + np.array(CITY_WORTH).take(nearness, mode="clip")
 
 
+class _Tables(NamedTuple):
+    """The parts of a promise under some rules: they make a lead in 1.1 us, not 3.4.
+
+    `majorities` are by support and then by the counts of both piles. The worths of a pile's
+    `sets` and of its `others`, deals and cities, are sums of sixteenths, hence exact.
+    """
+
+    majorities: list[list[list[float]]]
+    sets: ByPack[float]
+    others: ByPack[float]
+
+
+@lru_cache(maxsize=16)
+def _tables(rules: Rules) -> _Tables:
+    """Return the tables of some rules."""
+
+    def sets(supports: Pack) -> float:
+        """Return the worth of whole sets and of sets that have begun."""
+        held = [count(supports, kind) for kind in SUPPORTS]
+        whole = min(held)
+        begun = sum([n > whole for n in held])
+        return rules.set_bonus * (whole + begun * begun / 16)
+
+    def others(cards: Pack) -> float:
+        """Return the worth of deals and cities."""
+        nearness = 3 - rules.cities_needed + count(cards, CITY)
+        return net_deals(cards) + CITY_WORTH[max(0, min(3, nearness))]
+
+    def majority(kind: Kind, mine: int, theirs: int) -> float:
+        """Return the worth of a majority: its value by how sure it is."""
+        left = max(0, rules.copies[kind] - mine - theirs)
+        share = (mine - theirs) / (left + 1)
+        return rules.majority_values[kind] * max(-1.0, min(1.0, share))
+
+    held = range(MOST_COPIES + 1)
+    majorities = [[[majority(kind, n, m) for m in held] for n in held] for kind in SUPPORTS]
+    return _Tables(majorities, ByPack(sets), ByPack(others))
+
+
 class Majority:
     """Weighs every take by what it adds to the promise of the piles.
 
@@ -112,16 +154,24 @@ class Majority:
 
     def choose(self, view: View, /) -> Action:
         """Return the action with the best prospect, the first if several tie."""
-        return max(view.legal, key=lambda action: self.worth(view, action))
+        legal = view.legal
+        if len(legal) == 1:
+            return legal[0]
+        worths = self.worths(view)
+        return legal[worths.index(max(worths))]
 
-    def worth(self, view: View, action: Action) -> float:
-        """Return the points that an action brings, less those it leaves to the opponent."""
-        if action == TAKE:
-            return self.promise.gain(view, view.seat, view.row) - self.patience * size(view.hand)
-        row = view.row + bytes((action,))
-        if not view.taken[view.opponent]:
-            return min(0.0, -self.promise.gain(view, view.opponent, row))
-        return self.promise.gain(view, view.seat, row)
+    def worths(self, view: View) -> list[float]:
+        """Return the points that each action brings, less those it leaves to the opponent."""
+        seat, gains = view.seat, self.promise.gains_of
+        plays = self.promise.plays(view)
+        if view.taken[1 - seat]:
+            worths = gains(view, seat, plays)
+        else:
+            worths = [min(0.0, -gain) for gain in gains(view, 1 - seat, plays)]
+        if TAKE in view.legal:
+            (gain,) = gains(view, seat, [self.promise.take(view.row)])
+            worths.append(gain - self.patience * size(view.hand))
+        return worths
 
     def scores(self, games: Any, /) -> Any:
         """Return the worth of each action in many games (game, action)."""

@@ -7,7 +7,8 @@ weights come from a search (docs/searching.md).
 from typing import Any
 
 from bots.majority import Promise
-from engine import TAKE, Action, Setup, View, counts, size
+from engine import KINDS, TAKE, Action, Setup, View, counts, size
+from engine.cards import UNIT, newest
 
 
 class Timing:
@@ -25,42 +26,51 @@ class Timing:
 
     def choose(self, view: View, /) -> Action:
         """Return the action that promises most, the first if several tie."""
-        if len(view.legal) == 1:
-            return view.legal[0]
-        if view.taken[view.seat]:
-            return max(view.legal, key=lambda kind: self.denial(view, kind))
-        worth = self.last if view.taken[view.opponent] else self.first
-        return max(view.legal, key=lambda action: worth(view, action))
+        legal, seat = view.legal, view.seat
+        if len(legal) == 1:
+            return legal[0]
+        last = view.taken[1 - seat] and not view.taken[seat]
+        worths = self.last(view) if last else self.first(view)
+        return legal[worths.index(max(worths))]
 
-    def denial(self, view: View, kind: Action) -> float:
-        """Return by how much a card lowers the opponent's next take."""
-        return -self.promise.gain(view, view.opponent, view.row + bytes((kind,)))
+    def first(self, view: View) -> list[float]:
+        """Return the worth of each action while the opponent may take, or nobody.
 
-    def first(self, view: View, action: Action) -> float:
-        """Return the worth of an action while both may take."""
-        if action != TAKE:
-            return self.denial(view, action)
-        mine = self.promise.gain(view, view.seat, view.row)
-        left = self.promise.gain(view, view.opponent, view.row[: -self.size])
-        hurry = self.patience * (size(view.hand) + view.opponent_cards)
-        return 0.5 * mine - left - hurry
+        A card is worth what it keeps from the opponent's next take.
+        """
+        seat, promise = view.seat, self.promise
+        plays = [*promise.plays(view), promise.take(view.row[: -self.size])]
+        *losses, left = promise.gains_of(view, 1 - seat, plays)
+        worths = [-loss for loss in losses]
+        if TAKE in view.legal:
+            (mine,) = promise.gains_of(view, seat, [promise.take(view.row)])
+            hurry = self.patience * (size(view.hand) + view.opponent_cards)
+            worths.append(0.5 * mine - left - hurry)
+        return worths
 
-    def last(self, view: View, action: Action) -> float:
-        """Return the worth of an action when the opponent has taken."""
-        if action == TAKE:
+    def last(self, view: View) -> list[float]:
+        """Return the worth of each action when only this seat may take."""
+        plays = [*self.promise.plays(view), self.promise.take(view.row)]
+        *gains, now = self.promise.gains_of(view, view.seat, plays)
+        worths = [
+            0.31 * gain + 0.14 * self.next(view, view.row + bytes((kind,)))
+            for kind, gain in zip(view.legal, gains, strict=False)
+        ]
+        if TAKE in view.legal:
             hurry = 1.6 * size(view.hand) - 0.4 * view.opponent_cards
-            return 0.58 * self.promise.gain(view, view.seat, view.row) - 0.7 - hurry
-        row = view.row + bytes((action,))
-        now = self.promise.gain(view, view.seat, row)
-        return 0.31 * now + 0.14 * self.next(view, row)
+            worths.append(0.58 * now - 0.7 - hurry)
+        return worths
 
     def next(self, view: View, row: bytes) -> float:
         """Return what a take brings on average after one more unseen card."""
+        unseen = counts(view.unseen)
+        last = newest(row, self.size - 1)
+        takes = [last + UNIT[kind] for kind in KINDS if unseen[kind]]
+        gains = self.promise.gains_of(view, view.seat, takes)
         total = 0.0
-        for kind, n in enumerate(counts(view.unseen)):
-            if n:  # not `sum`, which rounds otherwise from Python 3.12 on
-                total += n * self.promise.gain(view, view.seat, row + bytes((kind,)))
-        return total / max(1, size(view.unseen))
+        for n, gain in zip(filter(None, unseen), gains, strict=True):
+            total += n * gain  # not `sum`, which rounds otherwise from Python 3.12 on
+        return total / max(1, sum(unseen))
 
     def scores(self, games: Any, /) -> Any:
         """Return the worth of each action in many games (game, action)."""

@@ -7,14 +7,15 @@ like numbers and copy for free.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from struct import Struct
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 Kind: TypeAlias = int
 Action: TypeAlias = int
 Pack: TypeAlias = int
+_Found = TypeVar("_Found")
 
 FIVE, SIX, SEVEN, EIGHT = 0, 1, 2, 3
 CITY = 10
@@ -33,7 +34,10 @@ UNIT: tuple[Pack, ...] = tuple(1 << BITS * kind for kind in KINDS)
 CHARS = "5678234xyzCT"
 """The character of each action, by action; the first eleven are the kinds."""
 
-_SUPPORTS: Pack = sum(MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
+SUPPORT_CARDS: Pack = sum(MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
+OTHER_CARDS: Pack = sum(MOST_COPIES * UNIT[kind] for kind in KINDS) - SUPPORT_CARDS
+"""The bits of a pack's two halves: `pack & SUPPORT_CARDS` has only its supports."""
+
 _TO_CHARS = CHARS.encode().ljust(256, b"?")
 _unit_of = UNIT.__getitem__
 
@@ -50,6 +54,34 @@ def pack_of(kinds: Sequence[Kind]) -> Pack:
         a, b, c, d, e = kinds
         return UNIT[a] + UNIT[b] + UNIT[c] + UNIT[d] + UNIT[e]
     return sum(map(_unit_of, kinds))
+
+
+def newest(row: bytes, most: int) -> Pack:
+    """Return the pack of the `most` newest cards of a row, or of all of a shorter one.
+
+    >>> newest(bytes([SIX, FIVE, FIVE]), 2) == 2 * UNIT[FIVE]
+    True
+    """
+    return pack_of(row[-most:]) if most else 0
+
+
+class ByPack(dict[Pack, _Found], Generic[_Found]):
+    """What a function returns by pack, computed when it is first looked up.
+
+    That takes 35 ns later on, where functools.cache takes 75.
+
+    >>> held = ByPack(size)
+    >>> held[pack_of([FIVE, CITY])]
+    2
+    """
+
+    def __init__(self, function: Callable[[Pack], _Found]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, pack: Pack) -> _Found:
+        found = self[pack] = self._function(pack)
+        return found
 
 
 def count(pack: Pack, kind: Kind) -> int:
@@ -76,7 +108,7 @@ def size(pack: Pack) -> int:
     >>> size(pack_of([FIVE, FIVE, CITY]))
     3
     """
-    return sum(counts(pack))
+    return len(cards_of(pack))
 
 
 def cards_of(pack: Pack) -> bytes:
@@ -85,12 +117,15 @@ def cards_of(pack: Pack) -> bytes:
     >>> list(cards_of(pack_of([CITY, FIVE, FIVE])))
     [0, 0, 10]
     """
-    return _cards_of(pack & _SUPPORTS) + _cards_of(pack & ~_SUPPORTS)
+    return _cards[pack & SUPPORT_CARDS] + _cards[pack & OTHER_CARDS]
 
 
-@cache  # in halves, 3,024 + 7,200 entries at most under the published rules: 0.2 us, not 2.5
-def _cards_of(pack: Pack) -> bytes:
+def _list_cards(pack: Pack) -> bytes:
     return b"".join([bytes((kind,)) * n for kind, n in enumerate(counts(pack))])
+
+
+_cards = ByPack(_list_cards)
+"""In halves, 3,024 + 7,200 entries at most under the published rules: 0.2 us, not 2.5."""
 
 
 def shuffled(cards: bytes, noise: bytes) -> bytes:

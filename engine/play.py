@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack
 from random import Random
 from typing import NamedTuple
 
@@ -13,9 +12,9 @@ from engine.record import Record
 from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
 from engine.seeds import address, generator, noise
-from engine.state import Seat, State
+from engine.state import Seat, State, plays, plays_or_take
 from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy, close
-from engine.view import view
+from engine.view import View
 
 _LUCK = 16  # bytes
 
@@ -43,11 +42,15 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
     Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
     `state.to_act` is then the seat of that strategy.
     """
+    rules, opening = state.rules, state.opening
     while not state.over:
-        seat = state.to_act
-        seen = view(state, seat)
-        action = strategies[seat].choose(seen)
-        if type(action) is not int or action not in seen.legal:
+        seat, row, taken = state.to_act, state.row, state.taken
+        hand = state.hands[seat]
+        legal = plays[hand] if taken[seat] or not row else plays_or_take[hand]
+        # engine.view.view written out: 4 us a game
+        seen = (seat, legal, hand, row, state.piles, taken, state.history, opening, rules)
+        action = strategies[seat].choose(_new(View, seen))
+        if type(action) is not int or action not in legal:
             action = state.checked(action)
         state.apply(action)
 
@@ -63,12 +66,14 @@ def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> 
     """
     deal, lucks = draw(address(seed, "deal"), rules)
     state = State(deal, rules)
-    with ExitStack() as begun:
-        strategies = []
-        for seat, (bot, luck) in enumerate(zip((bot_0, bot_1), lucks, strict=True)):
-            strategies.append(bot(setup(luck, seat, rules)))
-            begun.callback(_close, strategies[seat])
+    strategies: list[Strategy] = []
+    try:
+        for seat, bot in enumerate((bot_0, bot_1)):
+            strategies.append(bot(setup(lucks[seat], seat, rules)))
         play(state, strategies)
+    finally:
+        for strategy in reversed(strategies):
+            _close(strategy)
     winner, win_type, score = outcome(state.piles, rules)
     return Game(winner, win_type, score, Record.of(deal, state))
 
@@ -115,3 +120,6 @@ def playout(state: State, rng: Random) -> None:
     while not state.over:
         legal = state.legal()
         state.apply(legal[int(random() * len(legal))])
+
+
+_new = tuple.__new__

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from engine.cards import (
+    BITS,
     CITY,
     EIGHT,
     FIVE,
-    KINDS,
     MOST_COPIES,
+    OTHER_CARDS,
     SEVEN,
     SIX,
+    SUPPORT_CARDS,
     SUPPORTS,
     UNIT,
     VALUES,
+    ByPack,
     Kind,
     Pack,
     count,
@@ -30,9 +32,8 @@ _TIES = {
     "supports": (EIGHT, SEVEN, SIX, FIVE),  # R17
     "cities": (EIGHT, SEVEN, SIX, FIVE, CITY),  # R18
 }
-_FIVES, _SIXES, _SEVENS, _EIGHTS = (MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
-_SUPPORTS = _FIVES | _SIXES | _SEVENS | _EIGHTS
-_DEALS = sum(MOST_COPIES * UNIT[kind] for kind in KINDS if VALUES[kind])
+_OF_KIND = tuple(MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
+_DEALS = OTHER_CARDS - MOST_COPIES * UNIT[CITY]
 
 
 class Breakdown(NamedTuple):
@@ -62,24 +63,21 @@ class Outcome(NamedTuple):
 
 
 def majorities(mine: Pack, theirs: Pack, rules: Rules = STANDARD) -> tuple[int, ...]:
-    """Return the points of the first pile for the majorities of 5, 6, 7 and 8 (R12)."""
-    values = rules.majority_values
-    return (
-        values[FIVE] if mine & _FIVES > theirs & _FIVES else 0,
-        values[SIX] if mine & _SIXES > theirs & _SIXES else 0,
-        values[SEVEN] if mine & _SEVENS > theirs & _SEVENS else 0,
-        values[EIGHT] if mine & _EIGHTS > theirs & _EIGHTS else 0,
-    )
+    """Return the points of the first pile for the majorities of 5, 6, 7 and 8 (R12).
+
+    Each is what the piles score with the cards of that kind only.
+    """
+    return tuple([points((mine & cards, theirs & cards), rules)[0] for cards in _OF_KIND])
 
 
 def sets(pile: Pack, rules: Rules = STANDARD) -> int:
     """Return the points of a pile's complete sets 5-6-7-8 (R13)."""
-    return rules.set_bonus * _sets(pile & _SUPPORTS)
+    return rules.set_bonus * count_sets(pile)
 
 
 def count_sets(pile: Pack) -> int:
     """Return how many complete sets 5-6-7-8 a pile has (R13)."""
-    return _sets(pile & _SUPPORTS)
+    return _sets[pile & SUPPORT_CARDS]
 
 
 def leader(piles: Piles, kind: Kind) -> int | None:
@@ -92,18 +90,18 @@ def leader(piles: Piles, kind: Kind) -> int | None:
 
 def deals(pile: Pack) -> tuple[int, int]:
     """Return the points of a pile's alliances and of its betrayals (R14)."""
-    return _deals(pile & _DEALS)
-
-
-@cache  # 3,024 entries at most under the published rules
-def _sets(supports: Pack) -> int:
-    return min([count(supports, kind) for kind in SUPPORTS])
-
-
-@cache  # 1,800 entries at most under the published rules
-def _deals(pack: Pack) -> tuple[int, int]:
-    values = [n * value for n, value in zip(counts(pack), VALUES, strict=True)]
+    values = [n * value for n, value in zip(counts(pile), VALUES, strict=True)]
     return sum([value for value in values if value > 0]), sum([v for v in values if v < 0])
+
+
+def net_deals(pile: Pack) -> int:
+    """Return the sum of `deals`, faster."""
+    return _net_deals[pile & _DEALS]
+
+
+_sets = ByPack(lambda supports: min([count(supports, kind) for kind in SUPPORTS]))
+_net_deals = ByPack(lambda cards: sum(deals(cards)))
+"""3,024 and 1,800 entries at most under the published rules."""
 
 
 def breakdown(piles: Piles, rules: Rules = STANDARD) -> tuple[Breakdown, Breakdown]:
@@ -129,18 +127,26 @@ def points(piles: Piles, rules: Rules = STANDARD) -> tuple[int, int]:
     (23, 8)
     """
     first, second = piles
-    return (
-        sum(majorities(first, second, rules), sets(first, rules)) + sum(deals(first)),
-        sum(majorities(second, first, rules), sets(second, rules)) + sum(deals(second)),
-    )
+    bonus = rules.set_bonus
+    one, two = first & SUPPORT_CARDS, second & SUPPORT_CARDS
+    mine = bonus * _sets[one] + _net_deals[first & _DEALS]
+    theirs = bonus * _sets[two] + _net_deals[second & _DEALS]
+    for value in rules.majority_values:  # 20 % faster than with `zip(..., strict=True)`
+        own, rival = one & MOST_COPIES, two & MOST_COPIES
+        if own > rival:
+            mine += value
+        elif rival > own:
+            theirs += value
+        one >>= BITS
+        two >>= BITS
+    return mine, theirs
 
 
 def city_winner(piles: Piles, rules: Rules = STANDARD) -> int | None:
     """Return the seat that holds the cities it takes to win, if one does (R11)."""
-    for seat in (0, 1):
-        if piles[seat] >= rules.city_pack:
-            return seat
-    return None
+    if piles[0] >= rules.city_pack:
+        return 0
+    return 1 if piles[1] >= rules.city_pack else None
 
 
 def outcome(piles: Piles, rules: Rules = STANDARD) -> Outcome:

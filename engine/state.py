@@ -7,7 +7,18 @@ from random import Random
 from types import CoroutineType, GeneratorType
 from typing import SupportsIndex, TypeAlias
 
-from engine.cards import CHARS, TAKE, UNIT, Action, Pack, cards_of, pack_of, shuffled, to_text
+from engine.cards import (
+    CHARS,
+    TAKE,
+    UNIT,
+    Action,
+    ByPack,
+    Pack,
+    cards_of,
+    pack_of,
+    shuffled,
+    to_text,
+)
 from engine.errors import AfterEnd, IllegalAction
 from engine.notation import parse_actions, parse_deal
 from engine.rules import STANDARD, Rules, first_seat
@@ -19,16 +30,9 @@ _NOBODY = (False, False)
 _BOTH = (True, True)
 _BYTE = tuple(bytes((action,)) for action in range(TAKE + 1))
 
-
-plays: dict[Pack, Legal] = {}
-plays_or_take: dict[Pack, Legal] = {}
-"""The cached legal actions by hand, added by `learn`: 30 ns instead of 1.5 us."""
-
-
-def learn(hand: Pack) -> None:
-    """Compute the legal actions of a new hand, and cache them."""
-    plays[hand] = tuple(sorted(set(cards_of(hand))))
-    plays_or_take[hand] = (*plays[hand], TAKE)
+plays: ByPack[Legal] = ByPack(lambda hand: tuple(sorted(set(cards_of(hand)))))
+plays_or_take: ByPack[Legal] = ByPack(lambda hand: (*plays[hand], TAKE))
+"""The legal actions by hand: 35 ns instead of 1.5 us."""
 
 
 def random_deal(rng: Random, rules: Rules = STANDARD) -> bytes:
@@ -100,13 +104,8 @@ class State:
         if self.over:
             return ()
         seat = self.to_act
-        hand = self.hands[seat]
         known = plays if self.taken[seat] or not self.row else plays_or_take
-        try:
-            return known[hand]
-        except KeyError:
-            learn(hand)
-            return known[hand]
+        return known[self.hands[seat]]
 
     def apply(self, action: Action) -> None:
         """Carry out a legal action, in place and unchecked."""

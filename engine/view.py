@@ -8,7 +8,7 @@ from engine.cards import Pack, cards_of, pack_of, to_text
 from engine.errors import IllegalAction, NotationError
 from engine.notation import parse_actions, parse_cards
 from engine.rules import STANDARD, Rules
-from engine.state import Legal, Seat, State, learn, played, plays, plays_or_take
+from engine.state import Legal, Seat, State, played, plays, plays_or_take
 
 
 class View(NamedTuple):
@@ -105,11 +105,7 @@ def view(state: State, seat: Seat) -> View:
         legal: Legal = ()
     else:
         known = plays if taken[seat] or not row else plays_or_take
-        try:
-            legal = known[hand]
-        except KeyError:
-            learn(hand)
-            legal = known[hand]
+        legal = known[hand]
     return _new(
         View,
         (seat, legal, hand, row, state.piles, taken, state.history, state.opening, state.rules),

@@ -8,7 +8,7 @@ So 41 settings take a quarter of the time that they take one by one, and each ga
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final, Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,6 @@ Halves: TypeAlias = npt.NDArray[np.uint8]
 """Scores in half points of a game, or quarters of a pair."""
 
 Indices: TypeAlias = npt.NDArray[np.intp]
-
-
-_MOST_PILES: Final = 50_000  # of each promise: 10 MB
 
 
 class Crowd(Protocol):
@@ -52,7 +49,6 @@ class KeptPromise(Promise):
     def __init__(self, rules: Rules = STANDARD) -> None:
         super().__init__(rules)
         self._leads: dict[Piles, float] = {}
-        self._gains: dict[tuple[Piles, Seat, bytes], float] = {}
 
     def lead(self, piles: Piles) -> float:
         """Return by how many points the first pile promises more than the second."""
@@ -61,20 +57,9 @@ class KeptPromise(Promise):
             known = self._leads[piles] = super().lead(piles)
         return known
 
-    def gain(self, view: View, seat: Seat, row: bytes) -> float:
-        """Return how many points more a take from this row promises the seat."""
-        key = (view.piles, seat, row[-self.rules.take_size :])
-        known = self._gains.get(key)
-        if known is None:
-            known = self._gains[key] = super().gain(view, seat, row)
-        return known
-
     def forget(self) -> None:
-        """Forget all numbers but the worth of piles, of which there are many in common."""
+        """Forget all leads."""
         self._leads.clear()
-        self._gains.clear()
-        if len(self._worth_of) > _MOST_PILES:
-            self._worth_of.clear()
 
 
 class KeptHunt(KeptPromise):
@@ -90,16 +75,15 @@ class KeptHunt(KeptPromise):
 
 
 class KeptGreedy(Greedy):
-    """`bots.greedy.Greedy`, whose gains are in a dict that many settings share."""
+    """`bots.greedy.Greedy`, whose leads are in a dict that many settings share."""
 
-    kept: ClassVar[dict[tuple[Piles, Seat, bytes], int]] = {}
+    kept: ClassVar[dict[Piles, int]] = {}
 
-    def gain(self, view: View, seat: Seat, row: bytes) -> int:
-        """Return how much a take from the end of this row helps the seat."""
-        key = (view.piles, seat, row[-self.rules.take_size :])
-        known = self.kept.get(key)
+    def lead(self, mine: Pack, theirs: Pack) -> int:
+        """Return the points of one pile less those of the other."""
+        known = self.kept.get((mine, theirs))
         if known is None:
-            known = self.kept[key] = super().gain(view, seat, row)
+            known = self.kept[mine, theirs] = super().lead(mine, theirs)
         return known
 
     @classmethod

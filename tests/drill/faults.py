@@ -36,8 +36,8 @@ FAULTS = [
     Fault(
         "a majority that a tie wins",
         "engine/scoring.py",
-        "mine & _SEVENS > theirs & _SEVENS",
-        "mine & _SEVENS >= theirs & _SEVENS",
+        "if own > rival:",
+        "if own >= rival:",
         "tests/rulebook/test_rules_end.py::test_r12_equal_counts_score_nothing",
     ),
     Fault(

@@ -11,9 +11,13 @@ import pytest
 
 from bots.uniform import bot
 from engine import STANDARD, Action, IllegalAction, Rules, Setup, State, View, play_game
+from engine.notation import parse_actions
 from engine.play import Draw, draw, play, playout, setup
 from engine.seeds import address
 from engine.state import checked, random_deal
+from engine.view import view
+from tests.bots import golden
+from tests.positions import RULE_SETS
 
 
 class Recorder:
@@ -103,6 +107,60 @@ def test_an_illegal_action_stops_the_game_at_the_guilty_seat() -> None:
         play(state, players)
     assert state.to_act == 1
     assert len(state.history) == caught.value.ply
+
+
+class Replaying:
+    """Plays recorded actions, and compares each view with that of a state of its own.
+
+    That state is one which `State.apply` brings on, action by action.
+    """
+
+    def __init__(self, actions: bytes, state: State) -> None:
+        self.actions = actions
+        self.state = state
+
+    def choose(self, seen: View, /) -> Action:
+        """Return the next action of the record."""
+        assert seen == view(self.state, self.state.to_act)
+        assert seen.legal == self.state.legal()
+        if len(seen.history) == len(self.actions):
+            raise ZeroDivisionError
+        action = self.actions[len(seen.history)]
+        self.state.apply(action)
+        return action
+
+
+def replay(deal: bytes, actions: bytes, rules: Rules = STANDARD) -> None:
+    """Play a record by `play` and by `State.apply` alone: both give the same state."""
+    own, other = State(deal, rules), State(deal, rules)
+    both = Replaying(actions, other)
+    try:
+        play(own, [both, both])
+    except ZeroDivisionError:
+        assert not other.over
+    assert [getattr(own, name) for name in own.__slots__] == [
+        getattr(other, name) for name in other.__slots__
+    ]
+
+
+def test_the_referee_plays_the_golden_games_as_the_state_does() -> None:
+    """View by view, also where a strategy fails at any ply."""
+    for (name, seed), actions in golden.read().items():
+        deal = draw(address(seed, "deal")).deal
+        replay(deal, parse_actions(actions))
+        replay(deal, parse_actions(actions)[: (len(name) * 7 + seed * 5) % 40])
+
+
+@pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+def test_it_does_so_under_other_rules(rules: Rules) -> None:
+    """Whole games, and games that end by a fault."""
+    rng = Random(3)
+    for cut in range(20):
+        deal = random_deal(rng, rules)
+        state = State(deal, rules)
+        playout(state, rng)
+        replay(deal, state.history, rules)
+        replay(deal, state.history[:cut], rules)
 
 
 def test_a_playout_ends_the_game_with_legal_actions() -> None:

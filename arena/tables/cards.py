@@ -12,7 +12,7 @@ import pickle
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import repeat
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -211,25 +211,20 @@ class Sample:
             self.packed = [*map(_Packed, self.takes())]
             games[:-1] = [self.played[bot] for bot in range(groups - 1)]
             games[-1] = self.games[:, 0].sum()
-            found = np.array([sums.worth() for sums in self._add_up(groups)])
+            found = self._add_up(groups).worth()
         columns = found.swapaxes(0, 1).reshape(len(_WORTH), -1)
         return {"sampled": games.repeat(len(KINDS)), **dict(zip(_WORTH, columns, strict=True))}
 
-    def _add_up(self, groups: int) -> list[_Sums]:
+    def _add_up(self, groups: int) -> _Sums:
         """Return the sums over the takes of each bot, and of all bots."""
         weights = [self._fit(stage) for stage in range(_STAGES)]
-        sums = [_Sums() for _ in range(groups)]
-        for add in (_Sums.add, _Sums.add_spread):
+        sums = _Sums(groups)
+        for add in (sums.add, sums.add_spread):
             for takes in map(_Packed.read, self.packed):
                 rest = takes.score / 2 - self._expect_wins(takes, weights)
                 order = np.argsort(takes.bot, kind="stable")
-                by_bot = takes.choose(order)
-                bots, starts = np.unique(by_bot.bot, return_index=True)
-                ends = [*starts[1:], len(order)]
-                for bot, *bounds in zip(bots.tolist(), starts, ends, strict=True):
-                    own = slice(*bounds)
-                    add(sums[bot], by_bot.choose(own), rest[order[own]])
-                add(sums[-1], takes, rest)
+                add(takes.bot[order], takes.choose(order), rest[order])
+                add(np.full(len(order), groups - 1), takes, rest)
         return sums
 
     def _fit(self, stage: int) -> Floats:
@@ -296,63 +291,91 @@ def _steps(parts: _Parts, weights: Floats) -> Floats:
 
 
 class _Sums:
-    """Sums over the takes of a bot or of all bots; `add` all takes before `add_spread`."""
+    """Sums over the takes of each group, a bot or all bots; `add` all takes before `add_spread`.
 
-    def __init__(self) -> None:
+    They are added for all groups at once: for 300 bots that takes a fifth of the time.
+    """
+
+    def __init__(self, groups: int) -> None:
         kinds = len(KINDS)
-        self.pairs = 0
-        self.count = np.zeros(kinds, np.int64)
-        self.won, self.rest, self.squares = np.zeros((3, kinds))
-        self.both, self.spread = np.zeros((2, kinds, kinds))
+        self.pairs = np.zeros(groups, np.int64)
+        self.count = np.zeros((groups, kinds), np.int64)
+        self.won, self.rest, self.squares = np.zeros((3, groups, kinds))
+        self.both, self.spread = np.zeros((2, groups, kinds, kinds))
 
-    def add(self, takes: _Takes, rest: Floats) -> None:
-        """Add takes of whole pairs."""
-        self.pairs += len(np.unique(takes.pair))
-        self.count += takes.cards.sum(axis=0)
-        self.won += weigh(takes.cards, takes.score / 2)
-        self.rest += weigh(takes.cards, rest)
-        self.both += cross(takes.cards, takes.cards)
+    def add(self, group: Ints, takes: _Takes, rest: Floats) -> None:
+        """Add takes of whole pairs, sorted by group."""
+        found, starts = np.unique(group, return_index=True)
+        cards = takes.cards.astype(np.float64)
+        np.add.at(self.pairs, _find_pairs(group, takes).group, 1)
+        self.count[found] += np.add.reduceat(takes.cards, starts, dtype=np.int64)
+        self.won[found] += np.add.reduceat(cards * (takes.score / 2)[:, None], starts)
+        self.rest[found] += np.add.reduceat(cards * rest[:, None], starts)
+        self.both[found] += _cross_by(cards, starts)
 
-    def add_spread(self, takes: _Takes, rest: Floats) -> None:
+    def add_spread(self, group: Ints, takes: _Takes, rest: Floats) -> None:
         """Add the squared deviations of pairs from the means and from the least-squares fit."""
-        found, local = np.unique(takes.pair, return_inverse=True)
-        beside = (rest - of for of in np.nan_to_num(self._mean(self.rest)))
-        self.squares += (_by_pair(local, len(found), takes.cards, beside) ** 2).sum(axis=0)
-        left = rest - dot(takes.cards, self._adds())
-        by_pair = _by_pair(local, len(found), takes.cards, repeat(left))
-        self.spread += cross(by_pair, by_pair)
+        pairs, cards = _find_pairs(group, takes), takes.cards.astype(np.float64)
+        found, starts = np.unique(pairs.group, return_index=True)
+        beside = rest[:, None] - np.nan_to_num(self._mean(self.rest))[group]
+        self.squares[found] += np.add.reduceat(pairs.add_up(cards * beside) ** 2, starts)
+        left = rest - np.einsum("ij,ij->i", cards, self._adds[group])
+        self.spread[found] += _cross_by(pairs.add_up(cards * left[:, None]), starts)
 
     def _mean(self, sums: Floats) -> Floats:
-        nothing = np.full(len(self.count), np.nan)
+        nothing = np.full(self.count.shape, np.nan)
         return np.asarray(np.divide(sums, self.count, where=self.count > 0, out=nothing))
 
+    @cached_property
     def _adds(self) -> Floats:
-        """Return the least-squares estimate of what each card adds to the residual."""
-        return np.asarray(np.linalg.pinv(self.both) @ self.rest)
+        """The least-squares estimates of what each card adds to the residual."""
+        return np.asarray(np.linalg.pinv(self.both) @ self.rest[:, :, None])[:, :, 0]
 
-    def worth(self) -> tuple[Floats, ...]:
-        """Return the columns that _WORTH names, by kind."""
+    def worth(self) -> Floats:
+        """Return the columns that _WORTH names (group, column, kind)."""
         some, inverse = self.count > 0, np.linalg.pinv(self.both)
         share, more = self._mean(self.won), self._mean(self.rest)
-        half = _half(self.pairs, self._mean(np.sqrt(self.squares)))
-        error = np.sqrt(np.maximum(0, np.diag(inverse @ self.spread @ inverse)))
-        of_adds = _half(self.pairs, np.where(some, error, np.nan))
-        adds = np.where(some & (self.pairs > _FEW_PAIRS), self._adds(), np.nan)
+        half = self._half(self._mean(np.sqrt(self.squares)))
+        variance = np.diagonal(inverse @ self.spread @ inverse, axis1=1, axis2=2)
+        of_adds = self._half(np.where(some, np.sqrt(np.maximum(0, variance)), np.nan))
+        adds = np.where(some & (self.pairs > _FEW_PAIRS)[:, None], self._adds, np.nan)
         bounds = more - half, more + half, adds, adds - of_adds, adds + of_adds
-        return share, share - more, more, *bounds
+        return np.stack([share, share - more, more, *bounds], axis=1)
+
+    def _half(self, error: Floats) -> Floats:
+        """Return half the widths of 95 % intervals; they need two pairs or more."""
+        pairs = np.where(self.pairs > 1, self.pairs, np.nan)
+        widening = student_bound(np.maximum(self.pairs - 1, 1)) * np.sqrt(pairs / (pairs - 1))
+        return np.asarray(error * widening[:, None])
 
 
-def _by_pair(local: Ints, pairs: int, cards: Ints, rests: Iterable[Floats]) -> Floats:
-    """Return the residuals of each pair's takes, added up by kind of card."""
-    columns = zip(cards.T, rests, strict=False)
-    return np.stack([np.bincount(local, held * rest, pairs) for held, rest in columns], axis=1)
+class _Pairs(NamedTuple):
+    """Pairs of games as groups see them: the group of each, and where its takes are.
+
+    `order` are the takes by pair, and `starts` the first take of each pair in it.
+    """
+
+    group: Ints
+    order: Ints
+    starts: Ints
+
+    def add_up(self, values: Floats) -> Floats:
+        """Return the sums of the values of each pair's takes (pair, kind)."""
+        return np.asarray(np.add.reduceat(values[self.order], self.starts))
 
 
-def _half(pairs: int, error: Floats) -> Floats:
-    """Return half the width of a 95 % interval; it needs two pairs or more."""
-    if pairs < 2:
-        return np.full_like(error, np.nan)
-    return np.asarray(error * student_bound(pairs - 1) * np.sqrt(pairs / (pairs - 1)))
+def _find_pairs(group: Ints, takes: _Takes) -> _Pairs:
+    order = np.lexsort([takes.pair, group])
+    groups, pair = group[order], takes.pair[order]
+    is_new = (np.diff(groups, prepend=-1) != 0) | (np.diff(pair, prepend=-1) != 0)
+    return _Pairs(groups[is_new], order, np.flatnonzero(is_new))
+
+
+def _cross_by(table: Floats, starts: Ints) -> Floats:
+    """Return the product of a table's transpose with itself for each part that starts there."""
+    columns = table.shape[1]
+    sums = [np.add.reduceat(table * table[:, [column]], starts) for column in range(columns)]
+    return np.stack(sums, axis=1)
 
 
 MOST_PAIRS = 25_000

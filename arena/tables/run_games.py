@@ -102,19 +102,17 @@ def read_batches(
     Raises InputError for a record that cannot be played.
     """
     most = most or max(1, CELLS // tournament.rules.game_plies)
-    numbers = {label: number for number, label in enumerate(tournament.labels)}
-    bots = np.array([[numbers[label] for label in two] for two in tournament.pairings])
     some: list[Row] = []
     for row in rows:
         if len(some) >= most and row[:2] != some[-1][:2]:
-            yield _make(tournament, bots, some)
+            yield _make(tournament, some)
             some = []
         some.append(row)
     if some:
-        yield _make(tournament, bots, some)
+        yield _make(tournament, some)
 
 
-def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
+def _make(tournament: Tournament, rows: Sequence[Row]) -> Batch:
     pairing, pair, seat, winner, win_type, margin, actions = zip(*rows, strict=True)
     places = np.array([pairing, pair])
     begins = np.concatenate([[True], (np.diff(places) != 0).any(axis=0)])
@@ -138,9 +136,16 @@ def _make(tournament: Tournament, bots: Ints, rows: Sequence[Row]) -> Batch:
         opening=openings[local],
         pairing=of_pairs,
         number=places[1][begins],
-        bots=bots[of_pairs],
+        bots=_places(tournament, of_pairs),
         rules=tournament.rules,
     )
+
+
+def _places(tournament: Tournament, pairings: Ints) -> Ints:
+    """Return the two bots of each of these pairings, as places in the run."""
+    places = {label: place for place, label in enumerate(tournament.labels)}
+    names = map(tournament.pairings.__getitem__, pairings.tolist())
+    return np.array([[places[label] for label in two] for two in names])
 
 
 def _actions(texts: Sequence[str], plies: int) -> Cards:

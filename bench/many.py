@@ -1,13 +1,12 @@
 """Many bots that meet in one pair each: what a run asks of its parent, for a pairing and a game.
 
-`python -m bench.many 300` prints the rows for 300 bots, which take a few minutes. The parent's time
-is its processor's, so it does not depend on how many workers there are.
+`python -m bench.many 100` prints the rows for 100 bots. The parent's time is its processor's, so it
+does not depend on how many workers there are.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,12 +24,11 @@ from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 from bench.engine import Row
+from bench.timing import peak
 from engine import STANDARD
 
-BOTS = 100
-"""Bots by default; the figures that are asked for are of 300."""
-
-_ASKED = 300
+BOTS = 300
+"""Bots by default: the figures that are asked for are of so many."""
 
 
 class Spent(NamedTuple):
@@ -53,7 +51,7 @@ def rows(bots: int = BOTS) -> Iterator[Row]:
     of_game = (long.play - start.play) / (long.games - start.games)
     of_pairing = (many.play - start.play - many.games * of_game) / pairings
     what = f"{bots} bots, {many.games:,} games"
-    asked = ("10 s", "300 MB") if bots == _ASKED else ("", "")
+    asked = ("10 s", "300 MB") if bots == BOTS else ("", "")
     files = f"{many.whole - many.play:.1f} s after the last game"
     yield Row(
         f"{what}: the parent's seconds to the last file", f"{many.whole:.1f}", files, asked[0]
@@ -84,8 +82,7 @@ def measure(bots: int, pairs: int) -> Spent:
     start = process_time()
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(Store, "trim", noted):
         outcome = run(tournament, LocalExecutor(1), RunFolder(Path(folder)), QUIET)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return Spent(outcome.played, ended[0] - start, process_time() - start, memory)
+    return Spent(outcome.played, ended[0] - start, process_time() - start, round(peak()))
 
 
 if __name__ == "__main__":

@@ -169,17 +169,34 @@ def test_a_framework_that_is_missing_or_fails_has_a_row_that_says_so(
     assert broken[1] == "failed: KeyError: 'Broken / Chess'"
 
 
-PROTOCOLS = {"arena": peers._ours, "pyspiel": peers._open_spiel, "rlcard": peers._rlcard}
-PROTOCOLS |= {"catanatron": peers._catanatron, "kaggle_environments": peers._kaggle}
-PROTOCOLS |= {"pettingzoo.classic.go_v5": peers._pettingzoo}
+OF_THE_EXTRA = {
+    "rlcard": peers._rlcard,
+    "catanatron": peers._catanatron,
+    "kaggle_environments": peers._kaggle,
+    "pettingzoo.classic.go_v5": peers._pettingzoo,
+}
 
 
-@pytest.mark.parametrize("module", PROTOCOLS)
-def test_the_bots_of_a_framework_are_asked_for_every_decision(module: str) -> None:
-    """A game that is watched has all choices that are not made by chance, each within its time."""
+@pytest.mark.study  # the extra `bench` takes minutes to install
+@pytest.mark.parametrize("module", OF_THE_EXTRA)
+def test_a_framework_of_the_extra_asks_for_every_decision(module: str) -> None:
+    """As the frameworks do that all tests have."""
     pytest.importorskip(module, exc_type=ImportError)
+    assert_asked(OF_THE_EXTRA[module])
+
+
+@pytest.mark.parametrize("protocol", [peers._ours, peers._open_spiel])
+def test_the_bots_of_a_framework_are_asked_for_every_decision(
+    protocol: Callable[[peers.Wrap], peers.Work],
+) -> None:
+    """A game that is watched has all choices that are not made by chance, each within its time."""
+    assert_asked(protocol)
+
+
+def assert_asked(protocol: Callable[[peers.Wrap], peers.Work]) -> None:
+    """Check that two games are watched, and their bots' time counted."""
     watch = peers.Watch()
-    play = PROTOCOLS[module](watch.timed)
+    play = protocol(watch.timed)
     play()
     first = watch.choices
     play()

@@ -68,7 +68,7 @@ class Waiting:
 
     @property
     def are_due(self) -> bool:
-        """Whether they are to be stored now; it may be told of times that are no numbers."""
+        """Whether they are to be stored now; also if a time that was measured is not a number."""
         return not self._seconds < _UNSTORED or time.monotonic() - self._taken > _UNSTORED
 
     def take(self) -> list[Played]:

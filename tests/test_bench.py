@@ -187,13 +187,13 @@ def test_a_framework_of_the_extra_asks_for_every_decision(module: str) -> None:
 
 @pytest.mark.parametrize("protocol", [peers._ours, peers._open_spiel])
 def test_the_bots_of_a_framework_are_asked_for_every_decision(
-    protocol: Callable[[peers.Wrap], peers.Work],
+    protocol: Callable[[peers.Wrap], Callable[[], object]],
 ) -> None:
     """A game that is watched has all choices that are not made by chance, each within its time."""
     assert_asked(protocol)
 
 
-def assert_asked(protocol: Callable[[peers.Wrap], peers.Work]) -> None:
+def assert_asked(protocol: Callable[[peers.Wrap], Callable[[], object]]) -> None:
     """Check that two games are watched, and their bots' time counted."""
     watch = peers.Watch()
     play = protocol(watch.timed)

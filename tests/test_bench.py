@@ -61,13 +61,14 @@ def test_the_vectors_of_the_benchmark_are_what_make_vec_returns(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are made by Gymnasium, and some of their games end at any time."""
-    made = []
+    made: list[Any] = []
     make_vec = gymnasium.make_vec
-    monkeypatch.setattr(
-        gymnasium,
-        "make_vec",
-        lambda *args, **named: made.append(make_vec(*args, **named)) or made[-1],
-    )
+
+    def kept(*args: Any, **named: Any) -> Any:
+        made.append(make_vec(*args, **named))
+        return made[-1]
+
+    monkeypatch.setattr(gymnasium, "make_vec", kept)
     step = stepping(480, options)
     assert [(type(games), games.num_envs) for games in made] == [(DistrictNoirVectorEnv, 480)]
     ends = [int(step().sum()) for _ in range(48)]

@@ -1,4 +1,4 @@
-"""Learns to beat `greedy` in two minutes on one core, and writes weights.npz.
+"""Learns to beat `greedy` in half a minute on one core, and writes weights.npz.
 
 Proximal policy optimisation on games of `make_vec`. The critic, which sees all cards, is needed
 only while it learns.

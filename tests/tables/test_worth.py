@@ -145,14 +145,14 @@ def test_products_in_parts_are_products() -> None:
 
 
 def test_memory_does_not_grow_with_the_games() -> None:
-    """Of a game about 30 bytes are kept, not its takes of 600; the sample ends at its quota."""
+    """Of a game about 300 bytes are kept, not its takes of 600; the sample ends at its quota."""
     cup = tournament(bots=2, pairs=60)
     (batch,) = read_batches(cup, rows_of([*play(cup)]))
     made = Sample(np.array([PAIRS]), STANDARD)
     for first in range(0, 2 * PAIRS, cup.pairs):
         made.add(replace(batch, number=batch.number + first))
     assert made.games[0, 0] == 2 * PAIRS
-    assert len(pickle.dumps(made)) < 100 * 2 * PAIRS
+    assert len(pickle.dumps(made)) < 400 * 2 * PAIRS
 
 
 def test_the_order_in_which_pairs_come_changes_no_bit() -> None:

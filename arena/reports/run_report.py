@@ -324,12 +324,13 @@ def report_writers(
     files: Files,
     timings: pd.DataFrame | None = None,
     judged: JudgedTables | None = None,
+    ending: str = "",
 ) -> Mapping[str, Writer]:
     """Return a writer for each report of a run, by name; no page if its charts cannot be made."""
 
     @cache
     def report() -> Report:
-        return make_report(tournament, store, files, timings, judged)
+        return make_report(tournament, store, files, timings, judged, ending=ending)
 
     writers: dict[str, Writer] = {
         REPORT_HTML: lambda file: file.write(to_html(report())),

@@ -16,7 +16,7 @@ from arena.differences.profiles import Files, make_files
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, not_installed, shorten
 from arena.executors.contract import Executor
-from arena.executors.log import run_log
+from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
 from arena.reports.html import find_lack
 from arena.reports.run_report import report_writers
@@ -30,6 +30,7 @@ from arena.store.folder import (
     GAMES,
     GAMES_PARQUET,
     INDEX,
+    LOG,
     MANIFEST,
     REPORT_HTML,
     RunFolder,
@@ -124,11 +125,11 @@ def _is_same(folder: Path, name: str, write: Writer | None) -> bool:
 def _reports_again(
     tournament: Tournament, store: Store, files: Files, path: Path
 ) -> Mapping[str, Writer]:
-    """Return the writers of the reports of `arena report`, with times and judged decisions."""
+    """Return the writers of the reports of `arena report`: with times, and judged decisions."""
     content = read_timings(path)
     timings = None if content is None else parse_timings(content)
     judged = read_judged(path, tournament, store)
-    return report_writers(tournament, store, files, timings, judged)
+    return report_writers(tournament, store, files, timings, judged, read_spending(path / LOG))
 
 
 def _compare(folder: Path, name: str, write: Writer) -> None:

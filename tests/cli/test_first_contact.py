@@ -43,8 +43,9 @@ def document(text: str) -> dict[str, Any]:
 @pytest.mark.usefixtures("cup")
 def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Arena) -> None:
     """The second start, and the third, show the table of the first."""
-    first, *table = arena("run", "cup.yaml").stdout.splitlines()
+    first, *table, spent = arena("run", "cup.yaml").stdout.splitlines()
     assert "6 games in " in first
+    assert spent.startswith("CPU time: ")
     for _ in range(2):
         again = arena("run", "cup.yaml")
         assert again.returncode == 0

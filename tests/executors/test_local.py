@@ -138,7 +138,7 @@ for name in THREADS:
     os.environ.pop(name, None)
 bots = [resolve("network.py", lane=sys.argv[1]), resolve("uniform")]
 results = run(Tournament("threads", 0, 1, bots, STANDARD), LocalExecutor(1))
-print(results.standings["forfeits"].sum())
+print(sum(row["forfeits"] for row in results.standings))
 """
 
 

@@ -207,8 +207,8 @@ class Worker:
     def _play_untimed(self, game: OneGame) -> Finished:
         """Play a game with two clock readings in all, instead of four for each decision.
 
-        If it took long, it is replayed with a clock for each decision, and later games of its bots
-        are timed in this way, too. If the moves in the replay differ, the first game stands.
+        If it took long, it is replayed with a clock for each decision, and the next games of its
+        bots are timed in this way, too. If the moves in the replay differ, the first game stands.
         """
         self.reporter.beat()
         labels = game.fixture.labels
@@ -219,7 +219,7 @@ class Worker:
         self.output.stay()
         if in_time or finished.fault:
             return finished
-        self.pace.clocked |= {*labels}
+        self.pace.watch(labels)
         timed = self._play_local(game)
         played = bytes(timed.state.history)
         return timed if bytes(finished.state.history).startswith(played) else finished

@@ -20,6 +20,7 @@ _STEPS = 16  # buckets for each doubling: 4 % wide
 _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
 _TIMED = 64  # the decisions of cheap bots are timed once in this many of their games
 _QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
+_LONGER = 4  # times as many games are timed after each further game that took long
 _KNOWN = 100  # decisions, before a bot's mean is used
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 
@@ -193,9 +194,10 @@ class Pace:
         self.programs = programs
         self.limits = limits
         self.plies = plies
-        self.clocked: set[str] = set()  # bots of which every decision is timed
         self._known = {label: Timing() for label in labels}
         self._untimed: Counter[str] = Counter()  # games since the last that was timed
+        self._watched: Counter[str] = Counter()  # games to come that are timed
+        self._spans: Counter[str] = Counter()  # so many were to be timed last
 
     def learn(self, timings: Mapping[str, Timing]) -> None:
         """Add the times of decisions, by label."""
@@ -210,12 +212,24 @@ class Pace:
         untimed = all(self._is_cheap(label) for label in labels)
         for label in labels:
             self._untimed[label] = self._untimed[label] + 1 if untimed else 0
+            self._watched[label] = max(0, self._watched[label] - 1)
         return untimed
+
+    def watch(self, labels: Iterable[str]) -> None:
+        """Time the next games of bots after a game that took long without a clock.
+
+        They are 64, then four times as many as before. So a machine that stalls does not slow the
+        rest of a run (timed games take 2.4 times as long), and a bot that sleeps has few untimed
+        games.
+        """
+        for label in labels:
+            self._spans[label] = max(_TIMED, _LONGER * self._spans[label])
+            self._watched[label] = self._spans[label]
 
     def _is_cheap(self, label: str) -> bool:
         known = self._known[label]
         cheap = known.decisions > _KNOWN and known.wall.mean < _CHEAP
-        return cheap and self._untimed[label] < _TIMED - 1 and label not in self.clocked
+        return cheap and self._untimed[label] < _TIMED - 1 and not self._watched[label]
 
     def most_games(self, label: str, most: int) -> int:
         """Return about how many games one message to a bot may cover, at most `most`.

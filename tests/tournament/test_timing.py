@@ -101,3 +101,12 @@ def test_only_the_decisions_of_a_cheap_bot_that_is_known_are_not_timed(
     pace = pace_of(count, seconds)
     assert [pace.needs_no_clock(["bot"]) for _ in range(128)] == ([not timed] * 63 + [False]) * 2
     assert not pace.needs_no_clock(["bot", "new"])
+
+
+def test_after_a_game_that_took_long_only_some_are_timed() -> None:
+    """A machine that stalls does not slow the rest of a run; each time they are four times more."""
+    pace = pace_of(200, 1e-5)
+    for timed in (64, 256, 1024):
+        assert pace.needs_no_clock(["bot"])
+        pace.watch(["bot"])
+        assert not any(pace.needs_no_clock(["bot"]) for _ in range(timed))

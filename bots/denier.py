@@ -5,11 +5,11 @@ Source: what players of drafting games call hate drafting.
 
 from typing import Any
 
-from bots.majority import Promise
-from engine import TAKE, Action, Setup, View, size
+from bots.majority import Majority
+from engine import TAKE, Setup, View, size
 
 
-class Denier:
+class Denier(Majority):
     """Judges an action by the take that it leaves to the opponent.
 
     A take is worth what it adds to the promise of its owner's pile. `greed` is how much the
@@ -18,18 +18,9 @@ class Denier:
     """
 
     def __init__(self, setup: Setup, greed: float = 1.4, patience: float = 6.4) -> None:
-        self.promise = Promise(setup.rules)
+        super().__init__(setup, patience)
         self.size = setup.rules.take_size
         self.greed = greed
-        self.patience = patience
-
-    def choose(self, view: View, /) -> Action:
-        """Return the action that leaves least to the opponent, the first if several tie."""
-        legal = view.legal
-        if len(legal) == 1:
-            return legal[0]
-        worths = self.worths(view)
-        return legal[worths.index(max(worths))]
 
     def worths(self, view: View) -> list[float]:
         """Return how little each action leaves to the opponent, in promised points."""

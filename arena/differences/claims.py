@@ -45,12 +45,11 @@ def count_observations(
     Of two versions that met the same opponents they are by the difference of their scores.
     """
     ranges = [PairRange(number, first, end) for number in range(len(tournament.pairings))]
-    totals = store.count_ranges(ranges).whole.pair_totals
-    counted = {one.pairing: one.by_score for one in totals}
+    scores = store.count_ranges(ranges).scores
     return {
         number: store.count_differences(number, tournament.old_pairing(number), first, end)
         if number in tournament.new_pairings
-        else counted.get(number, (0,) * 5)
+        else scores[number]
         for number in range(len(tournament.pairings))
     }
 

@@ -149,9 +149,9 @@ class RunProgress:
         if not self.ranges:
             return
         found = self.store.count_ranges(self.ranges)
-        by_score = {totals.pairing: totals.by_score for totals in found.whole.pair_totals}
+        scores = found.scores
         for span in self.ranges:
-            more: Counts = by_score.get(span.pairing, (0,) * 5)
+            more: Counts = scores[span.pairing]
             if span.pairing in self.tournament.new_pairings:
                 old = self.tournament.old_pairing(span.pairing)
                 more = self.store.count_differences(span.pairing, old, span.first, span.end)

@@ -7,7 +7,7 @@ of a pairing one by one (`PairGames`), so that those on one deal can be set besi
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +24,7 @@ from arena.statistics.counts import (
     WIN_TYPES,
     Faults,
     PairTotals,
+    ScoreCounts,
     SeatTotals,
 )
 from arena.statistics.intervals import Ints
@@ -87,15 +88,8 @@ FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
 """Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
 
 If a pair has only one game, that game is the first here, and `seat` is its seat. `games` is where
-the first games come from, ALL or CHOSEN.
+the first games come from, called `one`.
 """
-
-ALL: Final = "games AS one"
-CHOSEN: Final = """
-chosen CROSS JOIN games AS one
-    ON one.pairing = chosen.pairing AND one.pair >= chosen.first AND one.pair < chosen.end
-"""
-"""The games in the ranges of pairs of a temporary table."""
 
 DIFFERENCES: Final = """
 SELECT difference, count(*) FROM (
@@ -241,6 +235,13 @@ class Counts:
         columns = (column.tolist() for column in (found, *_sums(by_score), by_score))
         rows = zip(*columns, strict=True)
         return [PairTotals._make((*row, tuple(five))) for *row, five in rows]
+
+    @property
+    def scores(self) -> defaultdict[int, ScoreCounts]:
+        """The finished pairs of each pairing by the score of its first bot: 0, 1/2, ... 2."""
+        found: defaultdict[int, ScoreCounts] = defaultdict(lambda: (0, 0, 0, 0, 0))
+        found.update({totals.pairing: totals.by_score for totals in self.whole.pair_totals})
+        return found
 
     @property
     def seats(self) -> SeatTotals:

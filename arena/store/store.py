@@ -84,20 +84,24 @@ CREATE TEMP TABLE IF NOT EXISTS chosen (
     pairing INTEGER, first INTEGER, end INTEGER, PRIMARY KEY (pairing, first)
 ) WITHOUT ROWID
 """
-_FINISHED = """
-SELECT one.pairing, one.pair FROM chosen CROSS JOIN games AS one
+_ONE = "games AS one"
+_ONE_CHOSEN = """
+chosen CROSS JOIN games AS one
     ON one.pairing = chosen.pairing AND one.pair >= chosen.first AND one.pair < chosen.end
+"""
+"""The games in the chosen ranges; CROSS JOIN keeps the order of the tables' keys."""
+
+_FINISHED = f"""
+SELECT one.pairing, one.pair FROM {_ONE_CHOSEN}
     CROSS JOIN games AS two
     ON two.pairing = one.pairing AND two.pair = one.pair AND two.seat = 1
 WHERE one.seat = 0
 """
-"""The chosen pairs that have both games; CROSS JOIN keeps the order of the tables' keys."""
+"""The chosen pairs that have both games."""
 
-_FORFEITS = """
+_FORFEITS = f"""
 WHERE fault NOT IN ('', ?) AND (pairing, pair, seat) IN (
-    SELECT games.pairing, pair, seat FROM chosen CROSS JOIN games
-        ON games.pairing = chosen.pairing AND pair >= first AND pair < end
-    WHERE fault <> ''
+    SELECT one.pairing, one.pair, one.seat FROM {_ONE_CHOSEN} WHERE one.fault <> ''
 )
 """
 _ALL = 1 << 62  # pairs
@@ -243,7 +247,7 @@ class Store:
         with self._errors(InputError):
             pairs = self._database.one("SELECT max(pair) + 1 FROM games") or 1
         parts = min(parts, pairs)
-        rows = self._rows(counting.PAIRS.format(games=counting.ALL), pairs, parts)
+        rows = self._rows(counting.PAIRS.format(games=_ONE), pairs, parts)
         faults = [Faults(*row) for row in self._rows(counting.FAULTS)]
         return counting.count(rows, faults, [-(-pairs * n // parts) for n in range(1, parts + 1)])
 
@@ -252,7 +256,7 @@ class Store:
         from arena.store import counting
 
         self._choose(ranges)
-        return counting.count(self._rows(counting.PAIRS.format(games=counting.CHOSEN), 1, 1))
+        return counting.count(self._rows(counting.PAIRS.format(games=_ONE_CHOSEN), 1, 1))
 
     def _choose(self, ranges: Iterable[PairRange]) -> None:
         """Fill the temporary table of the pairs that the next query is about."""

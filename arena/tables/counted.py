@@ -23,7 +23,7 @@ from arena.statistics.intervals import Estimate, Ints, Moments, score_intervals
 from arena.statistics.verdicts import Verdict
 from arena.statistics.wording import give_letters, give_ranks
 from arena.store.counting import HALVES, TURNED, Counts, Tallies
-from arena.tables.run_games import CITY_WIN, FORFEIT, Batch, interval, make_frame
+from arena.tables.run_games import CITY_WIN, FORFEIT, Batch, interval, make_frame, place_bots
 from arena.tables.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
@@ -80,9 +80,7 @@ def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
     >>> number_sides([Pairing("b", "a")], ["a", "b"]).tolist()
     [[1, 0], [0, 1]]
     """
-    places = {label: place for place, label in enumerate(order)}
-    numbers = [[places.get(one, len(order)) for one in two] for two in pairings]
-    first = np.array(numbers, np.int64).reshape(-1, 2)
+    first = place_bots(pairings, order)
     return np.stack([first, first[:, ::-1]], axis=1).reshape(-1, 2)
 
 
@@ -312,7 +310,7 @@ def make_city_winners(
     bots, third = len(order), len(order) // len(_THIRDS)
     part = np.full(bots, 1)
     part[:third], part[bots - third :] = 0, 2
-    both = number_sides(pairings, order)[::2][counts.pairing]
+    both = place_bots(pairings, order)[counts.pairing]
     wins = _count_wins(counts.games)
     sums = Moments(1 + len(_THIRDS) + bots, 1)
     for group in (np.zeros_like(part), 1 + part, 1 + len(_THIRDS) + np.arange(bots)):

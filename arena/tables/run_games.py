@@ -15,6 +15,7 @@ from arena.errors import InputError
 from arena.statistics.counts import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates, Moments
+from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import Rules
 from engine.cards import CHARS
@@ -136,16 +137,19 @@ def _make(tournament: Tournament, rows: Sequence[Row]) -> Batch:
         opening=openings[local],
         pairing=of_pairs,
         number=places[1][begins],
-        bots=_places(tournament, of_pairs),
+        bots=place_bots(map(tournament.pairings.__getitem__, of_pairs.tolist()), tournament.labels),
         rules=tournament.rules,
     )
 
 
-def _places(tournament: Tournament, pairings: Ints) -> Ints:
-    """Return the two bots of each of these pairings, as places in the run."""
-    places = {label: place for place, label in enumerate(tournament.labels)}
-    names = map(tournament.pairings.__getitem__, pairings.tolist())
-    return np.array([[places[label] for label in two] for two in names])
+def place_bots(pairings: Iterable[Pairing], order: Sequence[str]) -> Ints:
+    """Return the two bots of each pairing by their places in an order.
+
+    A bot that is not in it has the place behind the last one.
+    """
+    places = {label: place for place, label in enumerate(order)}
+    numbers = [[places.get(label, len(order)) for label in two] for two in pairings]
+    return np.array(numbers, np.int64).reshape(-1, 2)
 
 
 def _actions(texts: Sequence[str], plies: int) -> Cards:

@@ -296,7 +296,6 @@ class _Sums:
         """Add takes of whole pairs, sorted by group."""
         found, starts = np.unique(group, return_index=True)
         cards = takes.cards.astype(np.float64)
-        np.add.at(self.pairs, _find_pairs(group, takes).group, 1)
         self.count[found] += np.add.reduceat(takes.cards, starts, dtype=np.int64)
         self.won[found] += np.add.reduceat(cards * (takes.score / 2)[:, None], starts)
         self.rest[found] += np.add.reduceat(cards * rest[:, None], starts)
@@ -305,7 +304,8 @@ class _Sums:
     def add_spread(self, group: Ints, takes: _Takes, rest: Floats) -> None:
         """Add the squared deviations of pairs from the means and from the least-squares fit."""
         pairs, cards = _find_pairs(group, takes), takes.cards.astype(np.float64)
-        found, starts = np.unique(pairs.group, return_index=True)
+        found, starts, counts = np.unique(pairs.group, return_index=True, return_counts=True)
+        self.pairs[found] += counts
         beside = rest[:, None] - np.nan_to_num(self._mean(self.rest))[group]
         self.squares[found] += np.add.reduceat(pairs.add_up(cards * beside) ** 2, starts)
         left = rest - np.einsum("ij,ij->i", cards, self._adds[group])

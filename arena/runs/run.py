@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import count_of
 from arena.executors.contract import Executor, open_executor
@@ -35,7 +33,7 @@ from arena.tournament.keys import HERE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.schedule import PairRange
 from arena.tournament.strikes import Strikes
-from arena.tournament.timing import Spending, Timing
+from arena.tournament.timing import Clocks, Spending, Timing
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -171,9 +169,12 @@ def run(
         under_way.play(executor, log)
         if repeat:
             under_way.repeat(executor, log)
-        spend = under_way.count_spending(executor)
+        under_way.clocks.end_play()
         tables = under_way.write(folder)
-        outcome = under_way.outcome(*tables, time.perf_counter() - started, spend())
+        spending = None
+        if under_way.played and isinstance(executor, LocalExecutor):  # its workers are our children
+            spending = under_way.clocks.read(under_way.timings)
+        outcome = under_way.outcome(*tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)
         if outcome.spending:
@@ -245,8 +246,7 @@ class _Run:
         self.progress = RunProgress(tournament, store)
         self.strikes = Strikes(self.pairings, 0, tournament.max_faults)
         self.timings: dict[str, Timing] = {}
-        self.plies: Counter[str] = Counter()  # of the games played now, by bot; half are its own
-        self.clocks = _read_clocks()
+        self.clocks = Clocks()
         self.played = self.kept = 0
         self.status: Callable[[], str] = str
         self.announced: set[str] = set()
@@ -347,8 +347,7 @@ class _Run:
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
         plies = sum(result.plies for result in played.results)
-        for label in self.pairings[played.chunk.pairing]:
-            self.plies[label] += plies
+        self.clocks.add(self.pairings[played.chunk.pairing], plies)
 
     def _keep(self) -> None:
         """Store and commit the chunks that wait: 1 ms at least, whatever their number."""
@@ -404,19 +403,6 @@ class _Run:
                     "%s is out after %s: its remaining games are forfeits", label, faults
                 )
 
-    def count_spending(self, executor: Executor) -> Callable[[], Spending | None]:
-        """Return what tells, after the files were written, where the time of the processor went."""
-        played = _read_clocks()
-        workers = played.children - self.clocks.children
-        means = {label: timing.cpu.mean for label, timing in self.timings.items()}
-        bots = min(workers, sum(mean * self.plies[label] / 2 for label, mean in means.items()))
-        parts = bots, workers - bots, played.own - self.clocks.own
-        if not (
-            self.played and isinstance(executor, LocalExecutor)
-        ):  # its workers are our children
-            return lambda: None
-        return lambda: Spending(*parts, _read_clocks().own - played.own)
-
     def write(self, folder: RunFolder | None) -> tuple[RunTables | Ranking, Counts]:
         """Write all files of the run except the store and the log; return its tables.
 
@@ -456,17 +442,6 @@ class _Run:
         own = self.progress, self.played, self.kept, self.strikes.describe_out(), seconds
         rows = tables.rows
         return Outcome(rows, tables.findings, *own, self.timings, spending, found, sentence)
-
-
-class _Clocks(NamedTuple):
-    """The processor seconds that this process has used, and those of its ended children."""
-
-    own: float
-    children: float
-
-
-def _read_clocks() -> _Clocks:
-    return _Clocks(time.process_time(), sum(os.times()[2:4]))
 
 
 def _import_ranking() -> None:

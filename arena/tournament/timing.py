@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
@@ -180,6 +182,43 @@ class Spending(NamedTuple):
         """
         parts = zip(self._fields, self, strict=True)
         return SPENT + ", ".join(f"{name} {seconds:,.1f} s" for name, seconds in parts)
+
+
+class _Reading(NamedTuple):
+    """The processor seconds that this process has used, and those of its ended children."""
+
+    own: float
+    children: float
+
+    @classmethod
+    def now(cls) -> _Reading:
+        """Return what was used until now."""
+        return cls(time.process_time(), sum(os.times()[2:4]))
+
+
+class Clocks:
+    """Reads where the processor seconds of a run go that begins now, with workers as children."""
+
+    def __init__(self) -> None:
+        self._began = self._ended = _Reading.now()
+        self._plies: Counter[str] = Counter()  # of all games, by bot; half are its own
+
+    def add(self, pairing: Iterable[str], plies: int) -> None:
+        """Count the plies of games between two bots."""
+        for label in pairing:
+            self._plies[label] += plies
+
+    def end_play(self) -> None:
+        """Note that all games were played, and all workers have ended."""
+        self._ended = _Reading.now()
+
+    def read(self, timings: Mapping[str, Timing]) -> Spending:
+        """Return the seconds until now, given the times of decisions by label."""
+        workers = self._ended.children - self._began.children
+        means = {label: timing.cpu.mean for label, timing in timings.items()}
+        bots = min(workers, sum(mean * self._plies[label] / 2 for label, mean in means.items()))
+        files = _Reading.now().own - self._ended.own
+        return Spending(bots, workers - bots, self._ended.own - self._began.own, files)
 
 
 class Pace:

@@ -144,9 +144,11 @@ def own_cache(name: str = "") -> Path:
     """Return this user's cache folder, or one in it, which is made if it is missing.
 
     Raises OSError or RuntimeError without a home, and InputError for a folder to which another user
-    may write, and for a link.
+    may write, for a link, and on a system where files have no owners.
     """
     folder = cache_folder()
+    if not hasattr(os, "geteuid"):
+        raise InputError(f"{folder}: files have no owners on {sys.platform}")
     folder.parent.mkdir(exist_ok=True, mode=0o700)
     for place in (folder, folder / name):
         place.mkdir(exist_ok=True, mode=0o700)

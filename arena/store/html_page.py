@@ -236,7 +236,7 @@ def _find_compiled() -> Path | None:
     made_by = [Path(place).read_bytes() for place in (__file__, compiler.__file__)]
     digest = hashlib.sha256(b"".join(made_by)).hexdigest()[:16]
     # a home that is missing or read-only, or a system without owners of files
-    with suppress(OSError, RuntimeError, AttributeError, InputError):
+    with suppress(OSError, RuntimeError, InputError):
         return own_cache(f"templates-{digest}")
     return None
 

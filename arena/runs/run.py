@@ -173,7 +173,8 @@ def run(
         tables = under_way.write(folder)
         spending = None
         if under_way.played and isinstance(executor, LocalExecutor):  # its workers are our children
-            spending = under_way.clocks.read(under_way.timings)
+            programs = {entry.label for entry in tournament.entries if entry.lane != "inproc"}
+            spending = under_way.clocks.read(under_way.timings, programs)
         outcome = under_way.outcome(*tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)

@@ -7,10 +7,11 @@ import os
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
+from statistics import median
 from typing import Final, NamedTuple, TypeAlias
 
 from arena.lanes.limits import Limits
-from engine.strategy import Spent
+from engine.strategy import Clock, Spent
 
 DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
 """A Distribution as plain data: count, total, longest, and the counts of the buckets."""
@@ -23,6 +24,7 @@ _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
 _TIMED = 64  # the decisions of cheap bots are timed once in this many of their games
 _QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
 _LONGER = 4  # times as many games are timed after each further game that took long
+_READINGS = 301  # of the clocks, to time one: 3 ms
 _KNOWN = 100  # decisions, before a bot's mean is used
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 
@@ -212,13 +214,34 @@ class Clocks:
         """Note that all games were played, and all workers have ended."""
         self._ended = _Reading.now()
 
-    def read(self, timings: Mapping[str, Timing]) -> Spending:
-        """Return the seconds until now, given the times of decisions by label."""
+    def read(self, timings: Mapping[str, Timing], programs: Container[str] = ()) -> Spending:
+        """Return the seconds until now, given the times of decisions by label.
+
+        `programs` are the labels of bots with a process of their own. In the times of all others
+        is one reading of the clocks, which is the engine's.
+        """
         workers = self._ended.children - self._began.children
-        means = {label: timing.cpu.mean for label, timing in timings.items()}
-        bots = min(workers, sum(mean * self._plies[label] / 2 for label, mean in means.items()))
+        reading = _time_reading()
+        bots = 0.0
+        for label, timing in timings.items():
+            mean = timing.cpu.mean - (0 if label in programs else reading)
+            bots += max(0.0, mean) * self._plies[label] / 2
+        bots = min(workers, bots)
         files = _Reading.now().own - self._ended.own
         return Spending(bots, workers - bots, self._ended.own - self._began.own, files)
+
+
+def _time_reading() -> float:
+    """Return the processor seconds that a Clock counts where a bot does nothing.
+
+    They are 1 to 4 us: more than a decision of the bot `uniform` takes.
+    """
+    clock = Clock()
+    found = []
+    for _ in range(_READINGS):
+        clock.start()
+        found.append(clock.stop()[0].cpu)
+    return median(found)
 
 
 class Pace:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from arena.lanes.limits import Limits
-from arena.tournament.timing import Distribution, Pace, Timing
-from engine.strategy import Spent
+from arena.tournament.timing import Clocks, Distribution, Pace, Timing
+from engine.strategy import Clock, Spent
 
 
 def timing_of(*decisions: float) -> Distribution:
@@ -110,3 +110,35 @@ def test_after_a_game_that_took_long_only_some_are_timed() -> None:
         assert pace.needs_no_clock(["bot"])
         pace.watch(["bot"])
         assert not any(pace.needs_no_clock(["bot"]) for _ in range(timed))
+
+
+class Ticking:
+    """The processor's clock of a machine where each reading takes 4 us."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def read(self) -> float:
+        self.now += 4e-6
+        return self.now
+
+
+def test_the_time_of_a_bot_is_counted_without_the_readings_of_its_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of 1,000 decisions takes 1 us, and 4 us with its reading; a program's has none."""
+    clock, children = Ticking(), iter((0.0, 1.0, 1.0))
+    monkeypatch.setattr("engine.strategy.process_time", clock.read)
+    monkeypatch.setattr("os.times", lambda: (0.0, 0.0, next(children), 0.0, 0.0))
+    timings = {"cheap": Timing(), "program": Timing()}
+    clocks, decision = Clocks(), Clock()
+    for _ in range(10):
+        decision.start()
+        clock.now += 1e-6
+        timings["cheap"].add(decision.stop()[0])
+        timings["program"].add(Spent(wall=1e-5, cpu=5e-6))
+    clocks.add(["cheap", "program"], 2000)
+    clocks.end_play()
+    spent = clocks.read(timings, {"program"})
+    assert spent.bots == pytest.approx(1000 * 1e-6 + 1000 * 5e-6)
+    assert spent.engine == pytest.approx(1.0 - spent.bots)

@@ -256,8 +256,8 @@ class Ismcts:
         """
         first, second = view.piles
         lead = self.promise.lead(view.piles)
-        mine = [self.promise.lead((first + unit, second)) - lead for unit in UNIT]
-        theirs = [lead - self.promise.lead((first, second + unit)) for unit in UNIT]
+        mine = [after - lead for after in self.promise.leads_after(first, second, UNIT)]
+        theirs = [after + lead for after in self.promise.leads_after(second, first, UNIT)]
         self.marginal = _in_bytes(mine, theirs), _in_bytes(theirs, mine)
         cards = view.row[-self.rules.take_size :] + cards_of(view.hand) + cards_of(view.unseen)
         each = self.rules.take_size / len(cards)

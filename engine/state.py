@@ -8,6 +8,7 @@ from types import CoroutineType, GeneratorType
 from typing import SupportsIndex, TypeAlias
 
 from engine.cards import (
+    BYTE,
     CHARS,
     TAKE,
     UNIT,
@@ -28,7 +29,6 @@ Legal: TypeAlias = tuple[Action, ...]
 
 _NOBODY = (False, False)
 _BOTH = (True, True)
-_BYTE = tuple(bytes((action,)) for action in range(TAKE + 1))
 
 plays: ByPack[Legal] = ByPack(lambda hand: tuple(sorted(set(cards_of(hand)))))
 plays_or_take: ByPack[Legal] = ByPack(lambda hand: (*plays[hand], TAKE))
@@ -111,7 +111,7 @@ class State:
         """Carry out a legal action, in place and unchecked."""
         seat = self.to_act
         self.to_act = 1 - seat
-        byte = _BYTE[action]
+        byte = BYTE[action]
         self.history += byte
         hands = self.hands
         if action != TAKE:
@@ -127,9 +127,9 @@ class State:
             if pile >= self.rules.city_pack:  # R11: cities are the highest digit of a pack
                 self.over = True
         if not (hands[0] or hands[1]) and self.taken == _BOTH:
-            self._end_round()
+            self.end_round()
 
-    def _end_round(self) -> None:
+    def end_round(self) -> None:
         """Deal new hands while the deck lasts; the row stays (R10, R3)."""
         deck = self.deck
         if not deck or self.over:
@@ -221,7 +221,7 @@ def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
     """Return the cards a seat has played in a round (from 0), oldest first."""
     start = number * rules.round_plies
     first = start + (seat ^ first_seat(number))
-    return history[first : start + rules.round_plies : 2].replace(_BYTE[TAKE], b"")
+    return history[first : start + rules.round_plies : 2].replace(BYTE[TAKE], b"")
 
 
 def checked(action: SupportsIndex, legal: Legal, ply: int) -> Action:

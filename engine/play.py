@@ -14,7 +14,7 @@ from engine.scoring import WinType, outcome
 from engine.seeds import address, generator, noise
 from engine.state import Seat, State, checked, plays, plays_or_take
 from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy, close
-from engine.view import View
+from engine.view import View, view
 
 _LUCK = 16  # bytes
 
@@ -42,8 +42,15 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
     Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
     `state.to_act` is then the seat of that strategy.
     """
-    while not state.over:
+    while type(state) is State and not state.over:
         _play_round(state, strategies)
+    while not state.over:  # a subclass, whose `apply` may do more
+        seat = state.to_act
+        seen = view(state, seat)
+        action = strategies[seat].choose(seen)
+        if type(action) is not int or action not in seen.legal:
+            action = state.checked(action)
+        state.apply(action)
 
 
 def _play_round(state: State, strategies: Sequence[Strategy]) -> None:

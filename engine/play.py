@@ -12,7 +12,7 @@ from engine.record import Record
 from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
 from engine.seeds import address, generator, noise
-from engine.state import Seat, State, checked, plays, plays_or_take
+from engine.state import Seat, State, checked, end_round, plays, plays_or_take
 from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy, close
 from engine.view import View, view
 
@@ -91,7 +91,7 @@ def _play_round(state: State, strategies: Sequence[Strategy]) -> None:
         state.to_act, state.row, state.piles, state.taken = seat, row, piles, taken
         state.history = history
         state.hands = [held, hand] if seat else [hand, held]
-    state.end_round()
+    end_round(state)
 
 
 def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> Game:

@@ -127,20 +127,7 @@ class State:
             if pile >= self.rules.city_pack:  # R11: cities are the highest digit of a pack
                 self.over = True
         if not (hands[0] or hands[1]) and self.taken == _BOTH:
-            self.end_round()
-
-    def end_round(self) -> None:
-        """Deal new hands while the deck lasts; the row stays (R10, R3)."""
-        deck = self.deck
-        if not deck or self.over:
-            self.over = True
-            return
-        size = self.rules.hand_size
-        self.hands = [pack_of(deck[:size]), pack_of(deck[size : 2 * size])]
-        self.deck = deck[2 * size :]
-        self.taken = _NOBODY
-        self.to_act = first_seat(self.round)
-        self.round += 1
+            end_round(self)
 
     def copy(self) -> State:
         """Return an independent copy."""
@@ -215,6 +202,20 @@ class State:
     def __repr__(self) -> str:
         rules = "" if self.rules == STANDARD else f", {self.rules!r}"
         return f"State.from_text({self.to_text()!r}{rules})"
+
+
+def end_round(state: State) -> None:
+    """Deal new hands while the deck lasts; the row stays (R10, R3)."""
+    deck = state.deck
+    if not deck or state.over:
+        state.over = True
+        return
+    size = state.rules.hand_size
+    state.hands = [pack_of(deck[:size]), pack_of(deck[size : 2 * size])]
+    state.deck = deck[2 * size :]
+    state.taken = _NOBODY
+    state.to_act = first_seat(state.round)
+    state.round += 1
 
 
 def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:

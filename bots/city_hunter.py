@@ -3,26 +3,8 @@
 Source: R11, the city win; the rest is `majority`.
 """
 
-from typing import Any
-
 from bots.majority import Majority, Promise
-from engine import CITY, Pack, Rules, Setup, count
-
-
-class Hunt(Promise):
-    """The promise of piles when each city counts for `city` points more."""
-
-    def __init__(self, rules: Rules, city: float) -> None:
-        super().__init__(rules)
-        self.city = city
-
-    def pile_worth(self, pile: Pack) -> float:
-        """Return the worth of a pile without regard to the other one."""
-        return super().pile_worth(pile) + self.city * count(pile, CITY)
-
-    def pile_worths(self, piles: Any) -> Any:
-        """Return `pile_worth` for an array of piles (kind, ...)."""
-        return super().pile_worths(piles) + self.city * piles[CITY]
+from engine import Setup
 
 
 class CityHunter(Majority):
@@ -34,7 +16,7 @@ class CityHunter(Majority):
 
     def __init__(self, setup: Setup, city: float = 3.2, patience: float = 7.2) -> None:
         super().__init__(setup, patience)
-        self.promise = Hunt(setup.rules, city)
+        self.promise = Promise(setup.rules, city)
 
 
 bot = CityHunter

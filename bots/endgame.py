@@ -15,7 +15,7 @@ from math import comb
 from typing import Literal, NamedTuple, TypeAlias
 
 from engine import TAKE, Action, Pack, Rules, Setup, Strategy, Thinker, Thought, View, outcome
-from engine.cards import UNIT, pack_of, size
+from engine.cards import BYTE, UNIT, pack_of, size
 from engine.scoring import Piles
 from engine.state import Legal, plays
 from engine.worlds import hands
@@ -34,7 +34,6 @@ Inside: TypeAlias = Literal[
 ]
 
 WIN, DRAW, LOSS = 1, 0, -1
-_BYTE = tuple(bytes((kind,)) for kind in range(TAKE))
 
 
 class TooLong(Exception):
@@ -52,7 +51,7 @@ class Position(NamedTuple):
     def play(self, kind: int, most: int) -> Position:
         """Return the position after playing a card; `most` is how many a take may bring."""
         (mine, theirs), row, piles, (may, might) = self
-        row += _BYTE[kind]
+        row += BYTE[kind]
         if not (may and might):
             row = row[-most:]
         return _new(Position, ((theirs, mine - UNIT[kind]), row, piles[::-1], (might, may)))

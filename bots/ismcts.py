@@ -17,7 +17,6 @@ from typing import Literal, TypeAlias
 from bots.endgame import Exact
 from bots.majority import Promise
 from engine import (
-    KINDS,
     TAKE,
     Action,
     Kind,
@@ -33,7 +32,7 @@ from engine import (
     playout,
     sample,
 )
-from engine.cards import UNIT
+from engine.cards import BYTE, UNIT
 from engine.scoring import Piles
 from engine.state import Legal
 
@@ -45,7 +44,6 @@ SPREAD = 8.0
 DENIAL = 0.5
 """The weight of keeping a card from the opponent, relative to owning it."""
 
-_BYTE = tuple(bytes((kind,)) for kind in KINDS)
 _ORDERS = [[itemgetter(*order) for order in permutations(range(n))] for n in range(2, 6)]
 
 
@@ -227,7 +225,7 @@ class Ismcts:
                 if piles[seat] >= self.rules.city_pack:
                     break
             else:
-                row += _BYTE[hand.pop()]
+                row += BYTE[hand.pop()]
             seat = 1 - seat
         world.piles = (piles[0], piles[1])
         world.row = row + bytes(hands[0]) + bytes(hands[1])
@@ -256,8 +254,8 @@ class Ismcts:
         """
         first, second = view.piles
         lead = self.promise.lead(view.piles)
-        mine = [self.promise.lead((first + unit, second)) - lead for unit in UNIT]
-        theirs = [lead - self.promise.lead((first, second + unit)) for unit in UNIT]
+        mine = [after - lead for after in self.promise.leads_after(first, second, UNIT)]
+        theirs = [after + lead for after in self.promise.leads_after(second, first, UNIT)]
         self.marginal = _in_bytes(mine, theirs), _in_bytes(theirs, mine)
         cards = view.row[-self.rules.take_size :] + cards_of(view.hand) + cards_of(view.unseen)
         each = self.rules.take_size / len(cards)

@@ -34,31 +34,46 @@ class Promise:
     """The expected worth of two piles at the end, in points.
 
     A lead counts for more the fewer cards of its value are left to turn it, and a set
-    counts in part before it is complete.
+    counts in part before it is complete. Each city counts for `city` points more.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, city: float = 0.0) -> None:
         self.rules = rules
+        self.city = float(city)
         self.tables = _tables(rules)
 
     def lead(self, piles: Piles) -> float:
         """Return by how many points the first pile promises more than the second."""
-        first, second = piles
-        fives, sixes, sevens, eights = self.tables.majorities
-        return (
-            self.pile_worth(first)
-            - self.pile_worth(second)
-            + fives[first & 31][second & 31]
-            + sixes[first >> 5 & 31][second >> 5 & 31]
-            + sevens[first >> 10 & 31][second >> 10 & 31]
-            + eights[first >> 15 & 31][second >> 15 & 31]
-        )
+        return self.leads_after(*piles, (0,))[0]
+
+    def leads_after(self, mine: Pack, theirs: Pack, takes: Iterable[Pack]) -> list[float]:
+        """Return `lead` after each of these takes by the owner of the first pile.
+
+        What the second pile has is looked up once: 1.2 times as many games/s of city_hunter.
+        """
+        (fives, sixes, sevens, eights), sets, others = self.tables
+        five, six = fives[theirs & 31], sixes[theirs >> 5 & 31]
+        seven, eight = sevens[theirs >> 10 & 31], eights[theirs >> 15 & 31]
+        city = self.city
+        rival = sets[theirs & SUPPORT_CARDS] + others[theirs & OTHER_CARDS] + city * (theirs >> 50)
+        leads = []
+        for cards in takes:
+            pile = mine + cards
+            worth = sets[pile & SUPPORT_CARDS] + others[pile & OTHER_CARDS] + city * (pile >> 50)
+            leads.append(
+                worth
+                - rival
+                + five[pile & 31]
+                + six[pile >> 5 & 31]
+                + seven[pile >> 10 & 31]
+                + eight[pile >> 15 & 31]
+            )
+        return leads
 
     def gains_of(self, view: View, seat: Seat, takes: Iterable[Pack]) -> list[float]:
         """Return how many points more each of these takes promises the seat."""
-        mine, theirs = view.piles[seat], view.piles[1 - seat]
-        lead = self.lead((mine, theirs))
-        return [self.lead((mine + cards, theirs)) - lead for cards in takes]
+        lead, *leads = self.leads_after(view.piles[seat], view.piles[1 - seat], (0, *takes))
+        return [each - lead for each in leads]
 
     def take(self, row: bytes) -> Pack:
         """Return the cards that a take of this row brings."""
@@ -68,10 +83,6 @@ class Promise:
         """Return the cards that a take brings after each card that may be played."""
         last = newest(view.row, self.rules.take_size - 1)
         return [last + UNIT[kind] for kind in view.legal if kind != TAKE]
-
-    def pile_worth(self, pile: Pack) -> float:
-        """Return the worth of a pile without regard to the other: sets, deals and cities."""
-        return self.tables.sets[pile & SUPPORT_CARDS] + self.tables.others[pile & OTHER_CARDS]
 
     def gains(self, mine: Any, theirs: Any, cards: Any) -> Any:
         """Return `gain` for takes of these cards in many games (card, game).
@@ -91,7 +102,7 @@ class Promise:
         return leads
 
     def pile_worths(self, piles: Any) -> Any:
-        """Return `pile_worth` for an array of piles (kind, ...)."""
+        """Return the worth of an array of piles (kind, ...) without regard to the others."""
         import numpy as np
 
         supports = piles[: len(SUPPORTS)]
@@ -100,14 +111,16 @@ class Promise:
         sets = self.rules.set_bonus * (whole + begun * begun / 16)
         deals = sum([VALUES[kind] * piles[kind].astype(np.int16) for kind in KINDS if VALUES[kind]])
         nearness = 3 - self.rules.cities_needed + piles[CITY].astype(np.int16)
-        return sets + deals + np.array(CITY_WORTH).take(nearness, mode="clip")
+        worths = sets + deals + np.array(CITY_WORTH).take(nearness, mode="clip")
+        return worths + self.city * piles[CITY]
 
 
 class _Tables(NamedTuple):
     """The parts of a promise under some rules: they make a lead in 1.1 us, not 3.4.
 
-    `majorities` are by support and then by the counts of both piles. The worths of a pile's
-    `sets` and of its `others`, deals and cities, are sums of sixteenths, hence exact.
+    `majorities` are by support and then by the counts of the second pile and of the first. The
+    worths of a pile's `sets` and of its `others`, deals and cities, are sums of sixteenths, hence
+    exact.
     """
 
     majorities: list[list[list[float]]]
@@ -138,7 +151,7 @@ def _tables(rules: Rules) -> _Tables:
         return rules.majority_values[kind] * max(-1.0, min(1.0, share))
 
     held = range(MOST_COPIES + 1)
-    majorities = [[[majority(kind, n, m) for m in held] for n in held] for kind in SUPPORTS]
+    majorities = [[[majority(kind, n, m) for n in held] for m in held] for kind in SUPPORTS]
     return _Tables(majorities, ByPack(sets), ByPack(others))
 
 
@@ -162,15 +175,16 @@ class Majority:
 
     def worths(self, view: View) -> list[float]:
         """Return the points that each action brings, less those it leaves to the opponent."""
-        seat, gains = view.seat, self.promise.gains_of
-        plays = self.promise.plays(view)
+        seat, promise = view.seat, self.promise
+        plays = promise.plays(view)
+        take = [promise.take(view.row)] if TAKE in view.legal else []
         if view.taken[1 - seat]:
-            worths = gains(view, seat, plays)
+            worths = promise.gains_of(view, seat, plays + take)
         else:
-            worths = [min(0.0, -gain) for gain in gains(view, 1 - seat, plays)]
-        if TAKE in view.legal:
-            (gain,) = gains(view, seat, [self.promise.take(view.row)])
-            worths.append(gain - self.patience * size(view.hand))
+            worths = [min(0.0, -gain) for gain in promise.gains_of(view, 1 - seat, plays)]
+            worths += promise.gains_of(view, seat, take)
+        if take:
+            worths[-1] -= self.patience * size(view.hand)
         return worths
 
     def scores(self, games: Any, /) -> Any:

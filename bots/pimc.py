@@ -54,7 +54,8 @@ class Pimc:
         lead = self.promise.lead(view.piles)
         first, second = view.piles
         unseen = cards_of(view.unseen)
-        each = [self.promise.lead((first + UNIT[kind], second)) - lead for kind in unseen]
+        takes = [UNIT[kind] for kind in unseen]
+        each = [after - lead for after in self.promise.leads_after(first, second, takes)]
         return self.size * sum(each) / max(1, len(unseen))
 
     def after(self, world: State, action: Action, plies: int, low: float, high: float) -> float:

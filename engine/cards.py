@@ -34,6 +34,9 @@ UNIT: tuple[Pack, ...] = tuple(1 << BITS * kind for kind in KINDS)
 CHARS = "5678234xyzCT"
 """The character of each action, by action; the first eleven are the kinds."""
 
+BYTE: tuple[bytes, ...] = tuple(bytes((action,)) for action in range(TAKE + 1))
+"""Each action as one byte, by action."""
+
 SUPPORT_CARDS: Pack = sum(MOST_COPIES * UNIT[kind] for kind in SUPPORTS)
 OTHER_CARDS: Pack = sum(MOST_COPIES * UNIT[kind] for kind in KINDS) - SUPPORT_CARDS
 """The bits of a pack's two halves: `pack & SUPPORT_CARDS` has only its supports."""

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from engine.cards import shuffled
+from engine.cards import BYTE, TAKE, UNIT, pack_of, shuffled
 from engine.record import Record
 from engine.rules import STANDARD, Rules
 from engine.scoring import WinType, outcome
 from engine.seeds import address, generator, noise
-from engine.state import Seat, State, plays, plays_or_take
+from engine.state import Seat, State, checked, end_round, plays, plays_or_take
 from engine.strategy import UNLIMITED, Bot, Clock, Setup, Strategy, close
-from engine.view import View
+from engine.view import View, view
 
 _LUCK = 16  # bytes
 
@@ -42,17 +42,56 @@ def play(state: State, strategies: Sequence[Strategy]) -> None:
     Raises IllegalAction for an action that is not legal, and whatever a strategy raises;
     `state.to_act` is then the seat of that strategy.
     """
-    rules, opening = state.rules, state.opening
-    while not state.over:
-        seat, row, taken = state.to_act, state.row, state.taken
-        hand = state.hands[seat]
-        legal = plays[hand] if taken[seat] or not row else plays_or_take[hand]
-        # engine.view.view written out: 4 us a game
-        seen = (seat, legal, hand, row, state.piles, taken, state.history, opening, rules)
-        action = strategies[seat].choose(_new(View, seen))
-        if type(action) is not int or action not in legal:
+    while type(state) is State and not state.over:
+        _play_round(state, strategies)
+    while not state.over:  # a subclass, whose `apply` may do more
+        seat = state.to_act
+        seen = view(state, seat)
+        action = strategies[seat].choose(seen)
+        if type(action) is not int or action not in seen.legal:
             action = state.checked(action)
         state.apply(action)
+
+
+def _play_round(state: State, strategies: Sequence[Strategy]) -> None:
+    """Play to the end of the round as `State.apply` does, in local variables.
+
+    With the view written out, too, that is 1.13 times as fast; of two names the second is of the
+    other seat.
+    """
+    rules, opening, start = state.rules, state.opening, -state.rules.take_size
+    seat, row, piles, taken = state.to_act, state.row, state.piles, state.taken
+    history = state.history
+    hand, held = state.hands[seat], state.hands[1 - seat]
+    took, has_taken = taken[seat], taken[1 - seat]
+    mover, rival = strategies[seat], strategies[1 - seat]
+    try:
+        while (hand or held or not (took and has_taken)) and not state.over:
+            legal = plays[hand] if took or not row else plays_or_take[hand]
+            seen = (seat, legal, hand, row, piles, taken, history, opening, rules)
+            action = mover.choose(_new(View, seen))
+            if type(action) is not int or action not in legal:
+                action = checked(action, legal, len(history))
+            byte = BYTE[action]
+            history += byte
+            if action != TAKE:
+                row += byte
+                hand -= UNIT[action]
+            else:
+                took, taken = True, (has_taken, True) if seat else (True, has_taken)
+                pile = piles[seat] + pack_of(row[start:])
+                piles = (piles[0], pile) if seat else (pile, piles[1])
+                row = row[:start]
+                state.over = pile >= rules.city_pack
+            seat = 1 - seat
+            hand, held = held, hand
+            took, has_taken = has_taken, took
+            mover, rival = rival, mover
+    finally:
+        state.to_act, state.row, state.piles, state.taken = seat, row, piles, taken
+        state.history = history
+        state.hands = [held, hand] if seat else [hand, held]
+    end_round(state)
 
 
 def play_game(bot_0: Bot, bot_1: Bot, *, seed: int, rules: Rules = STANDARD) -> Game:

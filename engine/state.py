@@ -8,6 +8,7 @@ from types import CoroutineType, GeneratorType
 from typing import SupportsIndex, TypeAlias
 
 from engine.cards import (
+    BYTE,
     CHARS,
     TAKE,
     UNIT,
@@ -28,7 +29,6 @@ Legal: TypeAlias = tuple[Action, ...]
 
 _NOBODY = (False, False)
 _BOTH = (True, True)
-_BYTE = tuple(bytes((action,)) for action in range(TAKE + 1))
 
 plays: ByPack[Legal] = ByPack(lambda hand: tuple(sorted(set(cards_of(hand)))))
 plays_or_take: ByPack[Legal] = ByPack(lambda hand: (*plays[hand], TAKE))
@@ -111,7 +111,7 @@ class State:
         """Carry out a legal action, in place and unchecked."""
         seat = self.to_act
         self.to_act = 1 - seat
-        byte = _BYTE[action]
+        byte = BYTE[action]
         self.history += byte
         hands = self.hands
         if action != TAKE:
@@ -127,20 +127,7 @@ class State:
             if pile >= self.rules.city_pack:  # R11: cities are the highest digit of a pack
                 self.over = True
         if not (hands[0] or hands[1]) and self.taken == _BOTH:
-            self._end_round()
-
-    def _end_round(self) -> None:
-        """Deal new hands while the deck lasts; the row stays (R10, R3)."""
-        deck = self.deck
-        if not deck or self.over:
-            self.over = True
-            return
-        size = self.rules.hand_size
-        self.hands = [pack_of(deck[:size]), pack_of(deck[size : 2 * size])]
-        self.deck = deck[2 * size :]
-        self.taken = _NOBODY
-        self.to_act = first_seat(self.round)
-        self.round += 1
+            end_round(self)
 
     def copy(self) -> State:
         """Return an independent copy."""
@@ -217,11 +204,25 @@ class State:
         return f"State.from_text({self.to_text()!r}{rules})"
 
 
+def end_round(state: State) -> None:
+    """Deal new hands while the deck lasts; the row stays (R10, R3)."""
+    deck = state.deck
+    if not deck or state.over:
+        state.over = True
+        return
+    size = state.rules.hand_size
+    state.hands = [pack_of(deck[:size]), pack_of(deck[size : 2 * size])]
+    state.deck = deck[2 * size :]
+    state.taken = _NOBODY
+    state.to_act = first_seat(state.round)
+    state.round += 1
+
+
 def played(history: bytes, number: int, seat: Seat, rules: Rules) -> bytes:
     """Return the cards a seat has played in a round (from 0), oldest first."""
     start = number * rules.round_plies
     first = start + (seat ^ first_seat(number))
-    return history[first : start + rules.round_plies : 2].replace(_BYTE[TAKE], b"")
+    return history[first : start + rules.round_plies : 2].replace(BYTE[TAKE], b"")
 
 
 def checked(action: SupportsIndex, legal: Legal, ply: int) -> Action:

@@ -131,7 +131,7 @@ def check_memory(sparring: Sparring) -> Item:
         return Item("memory", "none", "this system does not report it")
     limit = sparring.candidate.limits.memory
     figures = {"peak_mb": round(peak, 1)}
-    message = f"{peak:.0f} MB at most, of {limit} MB"
+    message = f"{figures['peak_mb']:.0f} MB at most, of {limit} MB"
     return Item("memory", "ok" if peak <= _HALF * limit else "warn", message, figures=figures)
 
 

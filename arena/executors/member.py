@@ -136,7 +136,6 @@ class Member:
             if isinstance(answer, Line):
                 self.log.write(self.name, answer)
                 continue
-            self._watch.restart()
             if isinstance(answer, Asking):
                 self.asking = answer
             elif isinstance(answer, Failed):
@@ -150,6 +149,8 @@ class Member:
                 self._begin()
                 self.asking = None
                 yield from answer
+                continue
+            self._watch.restart()
 
     @property
     def _current(self) -> list[Chunk]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -121,15 +121,17 @@ class Worker:
         """Yield the results of a chunk in which the pairing's first bot has one seat."""
         pairing = self.tournament.pairings[chunk.pairing]
         (seat,) = chunk.seats
+        part = self.tournament.part(pairing, seat)
         first, end = chunk.first, chunk.first + chunk.pairs
         while first < end:
-            pairs = range(first, min(first + self._games_at_once(chunk), end))
+            remote = [label for label in pairing if not self.is_local(label, chunk)]
+            most = self._games_at_once(chunk, remote, part) if remote else 1
+            pairs = range(first, min(first + most, end))
             self.reporter.playing(first, len(pairs))
             fixtures = [Fixture(pairing, pair, seat) for pair in pairs]
-            yield from map(_result, self._play_fixtures(chunk, fixtures), fixtures)
-            for label in pairing:
-                if process := self.processes.get((label, self.tournament.part(pairing, seat))):
-                    process.count_games(len(pairs))
+            yield from map(_result, self._play_fixtures(chunk, fixtures, remote), fixtures)
+            for label in remote:
+                self.process(label, part).count_games(len(pairs))
             self.reporter.played()
             first = pairs.stop
 
@@ -151,18 +153,15 @@ class Worker:
         """Return whether a bot plays in this process."""
         entry = self.tournament.by_label[label]
         is_apart = chunk.apart or label in self.repeats.renewed
-        return entry.is_held or (entry.lane == "inproc" and not is_apart)
+        return (entry.lane == "inproc" and not is_apart) or entry.is_held
 
-    def _games_at_once(self, chunk: Chunk) -> int:
-        """Return how many games of a chunk are played at once."""
-        pairing = self.tournament.pairings[chunk.pairing]
-        remote = [label for label in pairing if not self.is_local(label, chunk)]
-        part = self.tournament.part(pairing, *chunk.seats)
+    def _games_at_once(self, chunk: Chunk, remote: Sequence[str], part: int) -> int:
+        """Return how many games of a chunk are played at once, with these bots in processes."""
         for label in self.repeats.renewed & {*remote}:
             self.process(label, part).kill()
         for label in remote:
             self.process(label, part).prepare()
-        if not remote or chunk.apart or (self.repeats.renewed | self.single) & {*remote}:
+        if chunk.apart or (self.repeats.renewed | self.single) & {*remote}:
             return 1
         return min(self._most_games(label, part) for label in remote)
 
@@ -173,18 +172,20 @@ class Worker:
             process.start()
         return self.pace.most_games(label, min(process.games, process.room.games))
 
-    def _play_fixtures(self, chunk: Chunk, fixtures: list[Fixture]) -> list[Finished]:
-        """Play games concurrently, or one by one if both bots are in this process."""
+    def _play_fixtures(
+        self, chunk: Chunk, fixtures: list[Fixture], remote: Sequence[str]
+    ) -> list[Finished]:
+        """Play games concurrently, or one by one if no bot is in another process."""
         games = [OneGame(self, chunk, fixture, self._draw(fixture)) for fixture in fixtures]
         if games[0].fixture[1:] in chunk.verdicts:
             return [game.carry_out() for game in games]
         ends: Iterable[Finished | None]
-        if all(self.is_local(label, chunk) for label in fixtures[0].labels):
-            ends = (self._play_local(game) for game in games)
-        else:
+        if remote:
             ends = play_together([game.asking(slot) for slot, game in enumerate(games)])
             if None in ends:  # a process has failed, or an answer may have been late
                 self.single |= {*fixtures[0].labels}
+        else:
+            ends = map(self._play_local, games)
         return [
             self._told(game.fixture, self.repeats.decide(game, end))
             for game, end in zip(games, ends, strict=True)

@@ -50,6 +50,7 @@ _KEPT = ("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 _ENVIRONMENT = {"PYTHONHASHSEED": "0", **dict.fromkeys(THREADS, "1")}
 _MB = 1 << 20
 _SEND_EVERY = 0.1  # seconds between results of short chunks: the parent reads 1 ms on each message
+_LOOK_EVERY = 5e-3  # seconds: a look takes 4 to 9 us, some games take 100
 _MEMORY = "/proc/self/statm"
 _ALLOWED_SHARE = 0.9  # share of its memory limit above which a worker counts as corrupted
 
@@ -196,7 +197,9 @@ def _serve(channel: _Channel, progress: Progress, tournament: Tournament, folder
         while (batch := channel.hear()) is not None:
             for chunk in batch:
                 reporter.beat()
-                channel.add(worker.play(chunk))
+                played = worker.play(chunk)
+                reporter.look()  # before anything is written to the socket
+                channel.add(played)
             channel.send_results()
     finally:
         worker.close()
@@ -210,6 +213,7 @@ class _Reporter(Reporter):
         self.progress = progress
         self.memory = os.open(_MEMORY if sys.platform == "linux" else os.devnull, os.O_RDONLY)
         self.most = self._read_memory() + _ALLOWED_SHARE * limits.memory * _MB
+        self._looked = 0.0
 
     def beat(self) -> None:
         self.progress.count_beat()
@@ -218,10 +222,16 @@ class _Reporter(Reporter):
         self.progress.set_pairs(first, pairs)
 
     def played(self) -> None:
+        """Count them, and look at this process again, after short games only now and then."""
+        if time.perf_counter() - self._looked > _LOOK_EVERY:
+            self.look()
+        self.progress.count_finished()
+
+    def look(self) -> None:
         """Exit if the socket is gone or memory is nearly full: the pairs are then played apart."""
+        self._looked = time.perf_counter()
         if not self.channel.is_intact() or self._read_memory() > self.most:
             os._exit(1)
-        self.progress.count_finished()
 
     def _read_memory(self) -> int:
         """Return the resident bytes (3 us); a peak value would be inherited from the parent."""

@@ -257,24 +257,32 @@ class Pace:
         self.limits = limits
         self.plies = plies
         self._known = {label: Timing() for label in labels}
-        self._untimed: Counter[str] = Counter()  # games since the last that was timed
-        self._watched: Counter[str] = Counter()  # games to come that are timed
+        self._cheap: set[str] = set()
+        self._untimed = dict.fromkeys(self._known, 0)  # games since the last that was timed
+        self._watched = dict.fromkeys(self._known, 0)  # games to come that are timed
         self._spans: Counter[str] = Counter()  # so many were to be timed last
 
     def learn(self, timings: Mapping[str, Timing]) -> None:
         """Add the times of decisions, by label."""
         for label, timing in timings.items():
-            self._known[label].merge(timing)
+            known = self._known[label]
+            known.merge(timing)
+            is_cheap = known.decisions > _KNOWN and known.wall.mean < _CHEAP
+            (self._cheap.add if is_cheap else self._cheap.discard)(label)
 
     def needs_no_clock(self, labels: Iterable[str]) -> bool:
         """Return whether the decisions of the next game of these bots need not be timed.
 
         They must be cheap, and some of the last games of each bot must have been timed.
         """
-        untimed = all(self._is_cheap(label) for label in labels)
+        untimed = self._cheap.issuperset(labels)
+        for label in labels:
+            if self._watched[label]:
+                self._watched[label] -= 1
+                untimed = False
+            untimed = untimed and self._untimed[label] < _TIMED - 1
         for label in labels:
             self._untimed[label] = self._untimed[label] + 1 if untimed else 0
-            self._watched[label] = max(0, self._watched[label] - 1)
         return untimed
 
     def watch(self, labels: Iterable[str]) -> None:
@@ -287,11 +295,6 @@ class Pace:
         for label in labels:
             self._spans[label] = max(_TIMED, _LONGER * self._spans[label])
             self._watched[label] = self._spans[label]
-
-    def _is_cheap(self, label: str) -> bool:
-        known = self._known[label]
-        cheap = known.decisions > _KNOWN and known.wall.mean < _CHEAP
-        return cheap and self._untimed[label] < _TIMED - 1 and not self._watched[label]
 
     def most_games(self, label: str, most: int) -> int:
         """Return about how many games one message to a bot may cover, at most `most`.

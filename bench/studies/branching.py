@@ -46,32 +46,22 @@ class Crowd(Protocol):
 class KeptPromise(Promise):
     """A promise that many strategies share; it works out each number once a deal."""
 
-    def __init__(self, rules: Rules = STANDARD) -> None:
-        super().__init__(rules)
+    def __init__(self, rules: Rules = STANDARD, city: float = 0.0) -> None:
+        super().__init__(rules, city)
         self._leads: dict[Piles, float] = {}
 
-    def lead(self, piles: Piles) -> float:
-        """Return by how many points the first pile promises more than the second."""
-        known = self._leads.get(piles)
-        if known is None:
-            known = self._leads[piles] = super().lead(piles)
-        return known
+    def leads_after(self, mine: Pack, theirs: Pack, takes: Iterable[Pack]) -> list[float]:
+        """Return `lead` after each of these takes by the owner of the first pile."""
+        leads = []
+        for piles in [(mine + cards, theirs) for cards in takes]:
+            if piles not in self._leads:
+                (self._leads[piles],) = super().leads_after(*piles, (0,))
+            leads.append(self._leads[piles])
+        return leads
 
     def forget(self) -> None:
         """Forget all leads."""
         self._leads.clear()
-
-
-class KeptHunt(KeptPromise):
-    """The promise of `bots.city_hunter.Hunt`, shared in the same way."""
-
-    def __init__(self, city: float) -> None:
-        super().__init__()
-        self.city = city
-
-    def pile_worth(self, pile: Pack) -> float:
-        """Return what a pile is worth, whatever the other pile holds."""
-        return super().pile_worth(pile) + self.city * (pile // (STANDARD.city_pack // 3))
 
 
 class KeptGreedy(Greedy):

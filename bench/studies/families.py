@@ -15,7 +15,6 @@ from bench.studies.branching import (
     Halves,
     Indices,
     KeptGreedy,
-    KeptHunt,
     KeptPromise,
     play_deals,
 )
@@ -164,7 +163,7 @@ def _greedy(values: Floats, promise: KeptPromise) -> Crowd:
 
 
 def _city_hunter(values: Floats, promise: KeptPromise) -> Crowd:
-    hunts = {city: KeptHunt(city) for city in values[:, 0].tolist()}
+    hunts = {city: KeptPromise(city=city) for city in values[:, 0].tolist()}
     bots = [CityHunter(_SETUP, *row) for row in values.tolist()]
     for bot, city in zip(bots, values[:, 0].tolist(), strict=True):
         bot.promise = hunts[city]

@@ -132,15 +132,34 @@ class Replaying:
 
 def replay(deal: bytes, actions: bytes, rules: Rules = STANDARD) -> None:
     """Play a record by `play` and by `State.apply` alone: both give the same state."""
-    own, other = State(deal, rules), State(deal, rules)
+    for kind in (State, Counting):
+        compare(kind(deal, rules), actions)
+
+
+class Counting(State):
+    """Counts the actions that are applied."""
+
+    __slots__ = ("applied",)
+
+    def apply(self, action: Action) -> None:
+        """Carry out an action."""
+        super().apply(action)
+        self.applied = len(self.history)
+
+
+def compare(own: State, actions: bytes) -> None:
+    """Play a record in a state, and compare the state after it with that of `State.apply`."""
+    other = own.copy()
     both = Replaying(actions, other)
     try:
         play(own, [both, both])
     except ZeroDivisionError:
         assert not other.over
-    assert [getattr(own, name) for name in own.__slots__] == [
-        getattr(other, name) for name in other.__slots__
+    assert [getattr(own, name) for name in State.__slots__] == [
+        getattr(other, name) for name in State.__slots__
     ]
+    if isinstance(own, Counting) and actions:
+        assert own.applied == len(own.history)
 
 
 def test_the_referee_plays_the_golden_games_as_the_state_does() -> None:

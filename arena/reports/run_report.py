@@ -15,7 +15,6 @@ from arena.differences.profiles import Files
 from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
-from arena.reports.charts import plain_rows
 from arena.reports.city_section import city_sections
 from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
 from arena.reports.games import (
@@ -46,14 +45,13 @@ from arena.reports.win_section import (
 )
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import as_sentence
+from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
-from arena.store.listed_games import GameList
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tables.findings import describe_seat
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
-from arena.tables.rated_lists import RatedLists, find_labels
 from arena.tables.table_columns import Column
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
@@ -61,7 +59,8 @@ from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from arena.store.listed_games import GameList
+    from arena.tables.rated_lists import RatedLists
 
 _REASON = 60  # characters of why a bot forfeits
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
@@ -75,7 +74,7 @@ def make_report(
     tournament: Tournament,
     store: Store,
     files: Files,
-    timings: pd.DataFrame | None = None,
+    timings: Columns | None = None,
     judged: JudgedTables | None = None,
     *,
     state: str = "",
@@ -169,7 +168,7 @@ class _Sections:
         tournament: Tournament,
         store: Store,
         files: Files,
-        timings: pd.DataFrame | None,
+        timings: Columns | None,
         judged: JudgedTables,
     ) -> None:
         self.tournament = tournament
@@ -271,7 +270,7 @@ class _Sections:
         """Yield the bots that forfeited games, who forfeited most first, with their first fault."""
         first = {shown.guilty: shown for shown in reversed(self.faults)}
         columns = ["bot", "games", "forfeits"]
-        rows = plain_rows(self.files.tables.standings, columns)
+        rows = self.files.tables.standings.rows(columns)
         for label, games, forfeits in sorted(rows, key=lambda row: -row[2]):
             if not forfeits:
                 return
@@ -322,7 +321,7 @@ def report_writers(
     tournament: Tournament,
     store: Store,
     files: Files,
-    timings: pd.DataFrame | None = None,
+    timings: Columns | None = None,
     judged: JudgedTables | None = None,
     ending: str = "",
 ) -> Mapping[str, Writer]:
@@ -357,7 +356,7 @@ _BOTS = (
 def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     """Return the report of some lists that were rated together."""
     tables, found = rated.tables, rated.tables.findings
-    labels: list[str] = tables.standings["bot"].tolist()
+    labels = tables.order
     headline = rated.headline
     details = " ".join(headline.details())
     summary = [headline.sentence(), *filter(None, [details]), f"{rated.extent}."]
@@ -387,6 +386,8 @@ def _without_links(block: Block) -> Block:
 
 def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
     """Yield the blocks on the lists of games, and on the identities of their bots."""
+    from arena.tables.rated_lists import find_labels
+
     if rated.notes:
         yield Text([*map(as_sentence, rated.notes)], warning=True)
     rows = [(one.name, len(one.games)) for one in lists]

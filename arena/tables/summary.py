@@ -16,6 +16,8 @@ from arena.tables.short_names import Names, short_names
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.store.columns import Columns
+
 
 _RATING_WIDTH = 20
 _GROUP_WIDTH = 5
@@ -80,7 +82,8 @@ def write_row(
     return write_cells(row[name], row[f"{prefix}low"], row[f"{prefix}high"], form)
 
 
-def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(table: Columns | pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as data for JSON; an empty cell is None."""
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+    from arena.store.columns import Columns
+
+    return Columns.of(table).dicts()

@@ -20,6 +20,7 @@ ENGINE_ORDER = [
     "notation",
     "state",
     "scoring",
+    "words",
     "view",
     "strategy",
     "encoding",

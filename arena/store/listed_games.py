@@ -141,12 +141,10 @@ def _read_records(name: str, file: BinaryIO) -> GameList:
     for number, line in enumerate(read_lines(file), 1):
         if not line.strip():
             continue
-        try:
+        with naming(f"{name}: line {number}", EngineError):
             game = read_line(line)
-        except EngineError as error:
-            raise InputError(f"{name}: row {number}: {error}") from None
-        if "bots" not in json.loads(line):
-            raise InputError(f"{name}: row {number}: the record does not name its bots")
+            if "bots" not in json.loads(line):
+                raise InputError("the record does not name its bots")
         if game is None:
             left_out += 1
             continue

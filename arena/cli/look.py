@@ -6,7 +6,7 @@ import difflib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,9 +26,6 @@ from arena.cli.options import (
 from arena.cli.picking import has_records, open_records
 from arena.cli.starting import describe_folder, find_venue
 from arena.errors import ArenaError, InputError, arena_command
-
-if TYPE_CHECKING:
-    from arena.library.rating import RunReport
 
 _SAMPLE = Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
@@ -236,6 +233,7 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
       arena play greedy uniform --pairs 10 --out results/friday &&
         arena report results/friday
     """
+    import arena
     from arena.store.html_page import check_place
 
     _check_different(runs)
@@ -245,24 +243,23 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     places = [file, file.with_suffix(".md")]
     for place in places:
         check_place(place)
-    made = _make_report(runs)
+    if files := _find_records(runs):
+        made = arena.rate(*files).report()
+    else:
+        first, *others = [arena.open(run) for run in runs]
+        made = first.report(*others)
     for place in places:
         made.save(place)
     say(f"report in {' and '.join(map(str, places))}")
 
 
-def _make_report(runs: Sequence[Path]) -> RunReport:
-    """Return the report of a run, of several compared, or of a file of records."""
-    import arena
-
+def _find_records(runs: Sequence[Path]) -> Sequence[Path]:
+    """Return the file of records that is reported, if it is one; raises InputError beside runs."""
     files = [run for run in runs if has_records(run)]
     if files and len(runs) > 1:
         together = arena_command("rate", runs, ["--out", "FOLDER"])
         raise InputError(f"{files[0]}: a file has a report of its own; {together} rates all games")
-    if files:
-        return arena.rate(*files).report()
-    first, *others = [arena.open(run) for run in runs]
-    return first.report(*others)
+    return files
 
 
 def _check_different(runs: Sequence[Path]) -> None:

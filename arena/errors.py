@@ -146,7 +146,7 @@ def name_some(names: Sequence[str]) -> str:
 
 
 @contextmanager
-def naming(place: object, *more: type[OSError]) -> Iterator[None]:
+def naming(place: object, *more: type[Exception]) -> Iterator[None]:
     """Prefix the message of an InputError with the place of the wrong input.
 
     Errors of `more` become InputErrors, with the reason that the system gives.

@@ -42,6 +42,7 @@ from engine.state import Seat, State
 from engine.strategy import Bot, Setup, Strategy, Valuer
 from engine.thoughts import Thinker, Thought
 from engine.view import View
+from engine.words import RULES_TEXT, rules_text
 from engine.worlds import hands, sample, sample_hand
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "IllegalAction",
     "Kind",
     "Pack",
+    "RULES_TEXT",
     "Record",
     "Rules",
     "Seat",
@@ -83,6 +85,7 @@ __all__ = [
     "play_game",
     "playout",
     "points",
+    "rules_text",
     "sample",
     "sample_hand",
     "size",

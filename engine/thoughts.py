@@ -13,13 +13,15 @@ from engine.strategy import Strategy
 from engine.view import View
 
 _MOST = TAKE + 1  # actions
+_MOST_NOTE = 200  # characters
 _MOST_VISITS = 1 << 53  # smaller whole numbers are exact for every reader of JSON
 
 
 class Thought(NamedTuple):
     """An action and its value: the chance of the seat to win after it, from 0 to 1.
 
-    A draw is half a win. `visits` is how often a search tried the action.
+    A draw is half a win. `visits` is how often a search tried the action, and `note` a line of at
+    most 200 characters, such as what the decision has cost.
 
     >>> Thought(TAKE, 0.61, 120).visits
     120
@@ -28,6 +30,11 @@ class Thought(NamedTuple):
     action: Action
     value: float
     visits: int | None = None
+    note: str = ""
+
+    def __repr__(self) -> str:
+        note = f", note={self.note!r}" if self.note else ""
+        return f"Thought(action={self.action}, value={self.value}, visits={self.visits}{note})"
 
 
 @runtime_checkable
@@ -85,7 +92,7 @@ def checked_thoughts(said: Iterable[Any], view: View) -> tuple[Thought, ...]:
 def _checked(said: Any, view: View, ply: int) -> Thought:
     """Return one thought as plain numbers."""
     try:
-        action, value, visits = Thought(*said)
+        action, value, visits, note = Thought(*said)
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         what = f"an action, a value and visits at ply {ply}"
@@ -95,4 +102,6 @@ def _checked(said: Any, view: View, ply: int) -> Thought:
         raise ValueError(f"`thoughts` has the value {number!r} at ply {ply}: not 0 to 1")
     if visits is not None and (type(visits) is not int or not 0 <= visits < _MOST_VISITS):
         raise ValueError(f"`thoughts` has {show(visits)} visits at ply {ply}: no such number")
-    return Thought(action, number, visits)
+    if type(note) is not str or len(note) > _MOST_NOTE or not note.isprintable():
+        raise ValueError(f"`thoughts` has the note {show(note)} at ply {ply}: not a line of text")
+    return Thought(action, number, visits, note)

@@ -9,6 +9,7 @@ from engine.errors import IllegalAction, NotationError
 from engine.notation import parse_actions, parse_cards
 from engine.rules import STANDARD, Rules
 from engine.state import Legal, Seat, State, played, plays, plays_or_take
+from engine.words import describe
 
 
 class View(NamedTuple):
@@ -79,6 +80,20 @@ class View(NamedTuple):
         hand = to_text(cards_of(self.hand))
         words = (str(self.seat), hand or "-", to_text(self.opening) or "-", to_text(self.history))
         return " ".join(words).rstrip()
+
+    def describe(self) -> str:
+        """Return the view in plain words, at most 2,000 characters: all that it knows.
+
+        They are hand and row, both piles with their points, who has taken, the unseen cards, the
+        actions so far, and the names of the legal ones. `engine.RULES_TEXT` has the rules.
+
+        >>> print(View.from_text("0 5678C xy").describe())  # doctest: +ELLIPSIS
+        You are seat 0. Round 1 of 4, you first. It is your turn.
+        Your hand: 1 of 5, 1 of 6, 1 of 7, 1 of 8, 1 of City.
+        ...
+        Legal actions: 5, 6, 7, 8, City, take.
+        """
+        return describe(self, self.round, self.to_act, self.opponent_cards, self.unseen)
 
     @classmethod
     def from_text(cls, text: str, rules: Rules = STANDARD) -> View:

@@ -20,6 +20,7 @@ ENGINE_ORDER = [
     "notation",
     "state",
     "scoring",
+    "words",
     "view",
     "strategy",
     "encoding",
@@ -309,7 +310,7 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 264,
+    "files": 265,
     "modules with one importer": 40,
 }
 """What the house has at most."""

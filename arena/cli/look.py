@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from arena.cli.completion import complete_bots, complete_records, complete_runs
+from arena.cli.completion import complete_bots, complete_records
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
@@ -23,8 +23,9 @@ from arena.cli.options import (
     tolerate_any_terminal,
     venue_options,
 )
+from arena.cli.picking import has_records, open_records
 from arena.cli.starting import describe_folder, find_venue
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError, InputError, arena_command
 
 _SAMPLE = Whole(0, sys.maxsize)
 _PACKAGE = Path(__file__).parents[1]
@@ -148,13 +149,13 @@ def _open_in_browser(page: Path) -> bool:
 
 
 @click.command()
-@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.argument("run", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
 @click.option(
     "--sample",
     type=_SAMPLE,
     default=20,
     show_default=True,
-    help="Games of each pairing that the bots play again.",
+    help="Of a run: games of each pairing that the bots play again.",
 )
 @venue_options(*ON_THIS_MACHINE)
 @json_option
@@ -162,24 +163,21 @@ def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
     """Check the folder of a finished RUN: every game, every file.
 
     Replays every record with the engine, lets the bots play a sample of the games again, and
-    regenerates every file. Reports the first difference, with exit status 1.
+    regenerates every file. Reports the first difference, with exit status 1. Of a FILE of game
+    records, as `arena export` writes it, every record is replayed, and its result compared.
 
     \b
     Example:
       arena play greedy uniform --pairs 10 --out results/check &&
         arena verify results/check
     """
-    from arena.executors.contract import open_executor
-    from arena.runs.verify import verify as verify_run
-
     lines = []
     difference = None
     try:
-        with open_executor(find_venue(options)) as executor:
-            for line in verify_run(run, sample, executor):
-                lines.append(line)
-                if not as_json:
-                    say(line)
+        for line in _verify(run, sample, options):
+            lines.append(line)
+            if not as_json:
+                say(line)
     except ArenaError as error:
         if isinstance(error, InputError) or not as_json:
             raise
@@ -190,22 +188,36 @@ def verify(run: Path, sample: int, as_json: bool, **options: Any) -> None:
         sys.exit(0 if ok else 1)
 
 
+def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each check of a run, or of a file of records, that has passed."""
+    from arena.executors.contract import open_executor
+    from arena.runs.verify import verify as verify_run
+    from arena.runs.verify import verify_records
+
+    if path.is_file() or str(path) == "-":
+        with open_records(path) as file:
+            yield from verify_records(file, str(path))
+        return
+    with open_executor(find_venue(options)) as executor:
+        yield from verify_run(path, sample, executor)
+
+
 @click.command()
 @click.argument(
     "runs",
     nargs=-1,
     required=True,
     type=PATH,
-    metavar="RUN [RUN ...]",
-    shell_complete=complete_runs,
+    metavar="RUN|FILE [RUN ...]",
+    shell_complete=complete_records,
 )
 @click.option(
     "--out",
     "-o",
     type=PATH,
     metavar="FILE.html",
-    help="File to write; FILE.md goes beside it.  [default: report.html in the folder of RUN; for "
-    "several: results/report-RUN-RUN.html]",
+    help="File to write; FILE.md goes beside it.  [default: report.html in the folder of RUN; "
+    "beside a FILE; for several: results/report-RUN-RUN.html]",
 )
 def report(runs: Sequence[Path], out: Path | None) -> None:
     """Write the report of a RUN again, or compare runs.
@@ -213,7 +225,8 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     It shows the games so far, also of an unfinished run, and adds what the run's own report lacks:
     the time that bots took, and the results of `arena analyse`. With several runs the report
     compares each with the first one: ratings, win types and head-to-heads, with intervals of the
-    differences, and which bots are the same.
+    differences, and which bots are the same. The report of a FILE of game records, as `arena
+    export` writes it, is that of `arena rate`.
 
     \b
     Example:
@@ -230,11 +243,23 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     places = [file, file.with_suffix(".md")]
     for place in places:
         check_place(place)
-    first, *others = [arena.open(run) for run in runs]
-    made = first.report(*others)
+    if files := _find_records(runs):
+        made = arena.rate(*files).report()
+    else:
+        first, *others = [arena.open(run) for run in runs]
+        made = first.report(*others)
     for place in places:
         made.save(place)
     say(f"report in {' and '.join(map(str, places))}")
+
+
+def _find_records(runs: Sequence[Path]) -> Sequence[Path]:
+    """Return the file of records that is reported, if it is one; raises InputError beside runs."""
+    files = [run for run in runs if has_records(run)]
+    if files and len(runs) > 1:
+        together = arena_command("rate", runs, ["--out", "FOLDER"])
+        raise InputError(f"{files[0]}: a file has a report of its own; {together} rates all games")
+    return files
 
 
 def _check_different(runs: Sequence[Path]) -> None:
@@ -249,7 +274,7 @@ def _check_different(runs: Sequence[Path]) -> None:
 def _choose_place(runs: Sequence[Path]) -> Path:
     """Return the path of a report without --out."""
     if len(runs) == 1:
-        return runs[0] / "report.html"
+        return runs[0].with_suffix(".html") if has_records(runs[0]) else runs[0] / "report.html"
     names = [run.resolve().name for run in runs[:2]]
     more = f"-and-{len(runs) - 2}-more" if len(runs) > 2 else ""
     return Path("results") / f"report-{'-'.join(names)}{more}.html"

@@ -189,6 +189,7 @@ def _read_changes(
 _FORMS: Final[dict[str, dict[str, Any]]] = {
     "until": {"type": TARGET, "metavar": TARGET.name},
     "max_pairs": {"type": PAIRS},
+    "deals": {"metavar": "FILE"},
     "anchor": {"metavar": "BOT=ELO[+-ERROR]"},
     "executor": {"type": click.Choice(keys.EXECUTORS)},
     "lane": {"type": LANE},
@@ -279,7 +280,9 @@ def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
 
     from arena.tournament.config import override
 
-    given = {key: options.get(key) for key in ("pairs", "until", "max_pairs", "anchor", "seed")}
+    given = {
+        key: options.get(key) for key in ("pairs", "until", "max_pairs", "deals", "anchor", "seed")
+    }
     return msgspec.structs.replace(
         override(settings, **given),
         rules=change_rules(options["rules"], settings.rules).changes(),

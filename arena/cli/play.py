@@ -56,15 +56,15 @@ if TYPE_CHECKING:
 _PAIRS = 100
 _NOT_OF_A_MANIFEST = (
     *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
-    *("rules", "limits"),
+    *("rules", "limits", "deals"),
 )
 _NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "anchor", *keys.Venue.__struct_fields__, "scheduler"),
+    *("pairs", "against", "replace", "anchor", "deals", *keys.Venue.__struct_fields__, "scheduler"),
     *("scheduler_file", "fresh", "strict", "restrictions", "limits"),
     *("as_json", "verbose", "quiet"),
 )
 _FOR_A_PERSON = ("seed", "lane", "out", "games", "names", "thoughts")
-_NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
+_NOT_RESTRICTED = ("anchor", "deals", "replace", "out", "fresh")
 
 
 @click.command()
@@ -75,6 +75,7 @@ _NOT_RESTRICTED = ("anchor", "replace", "out", "fresh")
 @ANCHOR
 @key_option("until", "the config's")
 @key_option("max_pairs", "the config's, or 100 times --pairs")
+@key_option("deals", "the config's, or random ones")
 @REPLACE
 @NO_REPEAT
 @add_config_options("results/NAME")
@@ -125,6 +126,7 @@ def run(config: Path, **options: Any) -> None:
     shell_complete=complete_restrictions,
     help="Measure what this restriction costs BOT, such as late-take; repeatable.",
 )
+@key_option("deals", "random ones")
 @ANCHOR
 @REPLACE
 @NO_REPEAT
@@ -143,6 +145,7 @@ def play(bots: Sequence[str], restrictions: Sequence[str], **options: Any) -> No
     """
 
     from arena.entries.spec import person_label
+    from arena.runs.rerun import keep_deals
     from arena.tournament.config import Config, make_tournament
 
     if any(person_label(spec) is not None for spec in bots):
@@ -159,6 +162,7 @@ def play(bots: Sequence[str], restrictions: Sequence[str], **options: Any) -> No
         bots = [*bots, *options["against"]]
         addons.hook("play_restricted")(settings, bots, restrictions, how, options)
         return
+    settings = keep_deals(settings, how.kept)
     tournament = make_tournament(settings, bots, options["against"], options["lane"])
     _play(tournament, how, options)
 
@@ -176,7 +180,7 @@ def _play(
     if as_json:
         print_json(outcome.document(tournament.name, how.out, problems))
     else:
-        print_report(outcome, tournament.rules, how.out, quiet=quiet)
+        print_report(outcome, tournament, how.out, quiet=quiet)
 
 
 def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:

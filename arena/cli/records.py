@@ -237,6 +237,7 @@ def export(run: Path, out: Path | None) -> None:
 @click.argument("opponent", shell_complete=complete_bots)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
 @click.option("--pair", type=PAIR, default=0, show_default=True, help="Which deal.")
+@click.option("--deal", help="The deal, of a run with fixed deals.  [default: that of the pair]")
 @click.option(
     "--seat", type=SEAT, default=0, show_default=True, help="The seat of BOT; seat 0 begins."
 )
@@ -260,6 +261,7 @@ def game(
     opponent: str,
     seed: int,
     pair: int,
+    deal: str | None,
     seat: int,
     lanes: Sequence[Lane],
     needs: Sequence[str],
@@ -283,6 +285,7 @@ def game(
     bots = _describe_bots((bot, opponent), labels, lanes, needs)
     settings = with_options(Config([], pair + 1, name="game", seed=seed), options)
     tournament = make_tournament(settings, bots)
+    tournament = tournament if deal is None else tournament.on_deal(deal)
     warn(prepare(tournament))
     again = play_again(tournament, pair, seat, find_venue(options | {"workers": 1}))
     say(*again.evidence(), err=True)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome, Playing
     from arena.tournament.keys import Venue
     from arena.tournament.tournament import Tournament
-    from engine import Rules
 
 _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 """The variables by which MPI tells a process its rank, and how many there are."""
@@ -28,7 +27,9 @@ _RANKS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SI
 _FAST = 10  # games a second, which are shown without a decimal
 
 
-def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: bool) -> None:
+def print_report(
+    outcome: Outcome, tournament: Tournament, folder: Path | None, *, quiet: bool
+) -> None:
     """Print how many games were played, what was found, the standings, remarks and the folder.
 
     When nothing else is asked for, the standings are printed where no file has them.
@@ -42,15 +43,16 @@ def print_report(outcome: Outcome, rules: Rules, folder: Path | None, *, quiet: 
     if quiet:
         return
     say(*(f"warning: {warning}" for warning in outcome.findings.warnings()), err=True)
-    say(*_list_notes(outcome, rules, folder))
+    say(*_list_notes(outcome, tournament, folder))
 
 
-def _list_notes(outcome: Outcome, rules: Rules, folder: Path | None) -> Iterator[str]:
+def _list_notes(outcome: Outcome, tournament: Tournament, folder: Path | None) -> Iterator[str]:
     """Yield what is said below the standings."""
+    from arena.tournament.deals import describe_deals
     from arena.tournament.rule_changes import describe_changes
 
-    if changed := describe_changes(rules):
-        yield changed
+    said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
+    yield from filter(None, said)
     yield from outcome.findings.lines()
     yield from outcome.progress.describe_end(outcome.out)
     if outcome.forfeits:
@@ -114,10 +116,13 @@ def read_tournament(
     config: Path, path: Path, options: Mapping[str, Any]
 ) -> tuple[Tournament, Playing]:
     """Return the tournament of a config, which is in this file, and how options say to play it."""
+    from arena.runs.rerun import keep_deals
     from arena.tournament.config import made_from, make_tournament, read
 
     settings = with_options(read(path), options)
     how = make_playing(options, settings)
+    folder = how.out or Path("results") / settings.name
+    settings = keep_deals(settings, None if how.fresh else folder)
     with naming(config), made_from(settings, path):
         bots = options["more"], options["against"], options["lane"]
         return make_tournament(settings, *bots), how

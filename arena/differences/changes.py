@@ -332,10 +332,10 @@ def _places(field: Field, *two: str | None) -> tuple[int, int] | None:
     return None if bot is None or opponent is None else (bot, opponent)
 
 
-def _first_deal(tournament: Tournament, pairing: Pairing) -> tuple[list[str], int]:
-    """Return what decides the deal of a pairing's first pair, beside the seed."""
+def _first_deal(tournament: Tournament, pairing: Pairing) -> tuple[list[str], int, list[str]]:
+    """Return what decides the deal and the luck of a pairing's first pair, beside the seed."""
     drawn = tournament.drawn(Fixture(pairing, 0, 0))
-    return sorted(drawn.pairing), drawn.pair
+    return sorted(drawn.pairing), drawn.pair, [*tournament.deals]
 
 
 def _make_field(run: RunGames) -> Field:

@@ -99,7 +99,7 @@ class Answer(msgspec.Struct):
     id: int
     action: str | None = None
     chance: float | None = None
-    thoughts: list[tuple[int, float, int | None]] | None = None
+    thoughts: list[tuple[int, float, int | None, str]] | None = None
     ready: bool = False
     games: int = 1
     error: str | None = None

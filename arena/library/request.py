@@ -20,7 +20,7 @@ from arena.executors.log import NORMAL, QUIET
 from arena.lanes.limits import Limits
 from arena.library.closure import bundle
 from arena.library.written import Here, explain_held, has_held, keep_here
-from arena.runs.rerun import find_manifest, play_as, prepare
+from arena.runs.rerun import find_manifest, keep_deals, play_as, prepare
 from arena.runs.run import Playing
 from arena.tournament.config import Config, convert, make_tournament, read_data
 from arena.tournament.keys import HERE, EveryCallKeys, Venue, VenueKeys, Where, choose_venue
@@ -94,6 +94,7 @@ class RunKeys(CompareKeys, total=False):
     pairs: int | None
     until: str | float | None
     max_pairs: int | None
+    deals: str | os.PathLike[str] | Sequence[str] | None
     name: str | None
     anchor: str | Mapping[str, float] | None
 
@@ -171,7 +172,8 @@ def request(
         if manifest := find_manifest(data):
             tournament, settings = _repeat(manifest, {"bots": bots, **given})
         else:
-            tournament, settings = _make(bots, default if data is None else data, given, name)
+            data = default if data is None else data
+            tournament, settings = _make(bots, data, given, name, how.kept)
         for problem in prepare(tournament, how.kept):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
@@ -194,13 +196,13 @@ def make_playing(out: Location | None, *, progress: bool, **more: Any) -> Playin
 
 
 def _make(
-    bots: Sequence[Bot] | None, data: Any, given: Mapping[str, Any], name: str
+    bots: Sequence[Bot] | None, data: Any, given: Mapping[str, Any], name: str, folder: Path | None
 ) -> tuple[Tournament, Config]:
     """Return the tournament of a config, and the config with the arguments of a call."""
     objects = Bots()
     if isinstance(data, Mapping):
         data = _merge(data, bots, given, objects)
-    settings = convert(data, name)
+    settings = keep_deals(convert(data, name), folder)
     return keep_here(make_tournament(settings, objects=objects.code)), settings
 
 
@@ -222,6 +224,8 @@ def _merge(
     merged |= {key: value for key, value in given.items() if value is not None}
     if isinstance(merged.get("rules"), Rules):
         merged["rules"] = merged["rules"].changes()
+    if isinstance(merged.get("deals"), os.PathLike):
+        merged["deals"] = os.fspath(merged["deals"])
     if "panel" in merged:
         merged["panel"] = objects.take(merged["panel"])
     lists = [objects.take(part) for part in (data.get("bots"), bots) if part is not None]

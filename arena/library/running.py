@@ -140,15 +140,16 @@ def play(
     *,
     pair: int = 0,
     seat: int = 0,
+    deal: str | None = None,
     thoughts: bool = False,
     **keys: Unpack[GameKeys],
 ) -> Game:
     """Play one game, in which `bot` has this seat, within the arena's limits.
 
     It is the game of this pair and seat in every run with this seed in which the bots have
-    these labels. A bot that does something wrong forfeits, and `fault` says why. With `thoughts`
-    the bots are asked what they thought of their actions, where they can say it. Raises
-    InputError for what cannot be played.
+    these labels; with a `deal`, in every run with fixed deals that has it there. A bot that does
+    something wrong forfeits, and `fault` says why. With `thoughts` the bots are asked what they
+    thought of their actions, where they can say it. Raises InputError for what cannot be played.
 
     >>> game = play("greedy", "uniform", seed=3)
     >>> game.seats, game.ending
@@ -160,6 +161,7 @@ def play(
         raise InputError(f"seat: {show(seat)} is not 0 or 1")
     default = {"name": "game", "pairs": pair + 1, "workers": 1}
     tournament, how = request([bot, opponent], None, keys, default, Playing())
+    tournament = tournament if deal is None else tournament.on_deal(deal)
     game = play_again(tournament, pair, seat, how.venue)
     if thoughts:
         game, note = add_thoughts(tournament, tournament.fixture(0, pair, seat), game)

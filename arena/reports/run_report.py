@@ -53,6 +53,7 @@ from arena.tables.findings import describe_seat
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
 from arena.tables.table_columns import Column
+from arena.tournament.deals import describe_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
@@ -133,8 +134,8 @@ def _summary(
     yield from filter(None, headline)
     if games and state and not files.tables.comparison:
         yield _OPEN
-    if changed := describe_changes(tournament.rules):
-        yield changed
+    said = describe_changes(tournament.rules), describe_deals(tournament.deals, tournament.pairs)
+    yield from filter(None, said)
     count = counted(games, "game")
     yield f"{count} of {counted(len(files.tables.standings), 'bot')}, {_format(tournament)}."
     if forfeits := int(files.tables.standings["forfeits"].sum()):

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import zip_longest
 from math import ceil
@@ -26,9 +26,9 @@ from arena.lanes.probe import find_problems, probe
 from arena.store.finished import Game
 from arena.store.folder import MANIFEST
 from arena.store.manifest import MOST_BYTES, make_tournament, other_versions
-from arena.store.reader import find_changed
+from arena.store.reader import find_changed, read_run
 from arena.store.store import Store
-from arena.tournament.config import check_name
+from arena.tournament.config import Config, check_name, override
 from arena.tournament.keys import MOST_BOTS, MOST_PAIRS, Venue
 from arena.tournament.plan import Plan
 from arena.tournament.schedule import Fixture
@@ -129,6 +129,21 @@ def find_manifest(config: object) -> Mapping[str, Any] | None:
         except (InputError, ValueError, RecursionError):
             return None
     return config if isinstance(config, Mapping) and "versions" in config else None
+
+
+def keep_deals(settings: Config, folder: Path | None) -> Config:
+    """Return a config with the deals of the run in this folder, if their own file is gone.
+
+    So a run goes on without the file that its deals are from.
+    """
+    name = settings.deals
+    if not name or not isinstance(name, str) or not folder or os.path.exists(name):
+        return settings
+    with suppress(InputError):
+        tournament, store = read_run(folder)
+        store.close()
+        return override(settings, deals=[*tournament.deals] or None)
+    return settings
 
 
 def play_as(manifest: Mapping[str, Any]) -> Tournament:

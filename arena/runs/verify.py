@@ -1,16 +1,17 @@
-"""Verify the folder of a finished run: replay its games, make its files again and compare them."""
+"""Verify a finished run, or a file of records: replay the games, make files again and compare."""
 
 from __future__ import annotations
 
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import TextIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from arena.differences.profiles import Files, make_files
 from arena.entries.file import read_file
@@ -27,6 +28,7 @@ from arena.statistics.counts import BY_RULE
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
+from arena.store.finished import read_line
 from arena.store.folder import (
     GAMES,
     GAMES_PARQUET,
@@ -38,6 +40,7 @@ from arena.store.folder import (
     Writer,
     locate,
 )
+from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
 from arena.store.parquet import find_difference, is_available
 from arena.store.reader import why_no_run
@@ -207,6 +210,26 @@ def verify(path: Path, sample: int, executor: Executor) -> Iterator[str]:
             raise Difference(f"{path}/{difference}") from None
         finally:
             store.close()
+
+
+def verify_records(file: BinaryIO, name: str) -> Iterator[str]:
+    """Replay the records of a file, and compare their results with those that its lines state.
+
+    Raises Difference for the first line that is wrong, and InputError without a record.
+    """
+    games: Counter[bool] = Counter()
+    for number, line in enumerate(read_lines(file), 1):
+        if line.strip():
+            try:
+                games[read_line(line) is not None] += 1
+            except EngineError as error:
+                raise Difference(f"{name}: line {number}: {error}") from None
+    if not games:
+        raise InputError(f"{name}: no game records")
+    yield f"games: {games[True]:,} replayed"
+    if games[False]:
+        yield f"not finished: {counted(games[False], 'game')}"
+    yield "bots: not replayed: a file of records has neither their sources nor their seeds"
 
 
 def _check_versions(manifest: Path) -> None:

@@ -21,6 +21,7 @@ from arena.tournament.schedule import Fixture
 from arena.tournament.tournament import Tournament
 from engine import Record, Seat, breakdown, outcome, points
 from engine.cards import to_text
+from engine.errors import RecordError, show
 from engine.scoring import Breakdown
 
 _WAYS = {"city": "by City", "points": "on points", "tiebreak": "on the tie-break"}
@@ -254,20 +255,46 @@ def name_of_line(line: bytes, number: int) -> str:
 def read_line(line: bytes) -> Game | None:
     """Return the finished game in a line of a file of records, None if it is not finished.
 
-    Raises EngineError for a line without a record, or with a record that cannot be replayed.
+    Raises EngineError for a line without a record, with a record that cannot be replayed, or with
+    another result than the record gives.
     """
-    return _read_game(line, parse_record(line), players_of_line(line))
+    game = _read_game(line, parse_record(line), players_of_line(line))
+    if problem := _find_misstated(json.loads(line), game, players_of_line(line)):
+        raise RecordError(problem)
+    return game
+
+
+def _find_misstated(stated: dict[str, Any], game: Game | None, players: Sequence[str]) -> str:
+    """Return what a line states otherwise than the replay of its record, empty if nothing.
+
+    A winner may be a label or a seat. Except before the first action and after the last one, only
+    the bot whose turn it was can have forfeited.
+    """
+    given: dict[str, Any] = {"winner": None, "win_type": None}
+    if game:
+        given = {"winner": game.winner, "win_type": game.win_type, "points": [*game.points]}
+        state = game.record.replay()
+        turn = players[state.to_act]
+        if game.fault and state.history and not state.over and game.guilty != turn:
+            return f"fault.bot is {show(game.guilty)}, and it was the turn of {show(turn)}"
+    for name, value in given.items():
+        told = stated.get(name, value)
+        if name == "winner" and type(told) is int and told in (0, 1):
+            told = players[told]
+        elif name == "winner" and told is not None and players == PLAYERS:
+            continue  # the line does not name its bots
+        if (escape(told) if isinstance(told, str) else told) != value:
+            return f"{name} is {show(told)}, and the record gives {show(value)}"
+    return ""
 
 
 def _read_game(line: bytes, record: Record, players: tuple[str, str]) -> Game | None:
     """Return the game of a line if it is finished: played to its end, or forfeited."""
     state = record.replay()
     thoughts = parse_thoughts(line, record)
-    if state.over:
-        return _finish(record, players, thoughts)
     fault = json.loads(line).get("fault")
     if not isinstance(fault, dict) or fault.get("bot") not in players:
-        return None
+        return _finish(record, players, thoughts) if state.over else None
     winner = 1 - players.index(fault["bot"])
     said = Fault(_text(fault.get("kind")), _text(fault.get("message")))
     score = points(state.piles, state.rules)

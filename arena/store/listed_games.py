@@ -103,10 +103,10 @@ def read_games(place: Path) -> GameList:
 
 
 def _of_run(found: GameList, run: Tournament) -> GameList:
-    """Add to the games of a run its bots' identities, and the seed and rules behind its deals."""
+    """Add to the games of a run its bots' identities, and what its deals come from."""
     rules = json.dumps(run.rules.changes(), sort_keys=True)
     identities = {one.label: one.identity for one in run.entries}
-    source, looks = f"{run.seed} {rules}", run.looks_again(len(found.games))
+    source, looks = " ".join([str(run.seed), rules, *run.deals]), run.looks_again(len(found.games))
     return GameList(
         found.name, found.games, source, identities, rules, 0, run.chooses_pairings, looks
     )
@@ -141,12 +141,10 @@ def _read_records(name: str, file: BinaryIO) -> GameList:
     for number, line in enumerate(read_lines(file), 1):
         if not line.strip():
             continue
-        try:
+        with naming(f"{name}: line {number}", EngineError):
             game = read_line(line)
-        except EngineError as error:
-            raise InputError(f"{name}: row {number}: {error}") from None
-        if "bots" not in json.loads(line):
-            raise InputError(f"{name}: row {number}: the record does not name its bots")
+            if "bots" not in json.loads(line):
+                raise InputError("the record does not name its bots")
         if game is None:
             left_out += 1
             continue

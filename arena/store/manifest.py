@@ -13,6 +13,7 @@ from arena.entries.lane import Lane
 from arena.entries.spec import check_label
 from arena.errors import InputError
 from arena.lanes.limits import Limits
+from arena.tournament.deals import check_deals
 from arena.tournament.keys import Bots
 from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
 from arena.tournament.versions import check_made_by, maker_of, minor, versions
@@ -93,6 +94,8 @@ def make_tournament(data: Mapping[str, Any]) -> Tournament:
         for entry in entries:
             check_label(entry.target, entry.label)
         check_labels(entries)
+        if tournament.deals:
+            check_deals(tournament.deals, tournament.rules)
         if tournament.anchor:
             check_anchor(tournament.anchor, tournament.labels)
     except (msgspec.ValidationError, EngineError, UnicodeEncodeError) as error:

@@ -67,9 +67,10 @@ def write_chosen(thoughts: Iterable[Thought], chosen: str) -> list[dict[str, Any
     ]
 
 
-def _write_thought(action: Action, value: float, visits: int | None) -> dict[str, Any]:
-    data = {"action": CHARS[action], "value": round(value, _DIGITS)}
-    return data | ({} if visits is None else {"visits": visits})
+def _write_thought(action: Action, value: float, visits: int | None, note: str) -> dict[str, Any]:
+    data: dict[str, Any] = {"action": CHARS[action], "value": round(value, _DIGITS)}
+    more = {"visits": visits, "note": note or None}
+    return data | {name: value for name, value in more.items() if value is not None}
 
 
 def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
@@ -97,7 +98,10 @@ def parse_thoughts(line: bytes | str, record: Record) -> Thoughts:
 
 def _parse(data: Any, state: State, seat: Seat) -> tuple[Thought, ...]:
     try:
-        said = [(_ACTIONS[one["action"]], one["value"], one.get("visits")) for one in data]
+        said = [
+            (_ACTIONS[one["action"]], one["value"], one.get("visits"), one.get("note", ""))
+            for one in data
+        ]
         return checked_thoughts(said, view(state, seat))
     except (EngineError, TypeError, ValueError, KeyError, AttributeError):
         return ()

@@ -22,6 +22,7 @@ from arena.entries.spec import is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
+from arena.tournament.deals import read_deals
 from arena.tournament.keys import (
     EXECUTORS,
     HALVES,
@@ -90,6 +91,7 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
     until: Annotated[TargetWord | Width | None, told("until")] = None
     max_pairs: Annotated[Pairs | None, told("max_pairs")] = None
+    deals: Annotated[str | list[str], told("deals")] = ""
     seed: Annotated[Seed, told("seed")] = 0
     name: Annotated[
         str, Meta(description="The folder in `results/`, by default the file's without .yaml.")
@@ -235,9 +237,11 @@ def make_tournament(
     if config.format == "swiss":
         check_swiss(panel, config.until)
         rounds = config.rounds or default_rounds(len(bots))
+    rules = config.game_rules()
     made = {
         "entries": bots + panel,
-        "rules": config.game_rules(),
+        "rules": rules,
+        "deals": read_deals(config.deals, rules),
         "panel": len(panel),
         "rounds": rounds,
         "stop": make_until(config.until, config.pairs, config.max_pairs),

@@ -69,6 +69,7 @@ TEXTS: Final = {
     "pairs": "Deals for each two bots, each played twice.",
     "until": "Go on until neighbours are told apart, or intervals are within ELO points.",
     "max_pairs": "With until, deals for each two bots at most.",
+    "deals": "Fixed deals, a line each, which every two bots play in place of random ones.",
     "anchor": "A bot whose Elo is fixed.",
     "workers": "Worker processes.",
     "executor": "Where games are played: on this machine, a Dask cluster, or the ranks of MPI.",

@@ -36,6 +36,8 @@ def replay_commands(tournament: Tournament) -> Command:
             return _call(tournament, fixture)
         drawn = tournament.drawn(fixture)
         words = [*common, "--pair", str(drawn.pair), "--seat", str(drawn.seat)]
+        if tournament.deals:
+            words += ["--deal", tournament.deals[fixture.pair]]
         words += [word for label in labels for word in ("--lane", entries[label].lane)]
         if any(entries[label].needs for label in labels):
             needs = [json.dumps(entries[label].needs) for label in labels]
@@ -88,6 +90,8 @@ def _call(tournament: Tournament, fixture: Fixture) -> str:
         for label, as_label in zip(fixture.pairing, seeded.pairing, strict=True)
     ]
     words = [f"seed={tournament.seed}", f"pair={seeded.pair}", f"seat={seeded.seat}"]
+    if tournament.deals:
+        words.append(f"deal={tournament.deals[fixture.pair]!r}")
     if changes := tournament.rules.changes():
         words.append(f"rules={changes!r}")
     if limits := tournament.limits.changes():

@@ -8,6 +8,7 @@ A bot judges each decision of a recorded game by playing on from it in many worl
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple, Protocol, TypeVar
@@ -59,12 +60,23 @@ def asked(
         clock = limits.clock()
         yield _Here(_guard(lambda: entry.create(setup(luck, seat, rules, clock))), clock)
         return
+    more = _own_variables() if entry.lane == "inproc" else {}
     with (
         scratch_folder() as folder,
-        bot_process(entry, rules, limits, folder / BOT, check=not entry.command) as process,
+        bot_process(
+            entry, rules, limits, folder / BOT, check=not entry.command, environment=more
+        ) as process,
     ):
         process.start()
         yield _There(process, RemotePlayer(process, 0, seat, luck, limits.clock(), Timing()))
+
+
+def _own_variables() -> dict[str, str]:
+    """Return the environment that a bot in the lane inproc had in its game, such as keys.
+
+    Those of Python itself are left out: they decide what a process imports.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 class _Here:

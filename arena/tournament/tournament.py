@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import msgspec
 
 from arena.entries.entry import Entry
-from arena.errors import InputError
+from arena.errors import InputError, counted, naming
 from arena.lanes.limits import MOST_WAITING, Limits
 from arena.statistics.counts import Anchors
 from arena.tournament.keys import (
@@ -27,7 +27,8 @@ from arena.tournament.schedule import Fixture, Meeting, Pairing, gauntlet, round
 from arena.tournament.stop import Sprt, Stop
 from arena.tournament.versions import versions
 from engine import Rules
-from engine.errors import show
+from engine.errors import EngineError, show
+from engine.notation import parse_cards, parse_deal
 from engine.play import Draw
 from engine.state import Seat
 
@@ -127,6 +128,20 @@ def find_wrong_meeting(tournament: Tournament) -> str:
     return ""
 
 
+def find_wrong_deals(tournament: Tournament) -> str:
+    """Return why a tournament cannot play its fixed deals, empty if it can or has none."""
+    number = len(tournament.deals)
+    if not number:
+        return ""
+    if tournament.rounds or tournament.stop or tournament.paired or tournament.meetings:
+        return "deals: only a round robin or a gauntlet without `until` plays fixed deals"
+    if bytes(sorted(parse_cards(tournament.deals[0]))) != tournament.rules.deck:
+        return "deals: they have other cards than the rules"
+    if tournament.pairs > number:
+        return f"deals: {tournament.pairs:,} pairs, and only {counted(number, 'deal')}"
+    return ""
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -148,7 +163,9 @@ class Tournament:
     version, meet the panel on the same deals with the same luck, and no process meets a deal twice.
     The Elo of the `anchor` is fixed. With `halves` "apart", the two games of a pair are played at
     different times. With `meetings`, only these are played: the pairs of each from its first one
-    on. It is `extended` if its size was changed after games had been played.
+    on. With fixed `deals`, pair k of every pairing plays the deal at place k; what is random in
+    bots stays that of the pair. It is `extended` if its size was changed after games had been
+    played.
 
     The manifest has the same fields in the same order. Fields with the name of a config's key have
     the key's value.
@@ -168,7 +185,12 @@ class Tournament:
     halves: HalvesChoice = "together"
     anchor: Anchor | None = None
     meetings: Sequence[Meeting] = ()
+    deals: Sequence[str] = ()
     extended: bool = False
+
+    def __post_init__(self) -> None:
+        if problem := find_wrong_deals(self):
+            raise InputError(problem)
 
     @property
     def labels(self) -> list[str]:
@@ -253,7 +275,16 @@ class Tournament:
 
     def draw(self, fixture: Fixture) -> Draw:
         """Return the deal of a game, and the random generators of both seats."""
-        return self.drawn(fixture).draw(self.seed, self.rules)
+        drawn = self.drawn(fixture).draw(self.seed, self.rules)
+        if not self.deals:
+            return drawn
+        return drawn._replace(deal=parse_cards(self.deals[fixture.pair % len(self.deals)]))
+
+    def on_deal(self, text: str) -> Tournament:
+        """Return the tournament with this deal for every pair; raises InputError for a bad one."""
+        with naming("deal", EngineError):
+            parse_deal(text, self.rules)
+        return replace(self, pairs=1, deals=[text])
 
     @cached_property
     def _firsts(self) -> Mapping[Pairing, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,8 @@ def test_unfinished_records_are_left_out(arena: Arena, runs: Path) -> None:
     """And counted; a record without bots is an error."""
     lines = (runs / "one.jsonl").read_text().splitlines()
     record = json.loads(lines[0])
-    half = json.dumps(record | {"actions": record["actions"][:9]})
+    nothing = {"winner": None, "win_type": None}
+    half = json.dumps(record | nothing | {"actions": record["actions"][:9]})
     (runs / "more.jsonl").write_text("\n".join([*lines, "", half]) + "\n")
     done = arena("rate", "more.jsonl")
     assert done.stdout.startswith("24 games of 3 bots: 12 pairs\n")
@@ -117,4 +119,111 @@ def test_unfinished_records_are_left_out(arena: Arena, runs: Path) -> None:
     del record["bots"]
     (runs / "none.jsonl").write_text(json.dumps(record))
     done = arena("rate", "none.jsonl")
-    assert done.stderr == "error: none.jsonl: row 1: the record does not name its bots\n"
+    assert done.stderr == "error: none.jsonl: line 1: the record does not name its bots\n"
+
+
+MISSTATED: list[tuple[dict[str, Any], str]] = [
+    ({"winner": "uniform"}, "winner is 'uniform', and the record gives 'greedy'"),
+    ({"winner": 1}, "winner is 'uniform', and the record gives 'greedy'"),
+    ({"winner": None}, "winner is None, and the record gives 'greedy'"),
+    ({"win_type": "city"}, "win_type is 'city', and the record gives 'points'"),
+    ({"points": [0, 0]}, "points is [0, 0], and the record gives ["),
+    ({"points": {"\x1b[2J": "x" * 999}}, "points is {"),
+    ({"actions": "5"}, "illegal action"),
+    ({"actions": "?"}, "'?' at index 0 is not an action"),
+    ({"actions": ""}, "winner is 'greedy', and the record gives None"),
+    (
+        {"fault": {"bot": "greedy", "kind": "illegal"}},
+        "winner is 'greedy', and the rec",
+    ),
+    ({"rules": {"set_bonus": 500}}, "points is ["),
+    ({"deal": 5}, "a record needs a string 'deal'"),
+]
+"""Changes of a line, and what is said of it."""
+
+
+@pytest.mark.parametrize(("change", "why"), MISSTATED)
+def test_a_line_that_does_not_state_its_result_is_an_error(
+    arena: Arena, runs: Path, change: dict[str, Any], why: str
+) -> None:
+    """Of `rate`, `report` and `verify`, each with the number of the line; nothing is written."""
+    first, *lines = (runs / "one.jsonl").read_text().splitlines()
+    assert json.loads(first)["win_type"] == "points"
+    (runs / "wrong.jsonl").write_text(
+        "\n".join([*lines, "", json.dumps(json.loads(first) | change)])
+    )
+    for words, status in (
+        (("rate", "wrong.jsonl"), 2),
+        (("report", "wrong.jsonl"), 2),
+        (("verify", "wrong.jsonl"), 1),
+    ):
+        done = arena(*words)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (status, "", 1)
+        assert done.stderr.startswith(f"error: wrong.jsonl: line {len(lines) + 2}: ")
+        assert why in done.stderr
+    assert not [*runs.glob("wrong.*ml")]
+
+
+def test_records_have_a_report_and_are_verified(arena: Arena, runs: Path) -> None:
+    """The standings are those of the run, in the table of the report, too."""
+    done = arena("report", "one.jsonl", "--out", "page.html")
+    assert (done.returncode, done.stdout) == (0, "report in page.html and page.md\n")
+    for row in (runs / "one" / "standings.csv").read_text().splitlines()[1:]:
+        _, label, elo, *_ = row.split(",")
+        assert re.search(rf"\b{label}\b.*\b{float(elo):.0f}\b", (runs / "page.md").read_text())
+    assert not arena("report", "one.jsonl").returncode
+    assert (runs / "one.md").read_text() == (runs / "page.md").read_text()
+    verified = arena("verify", "one.jsonl")
+    assert verified.stdout.splitlines() == [
+        "games: 24 replayed",
+        "bots: not replayed: a file of records has neither their sources nor their seeds",
+    ]
+    document = json.loads(arena("verify", "one.jsonl", "--json").stdout)
+    assert (document["ok"], document["difference"]) == (True, None)
+    (runs / "nothing.jsonl").write_text("\n")
+    for words, why in (
+        (("report", "one", "one.jsonl"), "one.jsonl: a file has a report of its own; arena rate"),
+        (("verify", "nothing.jsonl"), "nothing.jsonl: no game records"),
+        (("verify", "one/games.csv"), "one/games.csv: a file of a run; name its folder: one"),
+    ):
+        done = arena(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith(f"error: {why}")
+
+
+@pytest.mark.slow
+def test_records_with_forfeits_are_rated_as_the_run(arena: Arena, tmp_path: Path) -> None:
+    """Also those by rule, and a fault after the last action, as in a bot's last message."""
+    (tmp_path / "wrong.py").write_text(
+        "class Wrong:\n"
+        "    def choose(self, view, /):\n"
+        "        return view.legal[0] if len(view.history) < 9 else 99\n"
+        "def bot(setup):\n"
+        "    return Wrong()\n"
+    )
+    config = {"bots": ["greedy", "./wrong.py", "uniform"], "pairs": 4, "max_faults": 5}
+    (tmp_path / "cup.yaml").write_text(json.dumps(config))
+    assert not arena("run", "cup.yaml", "--workers", "1", "-q", "--out", "run").returncode
+    assert not arena("export", "run", "-o", "run.jsonl").returncode
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    assert {line["fault"]["kind"] for line in lines if "fault" in line} == {"illegal", "max_faults"}
+    assert not arena("rate", "run.jsonl", "--out", "rated").returncode
+    for name in ("standings", "head_to_head", "win_types"):
+        written = (tmp_path / "rated" / f"{name}.csv").read_bytes()
+        assert written == (tmp_path / "run" / f"{name}.csv").read_bytes(), name
+    assert not arena("verify", "run.jsonl").returncode
+    (line,) = [one for one in lines if one["game"] == "greedy/uniform/0/0"]
+    loser = next(bot for bot in line["bots"] if bot != line["winner"])
+    late = {
+        "winner": loser,
+        "win_type": "forfeit",
+        "fault": {"bot": line["winner"], "kind": "crash"},
+    }
+    (tmp_path / "late.jsonl").write_text(json.dumps(line | late))
+    assert not arena("verify", "late.jsonl").returncode
+    early = next(one for one in lines if "fault" in one and one["actions"])
+    other = next(bot for bot in early["bots"] if bot != early["fault"]["bot"])
+    turned = {"winner": early["fault"]["bot"], "fault": {**early["fault"], "bot": other}}
+    (tmp_path / "turned.jsonl").write_text(json.dumps(early | turned))
+    said = f"fault.bot is {other!r}, and it was the turn of {early['fault']['bot']!r}"
+    assert said in arena("verify", "turned.jsonl").stderr

@@ -93,7 +93,7 @@ def test_nothing_but_an_earlier_report_is_replaced(arena: Arena, runs: Path) -> 
         (["one", "--out", "page.txt"], "error: --out page.txt: not the name of a page, such as"),
         (["empty"], "error: empty: no game has been played yet"),
         (["one", "empty"], "error: empty: no game has been played yet"),
-        ([], "error: Missing argument 'RUN [RUN ...]'"),
+        ([], "error: Missing argument 'RUN|FILE [RUN ...]'"),
     ],
 )
 def test_what_cannot_be_reported_is_one_line(

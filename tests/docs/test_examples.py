@@ -24,7 +24,14 @@ EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 PROGRAMS = ("bot.py", "learn.py")
-NAMES = ("beat_greedy.py", "careful.c", "greedy.js", "plain.py", "rollouts.py")
+NAMES = (
+    "beat_greedy.py",
+    "careful.c",
+    "greedy.js",
+    "language_model.py",
+    "plain.py",
+    "rollouts.py",
+)
 MASKABLE = ("maskable_ppo.py", "maskable_bot.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")
 NO_COMPILER = pytest.mark.skipif(COMPILER is None, reason="careful.c needs cc or gcc")

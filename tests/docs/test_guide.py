@@ -98,7 +98,10 @@ def test_the_search_and_the_last_test_say_what_stands_there(tmp_path: Path) -> N
 
 
 def test_the_table_of_the_view_is_complete_and_true() -> None:
-    """It has a row for every public name of a View, with its value in the example's view."""
+    """It has a row for every public name of a View, with its value in the example's view.
+
+    The text of `describe` is too long for a row, and stands below.
+    """
     import engine
     from engine.cards import pack_of
 
@@ -106,7 +109,7 @@ def test_the_table_of_the_view_is_complete_and_true() -> None:
     part = GUIDE["bot.md"].split("## What a view offers")[1].split("\n## ")[0]
     rows = dict(re.findall(r"^\| `(\w+)(?:\(\))?` \| .+ \| `(.+)` \|$", part, re.MULTILINE))
     ours = {name for name in dir(View) if not name.startswith("_")} - set(dir(tuple))
-    assert set(rows) == ours - {"from_text"}
+    assert set(rows) == ours - {"from_text", "describe"}
     for name, value in rows.items():
         member = getattr(seen, name)
         expected = eval(value, {"engine": engine, "pack_of": pack_of})

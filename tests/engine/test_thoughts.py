@@ -46,6 +46,8 @@ def test_thoughts_are_said_in_any_form_and_kept_in_one() -> None:
     wanted = (Thought(0, 0.0), Thought(10, 1.0, 5))
     for said in ([*wanted], some(), [(10, 1.0, 5), (0, 0.0)]):
         assert said_thoughts(Says(said), SEEN) == wanted
+    noted = (Thought(0, 0.5, note="812 tokens, 1.4 s"),)
+    assert said_thoughts(Says(noted), SEEN) == noted
     assert said_thoughts(Says([]), SEEN) == ()
 
 
@@ -72,6 +74,9 @@ def test_a_strategy_without_the_method_has_nothing_to_say() -> None:
         ([(0, 0.5, -1)], ValueError, "has -1 visits at ply 0"),
         ([(0, 0.5, 2.5)], ValueError, "has 2.5 visits"),
         ([(0, 0.5, 1 << 60)], ValueError, "visits"),
+        ([(0, 0.5, None, "x" * 201)], ValueError, "not a line of text"),
+        ([(0, 0.5, None, "two\nlines")], ValueError, r"the note 'two\nlines' at ply 0"),
+        ([(0, 0.5, None, 7)], ValueError, "has the note 7 at ply 0: not a line of text"),
         ([(0,)], TypeError, "in place of"),
         ([0], TypeError, "`thoughts` has 0 in place of"),
         ([(0, None)], TypeError, "in place of"),

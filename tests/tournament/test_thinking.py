@@ -234,7 +234,7 @@ def test_a_record_says_only_what_can_be_a_thought() -> None:
     record, _ = game_of("greedy")
     take, char = [{"action": "T", "value": 0.5}], record.actions[0]
     said: dict[str, Any] = {
-        "0": [*take, {"action": char, "value": 1, "visits": 3, "more": "x"}],
+        "0": [*take, {"action": char, "value": 1, "visits": 3, "note": "9 s", "more": "x"}],
         "1": [{"action": "Q", "value": 0.5}],
         "2": [{"action": "", "value": 0.5}],
         "3": [{"action": ["T"], "value": 0.5}],
@@ -244,11 +244,12 @@ def test_a_record_says_only_what_can_be_a_thought() -> None:
         "7": [*take, *take],
         "8": [{"action": "T", "value": 3}],
         "9": [7],
+        "10": [{"action": record.actions[10], "value": 0.5, "note": "x" * 999}],
         "4999": take,
         "x": take,
     }
     found = parse_thoughts(record.to_json(thoughts=said), record)
     kind = CHARS.index(char)
-    assert found == {0: (Thought(kind, 1.0, 3), Thought(11, 0.5))}
+    assert found == {0: (Thought(kind, 1.0, 3, "9 s"), Thought(11, 0.5))}
     for odd in (None, [], 7, "T"):
         assert parse_thoughts(record.to_json(thoughts=odd), record) == {}

@@ -110,7 +110,8 @@
   }
 
   function drawThought(thought, names, counted) {
-    const line = drawChance(thought, thought.chosen ? ["✓ chosen"] : [], names);
+    const notes = [thought.chosen && "✓ chosen", thought.note].filter(Boolean);
+    const line = drawChance(thought, notes, names);
     if (counted) line.append(make("td", "number", thought.visits === undefined ? "" : thought.visits.toLocaleString("en")));
     return line;
   }

@@ -1,0 +1,99 @@
+"""Asks a language model for each decision, at any endpoint that speaks as OpenAI's does.
+
+    MODEL_URL=http://127.0.0.1:8080/v1 MODEL_NAME=qwen MODEL_KEY=... arena play \
+        docs/examples/language_model.py greedy --lane inproc --pairs 5 \
+        --limits '{"backstop": 120, "idle": 36000}'
+
+It needs a network and these variables, which only the lane inproc has, or the program of `arena
+serve-bot docs/examples/language_model.py`. The key is in a variable, and in no file and no
+parameter. An answer is JSON with a legal action and the chance to win, and nothing else. A wrong
+answer, or none, is told to the model once; a second one is an exception, and so the game is
+forfeited: no other move is played in the model's place. The thoughts have tokens and seconds.
+"""
+
+import json
+import os
+import time
+import urllib.request
+from http.client import HTTPException
+
+from engine import Thought, rules_text
+from engine.words import NAMES
+
+MOST_BYTES = 1 << 20
+FORM = '{"action": "NAME", "chance": 0.5}'
+TASK = f"""You play this game. Answer with one line of JSON and nothing else: {FORM}
+NAME is one of the legal actions, and chance is your chance to win, from 0 to 1."""
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: it could lead the key to another host."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirect)
+
+
+def ask(url, model, seconds, messages):
+    """Return the text of the model's answer, and the number of tokens."""
+    headers = {"Content-Type": "application/json"}
+    if key := os.environ.get("MODEL_KEY"):
+        headers["Authorization"] = f"Bearer {key}"
+    body = json.dumps({"model": model, "messages": messages, "temperature": 0}).encode()
+    request = urllib.request.Request(f"{url.rstrip('/')}/chat/completions", body, headers)
+    with OPENER.open(request, timeout=seconds) as response:
+        answer = json.loads(response.read(MOST_BYTES))
+    tokens = (answer.get("usage") or {}).get("total_tokens", 0)
+    return answer["choices"][0]["message"]["content"], tokens
+
+
+def parse(text, legal):
+    """Return the action and the chance of an answer; raises ValueError for any other text."""
+    said = json.loads(text)
+    if not isinstance(said, dict) or said.keys() != {"action", "chance"}:
+        raise ValueError(f"an answer is {FORM}")
+    if said["action"] not in (names := [NAMES[action] for action in legal]):
+        raise ValueError(f"the legal actions are {', '.join(names)}")
+    if type(said["chance"]) not in (int, float) or not 0 <= said["chance"] <= 1:
+        raise ValueError("chance is a number from 0 to 1")
+    return NAMES.index(said["action"]), said["chance"]
+
+
+class LanguageModel:
+    """Asks at most twice for a decision."""
+
+    def __init__(self, setup, how):
+        self.how = how
+        self.task = {"role": "system", "content": f"{rules_text(setup.rules)}\n\n{TASK}"}
+        self.last = []
+
+    def choose(self, view, /):
+        messages = [self.task, {"role": "user", "content": view.describe()}]
+        began, tokens = time.monotonic(), 0
+        for is_last in (False, True):
+            text = ""
+            try:
+                text, spent = ask(*self.how, messages)
+                tokens += spent
+                action, chance = parse(text, view.legal)
+                break
+            except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
+                if is_last:
+                    raise
+                if text:
+                    wrong = {"role": "user", "content": f"That was wrong: {error}. {TASK}"}
+                    messages += [{"role": "assistant", "content": text}, wrong]
+        note = f"{tokens} tokens, {time.monotonic() - began:.1f} s"
+        self.last = [Thought(action, chance, note=note)]
+        return action
+
+    def thoughts(self):
+        return self.last
+
+
+def bot(setup, url: str = "", model: str = "", seconds: float = 60.0):
+    """Return the strategy for one game; without parameters, the variables say what to ask."""
+    how = url or os.environ["MODEL_URL"], model or os.environ["MODEL_NAME"], seconds
+    return LanguageModel(setup, how)

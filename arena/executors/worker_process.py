@@ -198,7 +198,8 @@ def _serve(channel: _Channel, progress: Progress, tournament: Tournament, folder
             for chunk in batch:
                 reporter.beat()
                 played = worker.play(chunk)
-                reporter.look()  # before anything is written to the socket
+                if chunk.question is None:
+                    reporter.look()  # before results are written to the socket
                 channel.add(played)
             channel.send_results()
     finally:

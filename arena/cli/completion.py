@@ -77,7 +77,7 @@ def complete_records(
     context: click.Context, _parameter: click.Parameter, typed: str
 ) -> Sequence[CompletionItem]:
     """Offer files of records, and folders of runs for commands that can show a run."""
-    runs = context.info_name in ("show", "view")
+    runs = context.info_name != "replay"
     return _items(_paths(typed, lambda path: path.suffix == ".jsonl" or (runs and _is_run(path))))
 
 

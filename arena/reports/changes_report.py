@@ -338,7 +338,7 @@ def _differences(
 def _describe_deals(changes: Changes) -> str:
     if not changes.shared_deals:
         return (
-            "The runs share no deals, because their seeds or their labels differ. So they are "
+            "The runs share no deals, because their seeds, labels or fixed deals differ. So they are "
             "independent, and an interval has the errors of both."
         )
     games = 2 * changes.shared_deals

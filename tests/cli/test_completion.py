@@ -62,10 +62,11 @@ def test_configs_and_runs_are_offered() -> None:
     assert offered("run", "quick") == ["quickstart"]
     assert offered("run", "configs/c") == ["configs/cup.yaml"]
     assert offered("run", "far/") == ["far/away/too/deep.yaml"]
-    for command in ("verify", "export", "report"):
-        assert offered(command, "") == ["results/friday"]
-        assert offered(command, "results/f") == ["results/friday"]
+    assert offered("export", "") == ["results/friday"]
     records = ["games.jsonl", "results/human/games.jsonl"]
+    for command in ("verify", "report", "rate"):
+        assert sorted(offered(command, "")) == sorted([*records, "results/friday"])
+        assert offered(command, "results/f") == ["results/friday"]
     assert offered("replay", "") == records
     assert offered("view", "res") == offered("show", "res")
     assert offered("show", "res") == ["results/friday", "results/human/games.jsonl"]

@@ -34,8 +34,8 @@ WRONG = {
     f"{HEAD},points,opponent_points\na,b,a,x,1\n": "row 2: points 'x' is no number",
     f"{HEAD},points,opponent_points\na,b,a,1,99999\n": "row 2: opponent_points '99999' is no",
     f"{HEAD},fault\na,b,a,sloth\n": "row 2: fault 'sloth' is none of max_faults, illegal,",
-    '{"deal": 3}\n': "row 1: a record needs a string 'deal'",
-    "{\n": "row 1: not JSON",
+    '{"deal": 3}\n': "line 1: a record needs a string 'deal'",
+    "{\n": "line 1: not JSON",
 }
 
 

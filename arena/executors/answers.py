@@ -214,6 +214,8 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     """Return the results of a chunk; raises Garbled unless they are of its games, and plausible."""
     if chunk.question:
         return _judged_from(part, chunk)
+    if part.refusal and not (part.results or part.judged):
+        return Played(chunk, [], {}, part.seconds, refusal=one_line(part.refusal))
     if [result[:2] for result in part.results] != _places(chunk) or part.judged or part.refusal:
         raise Garbled("its answer has other games than it was asked for")
     are_possible = all(map(is_possible, part.results))

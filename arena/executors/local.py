@@ -68,7 +68,7 @@ class LocalExecutor:
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
         with open_crew(self.workers, plan, tournament, log, self.venue) as crew:
-            yield from crew.play()
+            yield from map(Played.check, crew.play())
             crew.dismiss()
 
 
@@ -248,7 +248,11 @@ class Crew:
 
     def _learn(self, played: Played) -> None:
         chunk = played.chunk
-        self.speeds.learn(self.tournament.pairings[chunk.pairing], played.seconds / chunk.games)
+        pairing = self.tournament.pairings[chunk.pairing]
+        lanes = {self.tournament.by_label[label].lane for label in pairing}
+        if played.refusal and not chunk.question and "remote" not in lanes:
+            raise Garbled("it told of an outage where none can be")
+        self.speeds.learn(pairing, played.seconds / chunk.games)
 
     def _may_hire(self) -> bool:
         """Return whether to start one more worker: for the first moment one is enough."""

@@ -16,9 +16,9 @@ from msgspec import Meta
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.lane import LANES, Lane
+from arena.entries.lane import HERE, LANES, Lane
 from arena.entries.resolve import Code, resolve
-from arena.entries.spec import is_file
+from arena.entries.spec import is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
@@ -294,6 +294,8 @@ def _resolve(
     def find(bot: str | BotEntry) -> Entry:
         one = BotEntry(bot) if isinstance(bot, str) else bot
         lane, code = first or one.lane or last, objects.get(one.bot)
+        if lane in HERE and is_address(parse_spec(one.bot).target):
+            lane = one.lane  # the lane of all bots is that of those that run here
         return resolve(one.bot, one.label, one.params, lane, one.needs, code)
 
     entries = []

@@ -250,10 +250,10 @@ class Fleet:
         self._durations[1] += 1
         self._finish(batch)
         if batch.held:
-            yield batch.held.settle(played)
+            yield batch.held.settle([one.check() for one in played])
             return
         for one in played:
-            chunk = one.chunk
+            chunk = one.check().chunk
             self.speeds.learn(self._pairings[chunk.pairing], one.seconds / chunk.games)
             held = Held(one)
             if held.chunks:

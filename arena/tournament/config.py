@@ -16,7 +16,7 @@ from msgspec import Meta
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.lane import HERE, LANES, Lane
+from arena.entries.lane import HERE, LANES, Here, Lane
 from arena.entries.resolve import Code, resolve
 from arena.entries.spec import is_address, is_file
 from arena.entries.spec import parse as parse_spec
@@ -54,7 +54,9 @@ Format = Literal["round_robin", "gauntlet", "swiss"]
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One bot of a tournament: its spec, and settings of its own."""
 
-    bot: Annotated[str, Meta(description="A bot's name, file, package or `cmd:` and a command.")]
+    bot: Annotated[
+        str, Meta(description="A bot's name, file, package, `cmd:` and a command, or address.")
+    ]
     label: Annotated[
         str | None, Meta(description="Its name in the tables, by default that of its spec.")
     ] = None
@@ -95,7 +97,7 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(description="The folder in `results/`, by default the file's without .yaml.")
     ] = ""
     rules: Annotated[dict[str, Any], told("rules")] = {}
-    lane: Annotated[Lane | None, told("lane")] = None
+    lane: Annotated[Here | None, told("lane")] = None
     limits: Annotated[Limits, told("limits")] = Limits()
     max_faults: Annotated[
         Positive, Meta(description="After so many faults a bot's other games are forfeits by rule.")

@@ -43,6 +43,7 @@ MOST_VERSION: Final = 100
 _PORTS = {"http": 80, "https": 443}
 _CONNECT = 5.0  # seconds for a connection
 _FIRST = 10.0  # seconds in which a server says which version it has
+_TRIES = 3
 _LAST = 1.0  # seconds to say that a session is over
 _TICK = 0.1  # seconds between two signs of life while an answer is awaited
 _MOST_FIRST = 1 << 16
@@ -357,16 +358,12 @@ def find_bot(text: str, params: Mapping[str, Any], *, public: bool = False) -> F
     address = parse_address(text)
     rules = {name: getattr(STANDARD, name) for name in RULE_NAMES}
     hello = {"id": 0, "type": "hello", "protocol": 1, "rules": rules, "params": params}
-    session = {SESSION: secrets.token_hex(16)}
     line = Line(address, public=public)
     try:
-        body = msgspec.json.encode(hello) + b"\n"
-        said = line.ask(body, session | {KEY: f"{session[SESSION]}-0"}, _FIRST, _MOST_FIRST)
-        answer = msgspec.json.decode(said, type=_Said)
-        line.end(session)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"it does not answer `hello`: {error}") from None
-    except (Unreached, BadAnswer) as error:
+        answer = msgspec.json.decode(
+            _say_hello(line, msgspec.json.encode(hello) + b"\n"), type=_Said
+        )
+    except (Unreached, BadAnswer, ValueError, RecursionError) as error:  # of msgspec, too
         raise InputError(f"it does not answer `hello`: {error}") from None
     finally:
         line.close()
@@ -375,6 +372,21 @@ def find_bot(text: str, params: Mapping[str, Any], *, public: bool = False) -> F
     check_version(answer.version)
     sha256 = hashlib.sha256(f"{address}\0{answer.version}".encode()).hexdigest()
     return Found(str(address), answer.version, sha256)
+
+
+def _say_hello(line: Line, hello: bytes) -> bytes:
+    """Return the answer to `hello` in a session for it alone; a failure is tried again."""
+    session = {SESSION: secrets.token_hex(16)}
+    headers = session | {KEY: f"{session[SESSION]}-0"}
+    for left in range(_TRIES, 0, -1):
+        try:
+            said = line.ask(hello, headers, _FIRST, _MOST_FIRST)
+            break
+        except Unreached as error:
+            if left == 1 or error.is_final or isinstance(error, Late):
+                raise
+    line.end(session)
+    return said
 
 
 def check_version(version: str) -> None:

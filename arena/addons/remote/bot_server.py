@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
+from arena.addons.remote.address import SESSION, TYPE
 from arena.cli.options import LANE, Whole, say
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
@@ -52,7 +53,7 @@ _WHOLE = 30.0  # seconds in which a request must be complete
 _MOST_SECONDS = 3600.0  # of an answer; the arena that asks has its own clock
 _MOST_AT_ONCE = 200  # connections
 _KINDS: Final[dict[str, type[Message]]] = {"new": New, "choose": Choose, "end": End}
-_SESSION = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_NAME = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _SHOWN = 12  # characters of a hash
 
@@ -209,9 +210,9 @@ def make_application(hall: Hall, token: str) -> Starlette:
         said = request.headers.get("authorization", "").encode()
         if token and not hmac.compare_digest(said, f"Bearer {token}".encode()):
             return PlainTextResponse("a token is needed", 401)
-        name = request.headers.get("arena-session", "")
-        if not _SESSION.fullmatch(name):
-            return PlainTextResponse("no header Arena-Session", 400)
+        name = request.headers.get(SESSION, "")
+        if not _NAME.fullmatch(name):
+            return PlainTextResponse(f"no header {SESSION}", 400)
         if request.method == "DELETE":
             await run_in_threadpool(hall.end, name)
             return Response(status_code=204)
@@ -221,7 +222,8 @@ def make_application(hall: Hall, token: str) -> Starlette:
         if not body.strip():
             return Response(status_code=204)
         try:
-            return Response(await run_in_threadpool(hall.answer, name, body))
+            lines = await run_in_threadpool(hall.answer, name, body)
+            return Response(lines, media_type=TYPE)
         except Forgotten:
             return PlainTextResponse("no such session", 410)
         except (ValueError, KeyError, TypeError, EngineError, RecursionError) as error:
@@ -255,6 +257,7 @@ def _listen(host: str, port: int) -> Iterator[socket.socket]:
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((host, port))
+            bound.listen()
         except OSError as error:
             raise InputError(f"--host {host} --port {port}: {error.strerror or error}") from None
         yield bound

@@ -105,8 +105,9 @@ def resolve(
     changes = {name: value for name, value in changes.items() if value is not None}
     entry = replace(entry, needs=needed, **changes)
     check_label(text, entry.label)
-    lanes = [name for name in HERE if name != "inproc" or not entry.command]
-    lanes = ["remote"] if is_address(entry.target) else lanes
+    lanes: list[Lane] = [name for name in HERE if name != "inproc" or not entry.command]
+    if is_address(entry.target):
+        lanes = ["remote"]
     if entry.lane not in lanes:
         raise InputError(
             f"bot {text!r}: lane {entry.lane!r} is not one of its lanes: {', '.join(lanes)}"

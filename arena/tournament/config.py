@@ -55,7 +55,7 @@ class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One bot of a tournament: its spec, and settings of its own."""
 
     bot: Annotated[
-        str, Meta(description="A bot's name, file, package, `cmd:` and a command, or address.")
+        str, Meta(description="A bot's name, file, package, command (`cmd:`) or address.")
     ]
     label: Annotated[
         str | None, Meta(description="Its name in the tables, by default that of its spec.")

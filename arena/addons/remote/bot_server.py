@@ -46,9 +46,10 @@ TOKEN: Final = "ARENA_SERVE_TOKEN"
 """The environment variable with the token that a server asks for."""
 
 MOST_SESSIONS: Final = 64
-"""Sessions at a time; a further one ends the one that has been idle for longest."""
+"""Sessions at a time; a further one ends the one that has been idle for longest, or waits."""
 
 _MOST_BODY = MOST_GAMES * 4096  # bytes of a request
+_IDLE = 60.0  # seconds after which a session may be ended for another one
 _WHOLE = 30.0  # seconds in which a request must be complete
 _MOST_SECONDS = 3600.0  # of an answer; the arena that asks has its own clock
 _MOST_AT_ONCE = 200  # connections
@@ -60,6 +61,10 @@ _SHOWN = 12  # characters of a hash
 
 class Forgotten(Exception):
     """A session is not known: it has ended, or this server was started again."""
+
+
+class Busy(Exception):
+    """All sessions are in use."""
 
 
 class _Ended(Exception):
@@ -84,7 +89,7 @@ class Session:
         self._process = self._stack.enter_context(made)
 
     def _beat(self) -> None:
-        if self.has_ended:
+        if self.has_ended and self._process.pid is not None:  # and is not being killed
             raise _Ended
 
     def answer(self, messages: list[dict[str, Any]]) -> bytes:
@@ -156,7 +161,7 @@ class Hall:
         self._lock = Lock()
 
     def answer(self, name: str, body: bytes) -> bytes:
-        """Return the answer to a request; raises ValueError for a bad one, and Forgotten."""
+        """Return the answer to a request; raises ValueError, Forgotten and Busy."""
         messages = _read(body)
         with self._lock:
             session = self.sessions.get(name)
@@ -172,6 +177,8 @@ class Hall:
     def _begin(self, hello: dict[str, Any]) -> Session:
         if len(self.sessions) >= MOST_SESSIONS:
             oldest = min(self.sessions, key=lambda name: self.sessions[name].used)
+            if time.monotonic() - self.sessions[oldest].used < _IDLE:
+                raise Busy
             self.sessions.pop(oldest).end()
         rules, params = Rules.from_changes(hello["rules"]), self.entry.params | hello["params"]
         return Session(replace(self.entry, params=params), rules, self.version)
@@ -226,6 +233,8 @@ def make_application(hall: Hall, token: str) -> Starlette:
             return Response(lines, media_type=TYPE)
         except Forgotten:
             return PlainTextResponse("no such session", 410)
+        except Busy:
+            return PlainTextResponse(f"{MOST_SESSIONS} sessions are in use", 503)
         except (ValueError, KeyError, TypeError, EngineError, RecursionError) as error:
             return PlainTextResponse(f"{type(error).__name__}: {error}"[:200], 400)
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from arena.errors import InputError, Unreachable
 from tests import ROOT
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.rogues import write
+from tests.waiting import until
 
 SECRET = "hush-4711"
 FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
@@ -239,3 +241,37 @@ def test_what_needs_a_program_says_so(server: Server, verb: tuple[str, ...]) -> 
     done = command(*verb, server.url)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_a_session_in_use_is_not_ended_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A further one waits, and takes the place of one that has been idle for a minute."""
+    monkeypatch.setattr(bot_server, "MOST_SESSIONS", 2)
+    hello = b'{"id":0,"type":"hello","rules":{},"params":{}}\n'
+    hall = bot_server.Hall(replace(resolve("greedy"), lane="process"))
+    try:
+        for name in ("one", "two", "one"):
+            assert json.loads(hall.answer(name, hello))["ready"]
+        with pytest.raises(bot_server.Busy):
+            hall.answer("three", hello)
+        hall.sessions["one"].used -= 100
+        assert json.loads(hall.answer("three", hello))["version"] == hall.version
+        assert [*hall.sessions] == ["two", "three"]
+    finally:
+        hall.close()
+
+
+def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
+    """The arena that asked has given it up, and its process must not stay."""
+    loops = write(tmp_path, "loops", "    pass", init="\n        while True: pass")
+    hall = bot_server.Hall(resolve(str(loops)))
+    hall.answer("one", b'{"id":0,"type":"hello","rules":{},"params":{}}\n')
+    new = {"id": 1, "type": "new", "game": 0, "seat": 0, "seed": "0" * 32}
+    new |= {"seconds_per_decision": None, "seconds_per_game": None}
+    with futures.ThreadPoolExecutor() as pool:
+        asked = pool.submit(hall.answer, "one", json.dumps(new).encode())
+        session = hall.sessions["one"]
+        until(session.lock.locked)
+        hall.end("one")
+        with pytest.raises(bot_server.Forgotten):
+            asked.result()
+    assert session._process.pid is None

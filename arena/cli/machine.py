@@ -275,6 +275,7 @@ EXTRAS = {
     "report": "report.html, and charts",
     "swiss": "format: swiss",
     "table": "arena table",
+    "remote": "bots that live elsewhere",
     "parquet": "games.parquet",
     "dask": "executor dask",
     "mpi": "executor mpi",

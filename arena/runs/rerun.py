@@ -17,6 +17,7 @@ from typing import Any, Final
 from arena.entries.entry import Entry, check_labels
 from arena.entries.file import read_file
 from arena.entries.resolve import resolve
+from arena.entries.spec import is_address, parse
 from arena.errors import ChangedBots, InputError, escape
 from arena.executors.contract import Executor, open_executor
 from arena.executors.local import LocalExecutor
@@ -284,7 +285,7 @@ def find_opponent(
     """
     if lane == "inproc":
         raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
-    entry = resolve(spec, lane=lane)
+    entry = resolve(spec, lane=None if is_address(parse(spec).target) else lane)
     if entry.label == person:
         raise InputError(
             f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"

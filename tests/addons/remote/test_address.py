@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
+import ssl
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpcore
@@ -177,3 +181,28 @@ def test_without_its_library_one_line_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "httpcore", None)
     with pytest.raises(InputError, match=r"pip install 'district-noir-arena\[remote\]'"):
         resolve("http://127.0.0.1:1")
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_a_certificate_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the name of the host; a server whose certificate nobody knows is not asked."""
+    key, made = tmp_path / "key.pem", tmp_path / "made.pem"
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext"
+    more = ["subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(made)]
+    subprocess.run([*words.split(), *more], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made, key)
+    address._context.cache_clear()
+    try:
+        with serving(context) as server:
+            url = server.url.replace("http", "https").replace("127.0.0.1", "localhost")
+            with pytest.raises(InputError, match="certificate verify failed"):
+                resolve(url)
+            assert not server.requests
+            address._context.cache_clear()
+            monkeypatch.setenv("SSL_CERT_FILE", str(made))
+            assert resolve(url).program == "1"
+            with pytest.raises(InputError, match="certificate verify failed: IP address mismatch"):
+                resolve(url.replace("localhost", "127.0.0.1"))
+    finally:
+        address._context.cache_clear()

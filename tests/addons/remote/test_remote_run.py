@@ -12,6 +12,7 @@ from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -275,3 +276,26 @@ def test_a_session_that_thinks_for_ever_can_be_ended(tmp_path: Path) -> None:
         with pytest.raises(bot_server.Forgotten):
             asked.result()
     assert session._process.pid is None
+
+
+@pytest.mark.slow
+def test_a_person_plays_against_a_server(server: Server, tmp_path: Path) -> None:
+    """And goes on with the game after an outage, which is one line."""
+    words = [sys.executable, "-m", "arena", "human", server.url, "--seed", "1", "--out", tmp_path]
+    server.before = lambda handler, some: (
+        some[0]["type"] == "choose"
+        and len(some[0]["history"]) > 4
+        and handler.send(b"", 503) is None
+    )
+    keys: dict[str, Any] = {"text": True, "capture_output": True, "cwd": ROOT, "check": False}
+    broken = subprocess.run(words, input="5\n6\n7\n8\nT\n" * 9, **keys)
+    assert broken.returncode == 1
+    assert "error: 127.0.0.1" in broken.stderr
+    assert "it answers 503" in broken.stderr
+    assert "Traceback" not in broken.stderr
+    server.before = lambda *_: False
+    again = subprocess.run(words, input="5\n6\n7\n8\nT\nC\nx\ny\nz\n2\n3\n4\n" * 60, **keys)
+    assert again.returncode == 0, again.stderr
+    records = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
+    assert records[-1]["actions"].startswith(records[0]["actions"])
+    assert len(records[-1]["actions"]) > len(records[0]["actions"]) > 4

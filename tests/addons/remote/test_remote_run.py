@@ -21,6 +21,15 @@ from arena.addons.remote import bot_server
 from arena.addons.remote.address import TOKENS
 from arena.entries.resolve import resolve
 from arena.errors import InputError, Unreachable
+from arena.executors.answers import Garbled
+from arena.executors.local import Crew
+from arena.executors.log import run_log
+from arena.lanes.limits import Limits
+from arena.tournament.keys import HERE
+from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.strikes import Strikes
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from tests import ROOT
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.rogues import write
@@ -299,3 +308,17 @@ def test_a_person_plays_against_a_server(server: Server, tmp_path: Path) -> None
     records = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
     assert records[-1]["actions"].startswith(records[0]["actions"])
     assert len(records[-1]["actions"]) > len(records[0]["actions"]) > 4
+
+
+def test_a_worker_that_tells_of_an_outage_needs_a_bot_elsewhere(tmp_path: Path) -> None:
+    """A bot in its process could end the run with such an answer."""
+    bots = [resolve("greedy"), resolve("uniform")]
+    tournament = Tournament("test", 0, 1, bots, STANDARD, Limits())
+    plan = Plan([[range(1)]], Strikes(tournament.pairings, 1, 1))
+    told = Played(Chunk(0, 0, 1), [], {}, 1.0, refusal="greedy: out")
+    with run_log(None) as log:
+        crew = Crew(1, plan, tournament, log, tmp_path, HERE)
+        with pytest.raises(Garbled, match="an outage where none can be"):
+            crew._learn(told)
+        tournament.entries[0] = replace(bots[0], lane="remote")
+        crew._learn(told)

@@ -30,11 +30,12 @@ from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests import ROOT
+from tests import ROOT, markdown
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.rogues import write
 from tests.waiting import until
 
+PAGE = (ROOT / "docs" / "remote.md").read_text()
 SECRET = "hush-4711"
 FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
 KEPT = ("games.csv", "standings.csv", "faults.csv", "verdicts.csv", "head_to_head.csv")
@@ -237,6 +238,24 @@ def test_a_server_answers_a_repeated_request_as_before(tmp_path: Path) -> None:
         assert post(url, json.dumps(new).encode(), **token)[0] == 410  # it is over
 
 
+@pytest.mark.slow
+def test_the_server_on_the_page_plays(tmp_path: Path) -> None:
+    """It takes the first legal action, and gives a lost answer again."""
+    (program,) = (block.text for block in markdown.fences(PAGE) if block.language == "python")
+    code = program.replace(
+        'ThreadingHTTPServer(("127.0.0.1", 8000), Bot).serve_forever()',
+        'made = ThreadingHTTPServer(("127.0.0.1", 0), Bot)\n'
+        "print(made.server_port, flush=True)\nmade.serve_forever()",
+    )
+    here = arena.run([write(tmp_path, "first", FIRST), "uniform"], pairs=2, progress=False)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout
+        bot = {"bot": f"http://127.0.0.1:{int(run.stdout.readline())}", "label": "first"}
+        there = arena.run([bot, "uniform"], pairs=2, progress=False)
+        run.terminate()
+    assert there.games.equals(here.games)
+
+
 def test_others_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """An open server would run a bot's processes for anybody."""
     monkeypatch.delenv(bot_server.TOKEN, raising=False)
@@ -317,8 +336,7 @@ def test_a_worker_that_tells_of_an_outage_needs_a_bot_elsewhere(tmp_path: Path) 
     plan = Plan([[range(1)]], Strikes(tournament.pairings, 1, 1))
     told = Played(Chunk(0, 0, 1), [], {}, 1.0, refusal="greedy: out")
     with run_log(None) as log:
-        crew = Crew(1, plan, tournament, log, tmp_path, HERE)
         with pytest.raises(Garbled, match="an outage where none can be"):
-            crew._learn(told)
-        tournament.entries[0] = replace(bots[0], lane="remote")
-        crew._learn(told)
+            Crew(1, plan, tournament, log, tmp_path, HERE)._learn(told)
+        there = replace(tournament, entries=[replace(bots[0], lane="remote"), bots[1]])
+        Crew(1, plan, there, log, tmp_path, HERE)._learn(told)

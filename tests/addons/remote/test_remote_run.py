@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT, markdown
+from tests.addons.cluster.cluster import Cluster
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.rogues import write
 from tests.waiting import until
@@ -186,18 +187,26 @@ def test_another_version_in_a_run_ends_it(server: Server, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_workers_of_a_pool_ask_it_as_those_of_a_machine(server: Server) -> None:
-    """Each machine asks the server itself; an outage ends the run there, too."""
+@pytest.mark.parametrize("where", ["pool", "dask"])
+def test_other_machines_ask_it_as_this_one(server: Server, where: str, tmp_path: Path) -> None:
+    """Each machine of a cluster asks the server itself; an outage ends the run there, too."""
     keys = {"pairs": 2, "seed": 1, "progress": False}
     here = arena.run([server.url, "uniform"], **keys).games
-    with futures.ProcessPoolExecutor(1) as pool:
-        there = arena.run([server.url, "uniform"], executor=pool, **keys).games
+    with ExitStack() as opened:
+        if where == "pool":
+            executor: Any = opened.enter_context(futures.ProcessPoolExecutor(1))
+        else:
+            pytest.importorskip("distributed")
+            cluster = opened.enter_context(Cluster(tmp_path, 600.0))
+            cluster.add()
+            executor = {"kind": "dask", "scheduler": cluster.address, "patience": 600}
+        there = arena.run([server.url, "uniform"], executor=executor, **keys).games
         assert there.equals(here)
         server.before = lambda handler, some: (
             some[0]["type"] == "choose" and handler.send(b"", 500) is None
         )
         with pytest.raises(Unreachable, match="it answers 500"):
-            arena.run([server.url, "uniform"], executor=pool, **keys)
+            arena.run([server.url, "uniform"], executor=executor, **keys)
 
 
 def post(url: str, body: bytes, session: str = "s", **headers: str) -> tuple[int, bytes]:

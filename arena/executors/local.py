@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 
 from arena.errors import WorkerDied, counted
-from arena.executors.answers import Asking, Garbled
+from arena.executors.answers import Asking, Garbled, check_refusal
 from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
@@ -247,11 +247,9 @@ class Crew:
         return self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
 
     def _learn(self, played: Played) -> None:
+        check_refusal(played, self.tournament)
         chunk = played.chunk
         pairing = self.tournament.pairings[chunk.pairing]
-        lanes = {self.tournament.by_label[label].lane for label in pairing}
-        if played.refusal and not chunk.question and "remote" not in lanes:
-            raise Garbled("it told of an outage where none can be")
         self.speeds.learn(pairing, played.seconds / chunk.games)
 
     def _may_hire(self) -> bool:

@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # numpy's products take one thread each: more tests than cores run at once, as many of them wait
 test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
-TESTED := report,swiss,test,docs,table,dask,mpi,rl,openspiel
+TESTED := report,swiss,test,docs,table,remote,dask,mpi,rl,openspiel
 
 define RUFF
 $(BIN)/ruff check .

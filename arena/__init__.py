@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from arena.addons.league.standing import League, league
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tune_parameters import Tuning, tune
-    from arena.errors import ArenaError, ChangedBots, InputError, NoSites, WorkerDied
+    from arena.errors import (
+        ArenaError,
+        ChangedBots,
+        InputError,
+        NoSites,
+        Unreachable,
+        WorkerDied,
+    )
     from arena.library.comparing import Comparison, compare
     from arena.library.planning import Plan, plan
     from arena.library.rating import Ratings, rate
@@ -34,6 +41,7 @@ else:
         "Plan": "arena.library.planning:Plan",
         "Ratings": "arena.library.rating:Ratings",
         "Results": "arena.library.results:Results",
+        "Unreachable": "arena.errors:Unreachable",
         "WorkerDied": "arena.errors:WorkerDied",
         "compare": "arena.library.comparing:compare",
         "open": "arena.library.running:open_run",
@@ -73,6 +81,7 @@ __all__ = [
     "Ratings",
     "Results",
     "Tuning",
+    "Unreachable",
     "WorkerDied",
     "compare",
     "league",

@@ -83,6 +83,16 @@ class NoSites(ArenaError):
     """
 
 
+class Unreachable(ArenaError):
+    """A bot that lives elsewhere cannot be asked, or is another one now; the games so far are kept.
+
+    The message begins with its label.
+
+    >>> issubclass(Unreachable, ArenaError)
+    True
+    """
+
+
 def not_installed(library: str, extra: str) -> str:
     """Return the message that a library is missing, with the command that installs its extra.
 

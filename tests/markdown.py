@@ -22,6 +22,7 @@ ELSEWHERE = {
     "make ": "continuous integration runs it, or the release check",
     "source ": "it changes the reader's shell",
     "pip install ": "the release check installs the wheel",
+    "arena serve-bot": "it serves until it is stopped; tests/addons/remote starts it",
     "arena table": "it serves until it is stopped; tests/table starts it",
     "arena human": "it waits for a person; tests/cli has one that types",
 }

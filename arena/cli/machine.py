@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 
 from arena.cli.examined import PATIENCE, Finding, ask
-from arena.entries.lane import LANES
+from arena.entries.lane import HERE
 from arena.lanes.bubblewrap import TRIAL
 from arena.tournament.versions import DISTRIBUTION
 
@@ -241,7 +241,7 @@ def examine_lanes(*, has_workers: bool, has_jail: bool) -> Finding:
     >>> examine_lanes(has_workers=True, has_jail=False).detail
     'inproc, process; no jail'
     """
-    works = dict(zip(LANES, (True, has_workers, has_workers and has_jail), strict=True))
+    works = dict(zip(HERE, (True, has_workers, has_workers and has_jail), strict=True))
     detail = ", ".join(lane for lane, ok in works.items() if ok)
     missing = " and no ".join(lane for lane, ok in works.items() if not ok)
     advice = "play only bots you trust" if missing else ""
@@ -275,6 +275,7 @@ EXTRAS = {
     "report": "report.html, and charts",
     "swiss": "format: swiss",
     "table": "arena table",
+    "remote": "bots that live elsewhere",
     "parquet": "games.parquet",
     "dask": "executor dask",
     "mpi": "executor mpi",

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
-from arena.entries.lane import LANES
+from arena.entries.lane import HERE
 from arena.errors import InputError, escape_lines
 from arena.tournament import keys
 from arena.tournament.keys import NAMINGS
@@ -80,7 +80,7 @@ GAMES = Whole(1, 1_000)
 SWAPS = Whole(1, keys.MOST_SWAPS)
 
 
-LANE: Final = click.Choice(LANES)
+LANE: Final = click.Choice(HERE)
 NAMES: Final = click.Choice(NAMINGS)
 PATH: Final = click.Path(path_type=Path)
 

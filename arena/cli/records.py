@@ -14,7 +14,6 @@ import click
 
 from arena.cli.completion import complete_bots, complete_records, complete_runs
 from arena.cli.options import (
-    LANE,
     LIMITS,
     ON_THIS_MACHINE,
     PAIR,
@@ -43,6 +42,7 @@ from arena.cli.picking import (
     read_record,
 )
 from arena.cli.starting import find_venue
+from arena.entries.lane import LANES
 from arena.errors import InputError, arena_command, escape_lines, shell_line
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def export(run: Path, out: Path | None) -> None:
 @click.option(
     "--lane",
     "lanes",
-    type=LANE,
+    type=click.Choice(LANES),
     multiple=True,
     help="For both, or for each.  [default: as fits the bot]",
 )

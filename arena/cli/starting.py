@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.cli.options import say, terminal_room, warn, with_options
-from arena.errors import ChangedBots, InputError, NoSites, counted, naming, shell_line, wrapped
+from arena.errors import (
+    ChangedBots,
+    InputError,
+    NoSites,
+    Unreachable,
+    counted,
+    naming,
+    shell_line,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from arena.runs.run import Interrupted, Outcome, Playing
@@ -192,9 +201,9 @@ def stoppable(out: Path | None) -> Iterator[None]:
             yield
     except Interrupted as interrupted:
         raise click.Abort(describe_interruption(interrupted, out)) from None
-    except NoSites as error:
+    except (NoSites, Unreachable) as error:
         kept = f"; what was played is kept in {out}/, and the same command goes on" if out else ""
-        raise NoSites(f"{error}{kept}") from None
+        raise type(error)(f"{error}{kept}") from None
 
 
 def _refuse_ranks() -> None:

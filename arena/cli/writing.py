@@ -23,7 +23,7 @@ from arena.cli.options import (
     venue_options,
 )
 from arena.cli.starting import find_venue
-from arena.errors import counted
+from arena.errors import InputError, counted
 
 if TYPE_CHECKING:
     from arena.check.item import Item, Order
@@ -111,6 +111,8 @@ def check(
     if seconds is not None:
         say("warning: --seconds has no effect now; --games says how much", err=True)
     entry = resolve(bot)
+    if entry.lane == "remote":
+        raise InputError(f"bot {bot!r}: a check needs its program, and it lives elsewhere")
     if lane == "jail":
         find_bubblewrap()
     venue = find_venue(options)

@@ -4,5 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias, get_args
 
-Lane: TypeAlias = Literal["inproc", "process", "jail"]
+Here: TypeAlias = Literal["inproc", "process", "jail"]
+HERE: Final[tuple[Here, ...]] = get_args(Here)
+"""The lanes of bots that run on the machine that plays."""
+
+Lane: TypeAlias = Literal["inproc", "process", "jail", "remote"]
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bots
+from arena.addons import hook
 from arena.entries.archive import MAGIC, MOST_DATA, MOST_FILES
 from arena.entries.entry import Entry
 from arena.entries.file import (
@@ -38,7 +39,7 @@ from arena.entries.identity import (
     hash_source,
     read_parts,
 )
-from arena.entries.lane import LANES, Lane
+from arena.entries.lane import HERE, Lane
 from arena.entries.needs import check_needs, locate
 from arena.entries.pack import MOST_PACKED, make_archive, read_packed
 from arena.entries.spec import (
@@ -48,6 +49,7 @@ from arena.entries.spec import (
     Spec,
     check_label,
     default_label,
+    is_address,
     is_file,
     parse,
     plain_params,
@@ -71,15 +73,19 @@ def resolve(
     lane: str | None = None,
     needs: Sequence[str] = (),
     code: Code | None = None,
+    *,
+    public: bool = False,
 ) -> Entry:
     """Return the entry of a spec.
 
     A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, a
-    `package.module`, or `cmd:` and a command; each can be followed by `(name=value)` and
-    preceded by `label=`. The arguments `label` and `params` take precedence over those in the
-    text. Without `lane` it is the default for the kind of bot. `needs` are files and folders that
-    the bot may read in the lane jail. With `code` the bot is that class or function, and the text
-    only names it. Raises InputError for a bot that does not exist and for an invalid spec.
+    `package.module`, `cmd:` and a command, or the `http://host:port` of a server, which is asked
+    for its version; each can be followed by `(name=value)` and preceded by `label=`. The arguments
+    `label` and `params` take precedence over those in the text. Without `lane` it is the default
+    for the kind of bot; that of a server is remote. `needs` are files and folders that the
+    bot may read in the lane jail. With `code` the bot is that class or function, and the text only
+    names it. With `public` a server must be on the public internet. Raises InputError for a bot
+    that does not exist and for an invalid spec.
     """
     spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
     text = spec.target if code else text
@@ -89,6 +95,8 @@ def resolve(
     needed = check_needs(text, needs)
     if code:
         entry = _of_code(code, merged)
+    elif is_address(spec.target):
+        entry = _of_address(text, spec.target, merged, public=public)
     elif spec.target.startswith(COMMAND):
         entry = _of_command(text, spec.target, merged, needed)
     else:
@@ -97,7 +105,9 @@ def resolve(
     changes = {name: value for name, value in changes.items() if value is not None}
     entry = replace(entry, needs=needed, **changes)
     check_label(text, entry.label)
-    lanes = [name for name in LANES if name != "inproc" or not entry.command]
+    lanes: list[Lane] = [name for name in HERE if name != "inproc" or not entry.command]
+    if is_address(entry.target):
+        lanes = ["remote"]
     if entry.lane not in lanes:
         raise InputError(
             f"bot {text!r}: lane {entry.lane!r} is not one of its lanes: {', '.join(lanes)}"
@@ -116,6 +126,8 @@ def default_lane(target: str) -> Lane:
     >>> default_lane("greedy"), default_lane("./greedy.py")
     ('inproc', 'process')
     """
+    if is_address(target):
+        return "remote"
     return "inproc" if target in _names() else "process"
 
 
@@ -270,6 +282,24 @@ def _of_command(spec: str, target: str, params: dict[str, Any], needs: Sequence[
         home=copied.home,
         program=find_version(copied.words, files),
         note=copied.note,
+    )
+
+
+def _of_address(spec: str, target: str, params: dict[str, Any], *, public: bool) -> Entry:
+    """Return the entry of a bot that lives elsewhere; its hash covers its address and version."""
+    with naming(f"bot {spec!r}"):
+        found = hook("find_bot")(target, params, public=public)
+    return Entry(
+        label=default_label(found.target, params),
+        target=found.target,
+        lane="remote",
+        module="",
+        filename="",
+        sha256=found.sha256,
+        params=params,
+        command=(found.target,),
+        program=found.version,
+        public=public,
     )
 
 

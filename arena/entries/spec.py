@@ -1,6 +1,6 @@
 """Parse and write bot specs, `label=target(name=value, ...)`, and name the lanes.
 
-The target is a name, a file, a module or a command.
+The target is a name, a file, a module, a command, or the address of a server.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from arena.errors import InputError
 from engine.errors import show
 
 COMMAND = "cmd:"
+ADDRESSES = ("http://", "https://")
 OBJECT = "python:"
 """The prefix of the spec of a class or function of a calling program."""
 
@@ -106,7 +107,12 @@ def person_label(text: str) -> str | None:
 
 def is_file(target: str) -> bool:
     """Return whether a target has the form of a file's path."""
-    return target.endswith(".py") or "/" in target
+    return not is_address(target) and (target.endswith(".py") or "/" in target)
+
+
+def is_address(target: str) -> bool:
+    """Return whether a target is the address of a server."""
+    return target.lower().startswith(ADDRESSES)
 
 
 def default_label(target: str, params: dict[str, Any]) -> str:
@@ -114,15 +120,19 @@ def default_label(target: str, params: dict[str, Any]) -> str:
 
     >>> default_label("cmd:node bots/hasty.js --fast", {"depth": 3})
     'hasty(depth=3)'
+    >>> default_label("http://gpu.local:8000", {}), default_label("https://bots.org/greedy", {})
+    ('gpu.local-8000', 'greedy')
     """
-    if target.startswith(COMMAND):
+    if is_address(target):
+        host, _, path = target.partition("://")[2].rstrip("/").partition("/")
+        stem = path.rpartition("/")[2] or host.replace(":", "-")
+    elif target.startswith(COMMAND):
         words = shlex.split(target.removeprefix(COMMAND))
         files = [word for word in words if looks_like_a_file(word)]
         stem = Path((files or words)[-1 if files else 0]).stem
     else:
         name = target.removeprefix(OBJECT)
-        path = Path(name)
-        stem = path.name if name.endswith("/") else path.stem
+        stem = Path(name).name if name.endswith("/") else Path(name).stem
         stem = stem if is_file(name) else name.rpartition(".")[2]
     return write(stem, {name: params[name] for name in sorted(params)})
 

@@ -18,6 +18,7 @@ from arena.tournament.judged import JudgedGame
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.timing import Timing, TimingData
+from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.cards import CHARS
 from engine.scoring import WinType
@@ -214,6 +215,8 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     """Return the results of a chunk; raises Garbled unless they are of its games, and plausible."""
     if chunk.question:
         return _judged_from(part, chunk)
+    if part.refusal and not (part.results or part.judged):
+        return Played(chunk, [], {}, part.seconds, refusal=one_line(part.refusal))
     if [result[:2] for result in part.results] != _places(chunk) or part.judged or part.refusal:
         raise Garbled("its answer has other games than it was asked for")
     are_possible = all(map(is_possible, part.results))
@@ -222,6 +225,14 @@ def from_part(part: Part, chunk: Chunk) -> Played:
     timings = {label: Timing.from_data(data) for label, data in part.timings.items()}
     renewed = [label for label in part.renewed if label in timings]
     return Played(chunk, part.results, timings, part.seconds, renewed=renewed)
+
+
+def check_refusal(played: Played, tournament: Tournament) -> None:
+    """Raise Garbled for games that were not played, unless a bot of them lives elsewhere."""
+    pairing = tournament.pairings[played.chunk.pairing]
+    lanes = {tournament.by_label[label].lane for label in pairing}
+    if played.refusal and not played.chunk.question and "remote" not in lanes:
+        raise Garbled("it told of an outage where none can be")
 
 
 def _judged_from(part: Part, chunk: Chunk) -> Played:

@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 
 from arena.errors import WorkerDied, counted
-from arena.executors.answers import Asking, Garbled
+from arena.executors.answers import Asking, Garbled, check_refusal
 from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
@@ -68,7 +68,7 @@ class LocalExecutor:
     ) -> Generator[Played, None, None]:
         """Play every chunk of the plan, and yield each as soon as it is finished."""
         with open_crew(self.workers, plan, tournament, log, self.venue) as crew:
-            yield from crew.play()
+            yield from map(Played.check, crew.play())
             crew.dismiss()
 
 
@@ -247,8 +247,10 @@ class Crew:
         return self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
 
     def _learn(self, played: Played) -> None:
+        check_refusal(played, self.tournament)
         chunk = played.chunk
-        self.speeds.learn(self.tournament.pairings[chunk.pairing], played.seconds / chunk.games)
+        pairing = self.tournament.pairings[chunk.pairing]
+        self.speeds.learn(pairing, played.seconds / chunk.games)
 
     def _may_hire(self) -> bool:
         """Return whether to start one more worker: for the first moment one is enough."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from arena.entries.layout import renew_all
+from arena.errors import Unreachable
 from arena.executors.log import Reporter, log_fault
 from arena.lanes.cleanup import adopt_orphans
 from arena.lanes.evidence import Output
@@ -105,8 +106,11 @@ class Worker:
         self.timings = defaultdict(Timing)
         self._draws.clear()
         results: list[GameResult] = []
-        for seat in chunk.seats:
-            results += self._play_half(chunk._replace(seats=(seat,)))
+        try:
+            for seat in chunk.seats:
+                results += self._play_half(chunk._replace(seats=(seat,)))
+        except Unreachable as error:  # the games stay unplayed
+            return Played(chunk, [], {}, time.perf_counter() - start, refusal=str(error))
         results.sort(key=lambda result: result[:2])
         self.pace.learn(self.timings)
         renew_all()  # a bot may have changed files

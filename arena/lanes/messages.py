@@ -102,6 +102,8 @@ class Answer(msgspec.Struct):
     thoughts: list[tuple[int, float, int | None, str]] | None = None
     ready: bool = False
     games: int = 1
+    version: str = ""
+    seconds: float = 0.0
     error: str | None = None
     kind: str = "exception"
     traceback: str = ""

@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
 
+from arena.addons import hook
 from arena.entries.entry import Entry
 from arena.lanes import host
 from arena.lanes.cleanup import Group, make_group, sweep
@@ -50,6 +51,7 @@ _MOST_UNSEEN = 512  # games without a reading, at most; a reading takes 0.3 ms
 _SLEPT = 10  # a turn's wall time over its charged time from which the bot was asleep
 _FLUSH = "(does it flush its output?)"
 _PARTIAL = "(an incomplete line arrived: does it end each answer with a line break, and flush it?)"
+_TOO_LONG = f"a line of more than {MOST_LINE:,} bytes"
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
 _ABOVE = 2  # bubblewrap's own processes around the one that it starts
 _EXIT_PATIENCE = 2.0  # seconds in which a process must end after its output has ended
@@ -236,12 +238,9 @@ class BotProcess:
         """
         line = self._line(allowed)
         try:
-            answer = decode_answer(line)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise self._kill_for(Forfeit("protocol", _describe_line(line, error))) from None
-        if answer.id != self._answered:
-            message = f"an answer to message {answer.id} instead of {self._answered}"
-            raise self._kill_for(Forfeit("protocol", message))
+            answer = read_answer(line, self._answered)
+        except Forfeit as forfeit:
+            raise self._kill_for(forfeit) from None
         self._answered += 1
         if answer.error is None:
             return answer
@@ -261,8 +260,7 @@ class BotProcess:
         pipes = self._pipes
         while b"\n" not in pipes.received:
             if len(pipes.received) > MOST_LINE:
-                message = f"a line of more than {MOST_LINE:,} bytes"
-                raise self._kill_for(Forfeit("protocol", message))
+                raise self._kill_for(Forfeit("protocol", _TOO_LONG))
             if not pipes.transfer(min(max(left, _NEAR), _TICK)):
                 raise self._kill_for(self._exit_forfeit())
             if perf_counter() - self._looked > _TICK:
@@ -351,6 +349,19 @@ class BotProcess:
         self._printed_before, self._pipes.output_bytes = self.output_bytes, 0
 
 
+def read_answer(line: bytes, number: int) -> Answer:
+    """Return the answer to message `number` in a line; raises the Forfeit for an invalid one."""
+    if len(line) > MOST_LINE:
+        raise Forfeit("protocol", _TOO_LONG)
+    try:
+        answer = decode_answer(line)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Forfeit("protocol", _describe_line(line, error)) from None
+    if answer.id != number:
+        raise Forfeit("protocol", f"an answer to message {answer.id} instead of {number}")
+    return answer
+
+
 def _describe_line(line: bytes, error: Exception) -> str:
     """Describe why a line is not a valid answer."""
     if not line.strip():
@@ -375,16 +386,19 @@ def bot_process(
 ) -> Iterator[BotProcess]:
     """Yield the process of a bot, which starts when it is first needed; kill it at the end.
 
-    `folder` is an empty folder for this process. With `check`, the bot's parameters are checked
-    at the start. `program` and `environment` are passed to `plan_launch`; without a `budget` the
-    process has a budget of its own.
+    For a bot that lives elsewhere, it is a session of its server. `folder` is an empty folder for
+    this process. With `check`, the bot's parameters are checked at the start. `program` and
+    `environment` are passed to `plan_launch`; without a `budget` the process has its own.
     """
-    launch = plan_launch(entry, limits, folder, program, environment)
-    files = launch.layout.folder if launch.layout else None
-    first = hello(entry, rules, files, check=check)
-    process = BotProcess(launch, first, limits, waiting, budget)
-    try:
+    with ExitStack() as opened:
+        if entry.lane == "remote":
+            first = hello(entry, rules, None)
+            process: BotProcess = hook("RemoteBot")(entry, first, limits, waiting)
+        else:
+            launch = plan_launch(entry, limits, folder, program, environment)
+            opened.callback(launch.close)
+            files = launch.layout.folder if launch.layout else None
+            first = hello(entry, rules, files, check=check)
+            process = BotProcess(launch, first, limits, waiting, budget)
+        opened.callback(process.kill)
         yield process
-    finally:
-        process.kill()
-        launch.close()

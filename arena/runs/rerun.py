@@ -17,6 +17,7 @@ from typing import Any, Final
 from arena.entries.entry import Entry, check_labels
 from arena.entries.file import read_file
 from arena.entries.resolve import resolve
+from arena.entries.spec import is_address, parse
 from arena.errors import ChangedBots, InputError, escape
 from arena.executors.contract import Executor, open_executor
 from arena.executors.local import LocalExecutor
@@ -55,8 +56,11 @@ def play_again(tournament: Tournament, pair: int, seat: Seat, venue: Venue) -> G
 def resolve_same(entry: Entry) -> Entry:
     """Return the playable bot for an entry of a manifest, which has no source.
 
-    Raises InputError if the bot no longer exists, or its source has changed.
+    Raises InputError if the bot no longer exists, or its source has changed, and for one that lives
+    elsewhere.
     """
+    if entry.lane == "remote":
+        raise InputError("it lives elsewhere, so what it plays cannot be repeated")
     resolved = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
     if resolved.sha256 != entry.sha256:
         raise InputError("its source has changed")
@@ -205,13 +209,20 @@ def find_varying(
 ) -> Iterator[tuple[str, Fixture, int]]:
     """Yield each bot whose moves differ in a repeated game, with the game and the ply.
 
+    No game of a bot that lives elsewhere is repeated: an answer may have its price there.
     `seconds` is the time that all games took together.
     """
     if isinstance(executor, LocalExecutor):
         wanted = ceil(seconds / _SHARE / _SECONDS)
         executor = replace(executor, workers=max(1, min(executor.workers, wanted)))
+    here = [
+        all(tournament.by_label[label].lane != "remote" for label in pairing)
+        for pairing in tournament.pairings
+    ]
+    chosen = choose_pairs(tournament, lengths)
     missing = [
-        [range(pair, pair + 1) for pair in pairs] for pairs in choose_pairs(tournament, lengths)
+        [range(pair, pair + 1) for pair in pairs if own]
+        for own, pairs in zip(here, chosen, strict=True)
     ]
     strikes = Strikes(tournament.pairings, max(lengths), MOST_PAIRS)  # faults drop no bot here
     plan = Plan(missing, strikes, seats=(_SEAT,))
@@ -289,7 +300,7 @@ def find_opponent(
     """
     if lane == "inproc":
         raise InputError("--lane inproc: against a person a bot plays in a process or a jail")
-    entry = resolve(spec, lane=lane)
+    entry = resolve(spec, lane=None if is_address(parse(spec).target) else lane)
     if entry.label == person:
         raise InputError(
             f"bot {spec!r}: has the person's label {person!r}; name one of them, as in Ann=human"

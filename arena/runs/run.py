@@ -173,8 +173,10 @@ def run(
         tables = under_way.write(folder)
         spending = None
         if under_way.played and isinstance(executor, LocalExecutor):  # its workers are our children
-            programs = {entry.label for entry in tournament.entries if entry.lane != "inproc"}
-            spending = under_way.clocks.read(under_way.timings, programs)
+            bots = tournament.by_label
+            own = {n: one for n, one in under_way.timings.items() if bots[n].lane != "remote"}
+            programs = {label for label in own if bots[label].lane != "inproc"}
+            spending = under_way.clocks.read(own, programs)
         outcome = under_way.outcome(*tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)

@@ -16,9 +16,9 @@ from msgspec import Meta
 from arena.entries.catalogue import expand_ladder
 from arena.entries.entry import Entry
 from arena.entries.file import read_file
-from arena.entries.lane import LANES, Lane
+from arena.entries.lane import HERE, LANES, Here, Lane
 from arena.entries.resolve import Code, resolve
-from arena.entries.spec import is_file
+from arena.entries.spec import is_address, is_file
 from arena.entries.spec import parse as parse_spec
 from arena.errors import InputError
 from arena.lanes.limits import Limits
@@ -55,7 +55,9 @@ Format = Literal["round_robin", "gauntlet", "swiss"]
 class BotEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One bot of a tournament: its spec, and settings of its own."""
 
-    bot: Annotated[str, Meta(description="A bot's name, file, package or `cmd:` and a command.")]
+    bot: Annotated[
+        str, Meta(description="A bot's name, file, package, command (`cmd:`) or address.")
+    ]
     label: Annotated[
         str | None, Meta(description="Its name in the tables, by default that of its spec.")
     ] = None
@@ -97,7 +99,7 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(description="The folder in `results/`, by default the file's without .yaml.")
     ] = ""
     rules: Annotated[dict[str, Any], told("rules")] = {}
-    lane: Annotated[Lane | None, told("lane")] = None
+    lane: Annotated[Here | None, told("lane")] = None
     limits: Annotated[Limits, told("limits")] = Limits()
     max_faults: Annotated[
         Positive, Meta(description="After so many faults a bot's other games are forfeits by rule.")
@@ -298,6 +300,8 @@ def _resolve(
     def find(bot: str | BotEntry) -> Entry:
         one = BotEntry(bot) if isinstance(bot, str) else bot
         lane, code = first or one.lane or last, objects.get(one.bot)
+        if lane in HERE and is_address(parse_spec(one.bot).target):
+            lane = one.lane  # the lane of all bots is that of those that run here
         return resolve(one.bot, one.label, one.params, lane, one.needs, code)
 
     entries = []

@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from arena.errors import Unreachable
 from arena.lanes.faults import Fault
 from arena.tournament.judged import JudgedGame, Question
 from arena.tournament.match import GameResult
@@ -67,8 +68,9 @@ class Played(NamedTuple):
 
     Timings are by label; those of several chunks may all be in the last one. A chunk with a
     question has no results but `judged` games, or a `refusal`, the reason why the bot could not
-    judge them. `renewed` are the labels of bots that get a new process for each game, because some
-    of their faults did not occur again in a repeated game.
+    judge them. Another chunk has one if a bot that lives elsewhere could not be asked. `renewed`
+    are the labels of bots that get a new process for each game, because some of their faults did
+    not occur again in a repeated game.
     """
 
     chunk: Chunk
@@ -78,6 +80,12 @@ class Played(NamedTuple):
     judged: Sequence[JudgedGame] = ()
     refusal: str = ""
     renewed: Sequence[str] = ()
+
+    def check(self) -> Played:
+        """Return it; raises Unreachable if a bot that lives elsewhere could not be asked."""
+        if self.refusal and not self.chunk.question:
+            raise Unreachable(self.refusal)
+        return self
 
     @property
     def forfeits(self) -> list[GameResult]:

@@ -53,7 +53,7 @@ def test_no_page_has_the_name_of_one_that_sphinx_makes() -> None:
 
 def test_every_command_has_a_page() -> None:
     """Which is in the list of the page `reference`; no page is that of a command that is gone."""
-    listed = re.findall(r"\(made/(arena-\w+\.rst)\)", commands.listing("made/"))
+    listed = re.findall(r"\(made/(arena-[\w-]+\.rst)\)", commands.listing("made/"))
     assert (
         sorted(listed)
         == sorted(commands.pages())

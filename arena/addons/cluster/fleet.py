@@ -16,7 +16,7 @@ from arena.addons.cluster import wire
 from arena.addons.cluster.calls import Calls, Event, Gone, Joined, Left, Places, own_place
 from arena.addons.cluster.roster import LEFT, Batch, Held, Host, Opening, Roster, Site
 from arena.errors import NoSites
-from arena.executors.answers import Garbled
+from arena.executors.answers import Garbled, check_refusal
 from arena.executors.log import RunLog, logger
 from arena.tournament.keys import HERE, PATIENCE, Venue
 from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played
@@ -241,6 +241,8 @@ class Fleet:
         """Yield the results of a batch, except chunks with games to replay elsewhere first."""
         seconds = batch.seconds
         played, lines = wire.read_answer(data, batch.chunks)
+        for one in played:
+            check_refusal(one, self.opening.tournament)
         batch.drop(site)
         self._repeat(site, lines)
         self.roster.succeed(site)
@@ -250,10 +252,10 @@ class Fleet:
         self._durations[1] += 1
         self._finish(batch)
         if batch.held:
-            yield batch.held.settle(played)
+            yield batch.held.settle([one.check() for one in played])
             return
         for one in played:
-            chunk = one.chunk
+            chunk = one.check().chunk
             self.speeds.learn(self._pairings[chunk.pairing], one.seconds / chunk.games)
             held = Held(one)
             if held.chunks:

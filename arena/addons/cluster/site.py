@@ -64,7 +64,8 @@ def find_here(entry: Entry, imports: str) -> Entry:
     """
     check_needs(entry.target, entry.needs)
     if entry.source is None:
-        found = resolve(entry.target, entry.label, entry.params, entry.lane, entry.needs)
+        known = entry.target, entry.label, entry.params, entry.lane, entry.needs
+        found = resolve(*known, public=entry.public)
         _check(entry.target, "sha256", entry.sha256, found.sha256)
         return replace(entry, path=found.path, command=found.command)
     if entry.command:

@@ -134,7 +134,9 @@ def _advise(
     league: League, last: Version, rows: dict[int, RatingRow], worst: Against | None
 ) -> Iterator[str]:
     """Yield advice for the owner, the most urgent first."""
-    if last.state == SUSPENDED:
+    if last.is_paused:
+        yield f"Version {last.number} is {last.why}. It plays again once its server answers."
+    elif last.state == SUSPENDED:
         yield (
             f"Version {last.number} is suspended: {last.why}. Run that command in the league's "
             "folder to see the fault, mend it, and submit a new version."

@@ -7,7 +7,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -18,17 +18,27 @@ from arena.addons.league import round as rounds
 from arena.addons.league.league_ratings import BLOCK, Contender, choose_meetings, rate
 from arena.addons.league.league_settings import NAME as SETTINGS
 from arena.addons.league.league_settings import Settings, read_settings, write_settings
-from arena.addons.league.league_tables import SUSPENDED, WITHDRAWN, Plan, RatingRow, Version
+from arena.addons.league.league_tables import (
+    ACTIVE,
+    PAUSED,
+    SUSPENDED,
+    WITHDRAWN,
+    Plan,
+    RatingRow,
+    Version,
+)
 from arena.addons.league.ledger import NAME, Ledger
 from arena.addons.league.submission import SOURCES, Desk
 from arena.entries.catalogue import ELO as LADDER
-from arena.errors import InputError, escape
+from arena.entries.spec import is_address
+from arena.errors import InputError, Unreachable, escape
 from arena.executors.contract import Executor, open_executor
 from arena.executors.log import NORMAL
 from arena.lanes.bubblewrap import find_bubblewrap
 from arena.lanes.scratch import lock_folder
 from arena.statistics.model import LADDER_SPREAD
 from arena.statistics.ratings import MEAN
+from arena.store.folder import RunFolder
 from arena.store.manifest import differences
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Meeting
@@ -145,7 +155,7 @@ class League:
                 raise InputError(f"{name}: it is {version.owner}'s")
             if version.panel:
                 raise InputError(f"{name}: it is of the panel, which stays")
-            if not version.is_active:
+            if not (version.is_active or version.is_paused):
                 raise InputError(f"{version.title}: it is {version.state} already")
             self.ledger.set_state(version, WITHDRAWN, "", self._time())
         return version
@@ -167,6 +177,7 @@ class League:
 
         None if nobody has an opponent. It is to be called while `playing`.
         """
+        self._wake_paused()
         number, finished = self.ledger.last_round()
         if finished and (number and not self.ledger.spread(number)):
             self._rate(number)  # the process was killed after the round and before its ratings
@@ -179,11 +190,42 @@ class League:
                 self.ledger.add_round(number, plan, self._time())
         else:
             plan = self.ledger.plan(number)
-        versions = {version.id: version for version in self.ledger.versions()}
-        arguments = self.folder, number, plan, versions, self.settings, executor, shown
-        result = self._keep(number, rounds.play(*arguments))
+        result = self._keep(number, self._play_reachable(number, plan, executor, shown))
         self._rate(number)
         return result
+
+    def _wake_paused(self) -> None:
+        """Let paused bots play again whose servers can be asked."""
+        for version in self.ledger.versions("state = ?", SUSPENDED):
+            if version.is_paused:
+                with suppress(Unreachable):
+                    rounds.find_entry(self.folder, version, self.settings)
+                    with self.ledger.changing():
+                        self.ledger.set_state(version, ACTIVE, "", self._time())
+
+    def _play_reachable(
+        self, number: int, plan: Plan, executor: Executor, shown: int
+    ) -> rounds.Played:
+        """Play a round; bots whose servers cannot be asked are paused, and it goes on without."""
+        while True:
+            versions = {version.id: version for version in self.ledger.versions()}
+            own = {name: versions[id] for name, id in plan.versions.items()}
+            out = {name for name, one in own.items() if is_address(one.spec) and not one.is_active}
+            kept = [meeting for meeting in plan.meetings if not out & {*meeting[:2]}]
+            if len(kept) < len(plan.meetings):
+                RunFolder(rounds.round_folder(self.folder, number)).clear()  # other meetings' games
+                plan = plan._replace(meetings=kept)
+                with self.ledger.changing():
+                    self.ledger.change_plan(number, plan)
+            if not kept:
+                return rounds.Played([], [])
+            arguments = self.folder, number, plan, versions, self.settings, executor, shown
+            try:
+                return rounds.play(*arguments)
+            except Unreachable as error:
+                name, _, why = str(error).partition(": ")
+                with self.ledger.changing():
+                    self.ledger.set_state(own[name], SUSPENDED, f"{PAUSED}{why}", self._time())
 
     def play_rounds(
         self,

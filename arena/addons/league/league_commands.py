@@ -92,7 +92,7 @@ _MOST_GAMES = 1_000_000_000
 @click.group(invoke_without_command=True)
 @click.pass_context
 def league(context: click.Context) -> None:
-    """Run a league: bots join at any time, play in rounds, and are rated.
+    """Run a league: bots join at any time, play rounds, and are rated.
 
     \b
     Example:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from arena.entries.file import read_file
-from arena.entries.lane import LANES, Lane
+from arena.entries.lane import HERE, Here
 from arena.errors import InputError
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
@@ -41,7 +41,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     seed: Annotated[Seed, told("seed")] = 0
     rules: Annotated[dict[str, Any], told("rules")] = {}
-    lane: Annotated[Lane, told("lane")] = "jail"
+    lane: Annotated[Here, told("lane")] = "jail"
     limits: Annotated[Limits, told("limits")] = Limits(decision=2.0)
     panel: Annotated[
         tuple[str, ...],
@@ -57,6 +57,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_faults: Annotated[
         Positive, Meta(description="A version with so many faults is suspended.")
     ] = MAX_FAULTS
+    private_addresses: Annotated[
+        bool, Meta(description="Whether the server of a bot may be in a private network.")
+    ] = False
     a_day: Annotated[ADay, Meta(description="Submissions of one owner in a day, at most.")] = 20
     most_megabytes: Annotated[Megabytes, Meta(description="MB of a submission, at most.")] = 16
     check_games: Annotated[
@@ -80,9 +83,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _KEYS: Final = {"": Settings.__struct_fields__, "limits": Limits.__struct_fields__}
-_CHOICES: Final = {"lane": LANES}
+_CHOICES: Final = {"lane": HERE}
 
-_SELDOM: Final = ("bot_seconds", "most_megabytes", "check_games", "check_seconds")
+_SELDOM: Final = (
+    "bot_seconds",
+    "private_addresses",
+    "most_megabytes",
+    "check_games",
+    "check_seconds",
+)
 """Keys that are written to a new file only if their values are not the defaults."""
 
 _TEXT: Final = """\

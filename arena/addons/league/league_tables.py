@@ -11,6 +11,8 @@ ACTIVE: Final = "active"
 REPLACED: Final = "replaced"
 WITHDRAWN: Final = "withdrawn"
 SUSPENDED: Final = "suspended"
+PAUSED: Final = "paused: "
+"""What the reason of a suspended bot begins with whose server could not be asked."""
 
 SCHEMA: Final = """
 CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -75,6 +77,11 @@ class Version(NamedTuple):
     def is_active(self) -> bool:
         """Whether it takes part in the next round."""
         return self.state == ACTIVE
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it plays again as soon as its server can be asked."""
+        return self.state == SUSPENDED and self.why.startswith(PAUSED)
 
     @property
     def title(self) -> str:

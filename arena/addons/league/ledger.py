@@ -180,6 +180,11 @@ class Ledger(SqliteFile):
         text = json.dumps({"versions": plan.versions, "meetings": plan.meetings})
         self._insert("rounds", number, text, 0, at)
 
+    def change_plan(self, number: int, plan: Plan) -> None:
+        """Change the plan of a round that is not finished."""
+        text = json.dumps({"versions": plan.versions, "meetings": plan.meetings})
+        self.connection.execute("UPDATE rounds SET plan = ? WHERE number = ?", (text, number))
+
     def finish_round(self, number: int, at: str) -> None:
         """Mark a round as finished; its results are stored in the same transaction."""
         change = "UPDATE rounds SET finished = 1, at = ? WHERE number = ?"

@@ -14,7 +14,8 @@ from arena.addons.league.league_tables import Pairs, Plan, Version
 from arena.addons.league.submission import SOURCES, as_file, identity_of
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.entries.spec import is_address
+from arena.errors import InputError, Unreachable
 from arena.executors.contract import Executor
 from arena.lanes.faults import count_strikes
 from arena.runs.interim import find_first_faults
@@ -66,8 +67,11 @@ def round_folder(folder: Path, number: int) -> Path:
 def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     """Return the entry of a version; raises InputError if its source has changed.
 
-    Its spec is relative to the league's folder, so that a league can be moved.
+    Its spec is relative to the league's folder, so that a league can be moved. Raises Unreachable
+    for a bot that lives elsewhere and cannot be asked, or is another one now.
     """
+    if is_address(version.spec):
+        return _ask_server(version, settings)
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
         entry = resolve(f"{version.name}={as_file(folder / version.spec)}", lane=settings.lane)
@@ -80,6 +84,16 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
             f"{version.title}: {where} is not what was submitted; its games would be another bot's"
         )
     return entry
+
+
+def _ask_server(version: Version, settings: Settings) -> Entry:
+    try:
+        entry = resolve(version.spec, version.name, public=not settings.private_addresses)
+    except InputError as error:
+        raise Unreachable(f"{version.name}: {error}") from None
+    if identity_of(entry) == version.sha256:
+        return entry
+    raise Unreachable(f"{version.name}: its server has another version: it is to be handed in")
 
 
 def make_round(

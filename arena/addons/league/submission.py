@@ -27,7 +27,7 @@ from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.identity import imported_bots
 from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
-from arena.entries.spec import parse
+from arena.entries.spec import is_address, parse
 from arena.entries.syntax import find_shape
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
@@ -164,7 +164,7 @@ class Desk:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
             entry = resolve(text)
             shape = find_shape(entry.source or b"")
-            cost = _LEAST_COST if text in PANEL else _choose_cost((self._time_own(text),))
+            cost = _LEAST_COST if text in PANEL else _choose_cost((*self._time_own(text),))
             seats.append(self._make_version(text, "arena", text, identity_of(entry), shape, cost))
         with self.ledger.changing():
             for version in seats:
@@ -218,7 +218,7 @@ class Desk:
         spec = parse(bot)
         if spec.label is not None:
             raise InputError(f"bot {bot!r}: the name is given by --name")
-        if spec.target in {name for name, _ in installed()}:
+        if spec.target in {name for name, _ in installed()} or is_address(spec.target):
             return
         if not os.path.lexists(os.path.expanduser(spec.target)):
             hint = f"; did you mean ./{spec.target}.py?"
@@ -232,6 +232,9 @@ class Desk:
         spec = parse(bot)
         if spec.target in {name for name, _ in installed()}:
             return bot, identity_of(resolve(bot)), ""
+        if is_address(spec.target):
+            entry = self._resolve(bot)
+            return entry.spec, identity_of(entry), ""
         path = Path(os.path.expanduser(spec.target))
         if spec.params:
             raise InputError(f"bot {bot!r}: write its parameters into the file")
@@ -252,25 +255,33 @@ class Desk:
         except InputError as error:  # the owner does not know the path of the copy
             raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
 
-    def _time_own(self, spec: str) -> Item:
+    def _resolve(self, spec: str) -> Entry:
+        return resolve(spec, public=not self.settings.private_addresses)
+
+    def _time_own(self, spec: str) -> list[Item]:
         """Measure the time of a bot of the arena, which needs no check, in a pair of games.
 
-        Raises Refused for parameters that it does not accept.
+        So it does for a bot that lives elsewhere. Raises Refused for one that fails, and for
+        parameters that it does not accept.
         """
-        entries = [resolve(f"{_LABEL}={spec}"), resolve("uniform")]
+        entries = [self._resolve(f"{_LABEL}={spec}"), resolve("uniform")]
         rules = self.settings.game_rules()
         for problem in find_problems(entries, rules, self.settings.limits):
             raise Refused(problem)
         pair = Tournament("time", 0, 1, entries, rules, self.settings.limits)
         with closing(Store(None)) as store, open_executor(Venue(workers=1)) as executor:
             timings = run(pair, executor, shown=QUIET, store=store).timings
+            for _, game in store.results():
+                if game.fault and game.winner:
+                    return [Item("games", "fail", f"{game.fault.kind}: {game.fault.message}")]
         cpu = timings[_LABEL].cpu
-        return Item("time", "ok", "", figures={name: cpu.quantile(at) for name, at in _TIMES})
+        figures = {name: cpu.quantile(at) for name, at in _TIMES}
+        return [Item("time", "ok", "", figures=figures)]
 
     def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
         """Check a stored bot, and return the items of the check."""
         if not spec.startswith(f"{SOURCES}/"):
-            return [self._time_own(spec)]
+            return self._time_own(spec)
         order = Order(
             f"{_LABEL}={self.folder.absolute() / spec}",
             self.settings.lane if self.settings.lane == "jail" else "process",

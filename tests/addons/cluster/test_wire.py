@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from arena.addons.cluster import wire
 from arena.entries.resolve import resolve
 from arena.executors import answers
 from arena.lanes.faults import Fault
+from arena.lanes.limits import Limits
 from arena.tournament.judged import PARTS, Judged, JudgedGame, Question, Recorded
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Plan, Played
@@ -145,9 +147,14 @@ def test_a_judgement_that_cannot_be_is_garbled(data: bytes) -> None:
 
 
 def test_games_that_are_to_be_played_cannot_be_refused() -> None:
-    """Only a question can."""
+    """Only a question can, and a bot that lives elsewhere in an outage."""
+    (played,), _ = wire.read_answer(judged(refusal="no"), [CHUNK])
+    bots = [resolve(name) for name in ("uniform", "greedy", "majority")]
+    here = Tournament("test", 0, 1, bots, STANDARD, Limits())
     with pytest.raises(answers.Garbled):
-        wire.read_answer(judged(refusal="no"), [CHUNK])
+        answers.check_refusal(played, here)
+    there = [*bots[:2], replace(bots[2], lane="remote")]
+    answers.check_refusal(played, replace(here, entries=there))
 
 
 def test_a_head_comes_back_as_it_was() -> None:

@@ -375,7 +375,7 @@ def test_all_settings_are_those_that_were_asked_for(tmp_path: Path) -> None:
         **{"seed": 9, "rules": {"set_bonus": 0}, "lane": "process", "panel": ["greedy"]},
         **{"limits": {"decision": 0.5, "idle": 3.0}, "round_pairs": 50, "bot_seconds": 7.5},
         **{"target": 22.5, "max_faults": 3, "a_day": 4, "most_megabytes": 5},
-        **{"check_games": 6, "check_seconds": 99.5},
+        **{"check_games": 6, "check_seconds": 99.5, "private_addresses": True},
     }
     asked = settings(**changes)
     assert {*changes} == {*Settings.__struct_fields__}

@@ -1,0 +1,289 @@
+"""A bot that lives elsewhere plays as any other; rogue servers, networks that fail, and clocks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.addons.remote import remote_bot
+from arena.entries.resolve import resolve
+from arena.errors import InputError, Unreachable
+from arena.executors.worker import Worker
+from arena.lanes.limits import Limits
+from arena.tournament.plan import Chunk, Played
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests.addons.remote.servers import Handler, Message, Server, serving
+from tests.rogues import write
+from tests.tiers import few
+
+LIMITS = Limits(decision=60.0)
+FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A good server; the arena does not wait between its tries."""
+    monkeypatch.setattr(remote_bot, "_PAUSES", (0.0, 0.0, 0.0))
+    with serving() as made:
+        yield made
+
+
+def played(
+    spec: str | Path, folder: Path, pairs: int = 1, limits: Limits = LIMITS
+) -> tuple[Played, Worker]:
+    """Return the games of a bot against uniform, and the worker that has played them."""
+    entries = [resolve(str(spec), label="bot"), resolve("uniform")]
+    tournament = Tournament("test", 0, pairs, entries, STANDARD, limits)
+    worker = Worker(tournament, folder / f"worker-{time.monotonic_ns()}")
+    try:
+        return worker.play(Chunk(0, 0, pairs)), worker
+    finally:
+        worker.close()
+
+
+@pytest.mark.parametrize("games", [1, 16])
+def test_a_game_is_the_same_as_in_any_other_lane(
+    server: Server, games: int, tmp_path: Path
+) -> None:
+    """One game in a request, and many; each session is ended."""
+    server.games = games
+    here = played(write(tmp_path, "first", FIRST), tmp_path, pairs=4)[0]
+    there = played(server.url, tmp_path, pairs=4)[0]
+    assert there.results == here.results
+    assert server.ended >= 3  # one for its version, and one for each seat
+    most = max(int(key.rpartition("-")[2]) for key in server.keys)
+    assert (server.requests < most) == (games > 1)
+
+
+def reset_once(server: Server, handler: Handler) -> bool:
+    """Reset the connection after every third request, when it was answered for itself."""
+    key = handler.headers["Idempotency-Key"]
+    if int(key.rpartition("-")[2]) % 3 or server.failed.get(key, 0) >= 2:  # type: ignore[attr-defined]
+        return False
+    server.failed[key] = server.failed.get(key, 0) + 1  # type: ignore[attr-defined]
+    handler.reset()
+    return True
+
+
+def test_a_network_that_fails_plays_no_decision_twice(server: Server, tmp_path: Path) -> None:
+    """Each request that was reset comes again with its key, and gets the answer of before."""
+    expected = played(server.url, tmp_path)[0].results
+    asked = len(server.keys)
+    server.failed = {}  # type: ignore[attr-defined]
+    server.before = lambda handler, _: reset_once(server, handler)
+    before = server.requests
+    assert played(resolve(server.url).target, tmp_path)[0].results == expected
+    assert len(server.failed) > 5  # type: ignore[attr-defined]
+    assert server.requests - before > len(server.keys) - asked
+
+
+def answer_with(text: bytes, status: int = 200, **headers: str) -> Callable[[Handler], bool]:
+    """Return what answers a request with this text."""
+
+    def answer(handler: Handler) -> bool:
+        handler.send(text, status, **headers)
+        return True
+
+    return answer
+
+
+def garbage(handler: Handler) -> bool:
+    """Answer with what is not HTTP."""
+    handler.wfile.write(b"\x00\x01 not HTTP\r\n\r\n" * 100)
+    handler.close_connection = True
+    return True
+
+
+def endless(handler: Handler) -> bool:
+    """Answer with 100 MB, as long as they are taken."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(100 << 20))
+    handler.end_headers()
+    for _ in range(100):
+        handler.wfile.write(b" " * (1 << 20))
+    return True
+
+
+def headed(handler: Handler) -> bool:
+    """Answer with headers without an end."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * (1 << 20))
+    handler.close_connection = True
+    return True
+
+
+WRONG: dict[str, tuple[Callable[[Handler], bool], str]] = {
+    "garbage": (garbage, "not HTTP"),
+    "no JSON": (answer_with(b"hello\n"), "not an answer"),
+    "100 MB": (endless, "an answer of more than 65,537 bytes"),
+    "headers": (headed, "not HTTP"),
+    "redirect": (answer_with(b"", 302, Location="http://127.0.0.1:1/"), "are not followed"),
+    "nothing": (answer_with(b""), "0 lines in answer to 1 messages"),
+    "two": (answer_with(b'{"id":2}\n{"id":2}\n'), "2 lines in answer to 1 messages"),
+    "another": (answer_with(b'{"id":77}\n'), "an answer to message 77 instead of 2"),
+    "gzip": (answer_with(b"x", Content_Encoding="gzip"), "compressed"),
+    "status": (answer_with(b"", 404), "it answers 404"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_answer_is_a_fault(server: Server, wrong: str, tmp_path: Path) -> None:
+    """The fault is of the same kind as in a process, and comes back in the repetition."""
+    answer, message = WRONG[wrong]
+    server.before = lambda handler, some: some[0]["type"] == "choose" and answer(handler)
+    results = played(server.url, tmp_path)[0].results
+    faults = [game.fault for game in results if game.fault]
+    assert [fault.kind for fault in faults] == ["protocol"] * 2
+    assert message in faults[0].message
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    few(
+        [
+            ({"action": "C9"}, "illegal"),
+            ({"error": "boom"}, "exception"),
+            ({"error": "full", "kind": "memory"}, "memory"),
+            ({"error": "gone", "kind": "crash"}, "crash"),
+            ({"error": "odd", "kind": "idle"}, "exception"),
+            ({}, "protocol"),
+        ],
+        unpack=True,
+    ),
+)
+def test_faults_have_the_kinds_of_a_process(
+    server: Server, said: Message, kind: str, tmp_path: Path
+) -> None:
+    """It may say of itself what its own server saw, but not what would put it out of a run."""
+    server.reply = lambda one: said if one["type"] == "choose" else server.play(one)
+    results = played(server.url, tmp_path)[0].results
+    assert {game.fault.kind for game in results if game.fault} == {kind}
+
+
+def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
+    server: Server, tmp_path: Path
+) -> None:
+    """It answers an empty request: so the network is not to blame."""
+
+    def sleep(_: Handler, messages: list[Message]) -> bool:
+        time.sleep(3.0 * (messages[0].get("round") == 2))
+        return False
+
+    server.before = sleep
+    fault = played(server.url, tmp_path, limits=Limits(decision=0.1))[0].results[0].fault
+    assert fault
+    assert (fault.kind, fault.message) == ("timeout", "no answer within 0.1 s")
+
+
+def test_an_answer_that_drips_ends_in_time(server: Server, tmp_path: Path) -> None:
+    """A byte comes now and then, and the deadline is that of the whole answer."""
+
+    def drip(handler: Handler, messages: list[Message]) -> bool:
+        if messages[0].get("round") != 2:
+            return False
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        for _ in range(200):
+            handler.wfile.write(b"x")
+            time.sleep(0.05)
+        return True
+
+    server.before = drip
+    fault = played(server.url, tmp_path, limits=Limits(decision=0.1))[0].results[0].fault
+    assert fault
+    assert fault.kind == "timeout"
+
+
+def test_the_time_of_the_network_is_no_thinking(server: Server, tmp_path: Path) -> None:
+    """Every request takes as long as an empty one, and so the bot is charged next to nothing."""
+    server.delay = 0.02
+    timing = played(server.url, tmp_path)[0].timings["bot"]
+    assert timing.wall.total >= 0.02 * timing.decisions > 0
+    assert timing.cpu.total <= timing.wall.total - 0.02 * timing.decisions
+
+
+def test_thinking_is_charged_whatever_the_server_says(server: Server, tmp_path: Path) -> None:
+    """It says that it has thought for no time, and yet its seconds count."""
+
+    def think(one: Message) -> Message:
+        time.sleep(0.2 * (one["type"] == "choose" and one["round"] == 1))
+        return server.play(one) | {"seconds": -5.0}
+
+    server.reply = think
+    timing = played(server.url, tmp_path)[0].timings["bot"]
+    assert timing.cpu.total > 0.2
+
+
+def test_what_it_says_is_believed_up_to_the_whole_time(server: Server, tmp_path: Path) -> None:
+    """It says a day, and is charged all the time that has passed."""
+    server.reply = lambda one: server.play(one) | {"seconds": 86400.0}
+    timing = played(server.url, tmp_path)[0].timings["bot"]
+    assert timing.cpu.total == pytest.approx(timing.wall.total)
+
+
+def test_another_version_ends_the_run(server: Server, tmp_path: Path) -> None:
+    """The games stay unplayed, and one line says why."""
+    entry = resolve(server.url, label="bot")
+    assert entry.program == "1"
+    server.version = "2"
+    tournament = Tournament("test", 0, 1, [entry, resolve("uniform")], STANDARD, LIMITS)
+    worker = Worker(tournament, tmp_path / "worker")
+    unplayed = worker.play(Chunk(0, 0, 1))
+    worker.close()
+    assert not unplayed.results
+    with pytest.raises(Unreachable, match=r"^bot: http://.*: its version is '2' now, and was '1'"):
+        unplayed.check()
+    assert resolve(server.url).sha256 != entry.sha256
+
+
+@pytest.mark.parametrize("status", [503, 429, 401, 410])
+def test_an_outage_is_no_forfeit(server: Server, status: int, tmp_path: Path) -> None:
+    """Neither a server that is overloaded nor one that was started again loses a game."""
+
+    def fail(handler: Handler, _: list[Message]) -> bool:
+        if server.requests < 9:
+            return False
+        handler.send(b"", status)
+        return True
+
+    server.before = fail
+    unplayed = played(server.url, tmp_path)[0]
+    assert not unplayed.results
+    assert unplayed.refusal.startswith(f"bot: {server.url}: it ")
+
+
+def test_a_server_that_is_not_there_is_bad_input() -> None:
+    """One line says which, before a run begins."""
+    with serving() as gone:
+        url = gone.url
+    with pytest.raises(InputError, match=rf"bot '{url}': .*refused"):
+        resolve(url)
+
+
+@pytest.mark.parametrize(
+    ("hello", "why"),
+    [
+        ({"error": "no GPU"}, "no GPU"),
+        ({}, "not ready"),
+        ({"ready": True, "version": "1\n2"}, "its version"),
+        ({"ready": True, "version": 3}, "Expected `str`"),
+    ],
+)
+def test_a_bad_hello_is_bad_input(server: Server, hello: Message, why: str) -> None:
+    """The message names the address and what is wrong."""
+    server.reply = lambda _: hello
+    with pytest.raises(InputError, match=why):
+        resolve(server.url)
+
+
+def test_a_session_ends_after_a_fault(server: Server, tmp_path: Path) -> None:
+    """The next game begins in a new one, as in a new process."""
+    server.before = lambda handler, some: (
+        some[0]["type"] == "choose" and some[0]["seat"] == 1 and answer_with(b"no\n")(handler)
+    )
+    games = played(server.url, tmp_path, pairs=2)[0].results
+    assert [bool(game.fault) for game in games] == [False, True] * 2
+    sessions = {key.rpartition("-")[0] for key in server.keys}
+    assert len(sessions) >= 2 + 2 * 2

@@ -309,7 +309,7 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 264,
+    "files": 270,  # the web of leagues has six: pages, queue, uploads, commands, server, zips
     "modules with one importer": 40,
 }
 """What the house has at most."""

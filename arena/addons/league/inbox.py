@@ -16,6 +16,7 @@ from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import Refusal
 from arena.addons.league.submission import Refused, TooMany, Unchanged, as_file
+from arena.addons.league.turns import take_uploads
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, escape
 from arena.executors.contract import Executor
@@ -168,7 +169,7 @@ def serve(
     """
     names = _of_last_round(league)
     while rounds is None or rounds > 0:
-        names = {*names, *take_all(league, tell)}
+        names = {*names, *take_all(league, tell), *take_uploads(league, tell)}
         result = None
         if not (rests and league.number and league.is_precise()):
             result = league.play_round(executor, shown=QUIET)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.addons.league.web_commands import invite, web
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
     LIMITS,
@@ -319,5 +320,5 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     print_found(data, shown.format_history(data), as_json=as_json)
 
 
-league.add_command(page)
-league.add_command(serve)
+for _command in (page, serve, invite, web):
+    league.add_command(_command)

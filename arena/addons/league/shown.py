@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -75,6 +76,7 @@ def _by_deal(ledger: Ledger, version: Version) -> dict[int, dict[int, int]]:
 
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
+_LETTER = re.compile(r"[a-z]\d*")
 _MOST_NAME = 24
 _MOST_LETTERS = 8
 _WIDTH = 80
@@ -118,6 +120,12 @@ def standings(league: League) -> list[Standing]:
     return found + [
         _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone
     ]
+
+
+def are_apart(upper: Sequence[Standing], lower: Sequence[Standing]) -> bool:
+    """Return whether each bot is told apart from each of the others: they share no letter."""
+    letters = [{*_LETTER.findall("".join(one.group for one in some))} for some in (upper, lower)]
+    return not letters[0] & letters[1]
 
 
 def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:

@@ -41,7 +41,6 @@ REPORT_POLICY: Final = (
 _HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -49,14 +48,18 @@ _HEADERS: Final = {
 _NEVER_CHANGES = ("GET", "HEAD")
 
 
-def guarded(send: Send, policy: str) -> Send:
-    """Return a `send` that adds the headers of every answer; `policy` is that of its pages."""
+def guarded(send: Send, policy: str, referrer: str = "no-referrer") -> Send:
+    """Return a `send` that adds the headers of every answer.
+
+    `policy` is the security policy of its pages. Pages with forms need the `referrer` same-origin:
+    otherwise a browser does not say from which origin a form comes.
+    """
+    added = {"content-security-policy": policy, "referrer-policy": referrer, **_HEADERS}
 
     async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            headers.setdefault("content-security-policy", policy)
-            for name, value in _HEADERS.items():
+            for name, value in added.items():
                 headers.setdefault(name, value)
         await send(message)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ipaddress
+import logging
 import re
 import sys
 import time
@@ -105,7 +106,7 @@ class Gate:
         """Answer a request, or pass it on with what is known of its sender."""
         if scope["type"] != "http":
             raise ValueError(f"no {scope['type']} here")
-        send = guarded(send, POLICY)
+        send = guarded(send, POLICY, "same-origin")
         asked = read_asked(scope, self.hosts, self.proxy)
         if asked is None:
             why = "403: this name is not served here; behind a proxy, name it with --proxy\n"
@@ -179,6 +180,7 @@ class Web:
         self._most = (self.reception.league.settings.most_megabytes << 20) + _MOST_FORM
         self._name = folder.resolve().name
         self._guesses = Guesses()
+        logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # strangers' bytes
         self._known: set[bytes] = set()
 
     def close(self) -> None:
@@ -339,7 +341,7 @@ class Web:
             content = await run_in_threadpool(read_file, self.site / name, _MOST_PAGE, links=False)
         except InputError:
             raise HTTPException(404, "there is no such page") from None
-        headers = {"content-security-policy": REPORT_POLICY}
+        headers = {"content-security-policy": REPORT_POLICY, "referrer-policy": "no-referrer"}
         return Response(content, headers=headers, media_type=_TYPES[kind[1]])
 
     # refusals

@@ -99,15 +99,13 @@ class Program:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[int, list[Program]]]:
-    """Yield the port of a league's web, and its two processes: the web and `serve`."""
+def served(folder: Path, *, plays: bool = True) -> Iterator[tuple[int, list[Program]]]:
+    """Yield the port of a league's web, and its processes: the web, and `serve` if it plays."""
     with socket.create_server(("127.0.0.1", 0)) as one:
         port = one.getsockname()[1]
     words = ("league", "serve", str(folder), "--workers", "1")
-    programs = [
-        Program("-m", "arena", "league", "web", str(folder), "--port", str(port)),
-        Program("-c", _SERVE, *words),
-    ]
+    programs = [Program("-m", "arena", "league", "web", str(folder), "--port", str(port))]
+    programs += [Program("-c", _SERVE, *words)] if plays else []
     try:
         _patiently(lambda: _ask(port, "GET", "/style.css", {}))
         yield port, programs
@@ -217,8 +215,7 @@ def measure_large(submissions: int = SUBMISSIONS) -> dict[str, tuple[float, floa
         folder = Path(place, "club")
         make_league(folder, check_settings(_SMALL))
         token = _fill(folder, submissions)
-        with served(folder) as (port, programs):
-            programs[1].end()
+        with served(folder, plays=False) as (port, programs):
             headers = {"Authorization": f"Bearer {token}"}
             web = psutil.Process(programs[0].process.pid)
             return {

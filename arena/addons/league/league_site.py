@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.addons.league.bot_page import bot_report
+from arena.addons.league.copies_page import write_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Event
 from arena.addons.league.owner_page import keep_told
@@ -25,6 +26,7 @@ from arena.addons.league.shown import (
     are_apart,
     describe_spread,
     standings,
+    table,
     to_document,
 )
 from arena.errors import counted, name_some, shell_line
@@ -71,8 +73,8 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
         write_text(pages[name], to_html(report))
     write_text(folder / "feed.json", _feed(league))
     write_text(folder / "league.json", _live(league, found))
-    rows = ([getattr(one, name) for name in LEAGUE.names] for one in found)
-    replace_rows(folder / LEAGUE.file, LEAGUE.names, rows)
+    replace_rows(folder / LEAGUE.file, *table(league, found))
+    write_copies(league.folder, league.ledger)
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
     return index

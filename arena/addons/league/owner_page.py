@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from arena.addons.league.answer import nearest_copy
+from arena.addons.league.copies import describe
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE
 from arena.addons.league.post import TAKEN, WAITING, Post, Upload
@@ -96,7 +98,7 @@ class Reception:
         return self._seen[1]
 
     def _describe_bot(self, one: Standing, found: Sequence[Standing]) -> dict[str, Any]:
-        beaten = [other.bot for other in found if _beats(one, other)]
+        beaten = [other.bot for other in found if other.bot in one.beats or _beats(one, other)]
         return {
             "bot": one.bot,
             "version": one.version,
@@ -108,9 +110,15 @@ class Reception:
             "note": one.note,
             "beats": len(beaten),
             "surely_beats": name_some(beaten) if beaten else "",
+            "nearest": self._describe_copy(one.bot),
             "page": f"site/bots/{one.bot}.html",
             **read_told(self.folder, one.bot),
         }
+
+    def _describe_copy(self, name: str) -> str:
+        """Return the version of another owner that is most like a bot, and how much it is."""
+        found = nearest_copy(self.league, name)
+        return f"{found[0].title} of {found[0].owner}: {describe(found[1])}" if found else ""
 
 
 def _beats(one: Standing, other: Standing) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -9,9 +10,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
 from arena.addons.league.post import ACCEPTED, REFUSED, WAITING, Post, Upload, has_post
-from arena.addons.league.submission import Refused, TooMany, as_file
+from arena.addons.league.submission import Refused, Submitting, TooMany, as_file
+from arena.addons.league.together import submit_together
 from arena.entries.file import read_file, replacing
 from arena.entries.layout import remove_tree
 from arena.entries.syntax import open_zip
@@ -21,6 +24,7 @@ ZIP: Final = ".zip"
 _WEB: Final = "web"
 _DESK: Final = "desk"  # the folder in which an upload lies while it is submitted
 _LONGEST: Final = 60.0  # seconds after which the rest of the queue waits for the next round
+_BATCH: Final = 4  # uploads for each check at a time
 _OLD: Final = 3600.0  # seconds after which bytes that nobody needs are removed
 
 
@@ -46,46 +50,68 @@ def store(folder: Path, id: int, content: bytes) -> None:
         raise ArenaError(f"{place}: cannot be written: {error.strerror or error}") from None
 
 
-def take_uploads(league: League, tell: Callable[[str], object]) -> Iterator[str]:
-    """Submit what owners have handed in, and yield the name of each that was answered.
+def take_uploads(
+    league: League, tell: Callable[[str], object], *, checks: int = 1, whole: bool = False
+) -> Iterator[str]:
+    """Submit what owners have handed in, and yield the name of each upload that was looked at.
 
-    The callback receives a line for each. The rest waits once this has taken a minute, and what is
-    over an owner's daily limit waits for the next day.
+    The callback receives a line for each. So many `checks` run at a time. The rest waits once this
+    has taken a minute, unless the `whole` queue is to be taken, and what is over an owner's daily
+    limit waits for the next day.
     """
     if not has_post(league.folder):
         return
-    end = time.monotonic() + _LONGEST
+    end = time.monotonic() + (math.inf if whole else _LONGEST)
     folder = make_folder(league.folder)
     with closing(Post(league.folder, league.now)) as post:
         _clear(post, folder)
-        for upload in post.queue():
+        queue = [one for one in post.queue() if one.state != WAITING or _may_come(league, one)]
+        for first in range(0, len(queue), _BATCH * checks):
             if time.monotonic() > end:
                 return
-            if _submit(league, post, folder, upload, tell):
-                yield upload.name
+            uploads = queue[first : first + _BATCH * checks]
+            submissions = [_submitting(league, post, folder, one, tell) for one in uploads]
+            yield from submit_together(league.desk, submissions, checks)
+    with suppress(OSError):
+        remove_tree(folder / _DESK)
 
 
-def _submit(
+def count_uploads(folder: Path) -> tuple[int, int]:
+    """Return how many uploads of a league wait, and how many of these could not be taken."""
+    if not has_post(folder):
+        return 0, 0
+    with closing(Post(folder)) as post:
+        queue = post.queue()
+    return len(queue), sum(one.state != WAITING for one in queue)
+
+
+def _submitting(
     league: League, post: Post, folder: Path, upload: Upload, tell: Callable[[str], object]
-) -> bool:
-    """Submit an upload, and return whether it was answered."""
-    if upload.state == WAITING and not _may_come(league, upload):
-        return False
+) -> Submitting[str]:
+    """Submit an upload, store its answer, and return its name."""
     since = post.take(upload)
     try:
-        state, answer = ACCEPTED, _hand_over(league, folder, upload, since)
+        place = _lay_out(folder, upload)
+        version = yield from league.desk.submitting(
+            as_file(place), upload.name, upload.owner, since=since
+        )
+        state, answer = ACCEPTED, version.title
     except TooMany:
-        return False
+        return upload.name
     except InputError as error:  # also Refused
         state, answer = REFUSED, _without_path(str(error), folder)
     except ArenaError as error:  # for example a full disk: it is tried again
         tell(f"not yet taken: {upload.name}: {error}")
-        return False
+        return upload.name
     post.answer(upload, state, answer)
-    about = f"{answer}, by {upload.owner}" if state == ACCEPTED else f"{upload.name}: {answer}"
-    tell(f"{state}: {about}")
+    if state == ACCEPTED:
+        tell(f"accepted: {answer}, by {upload.owner}")
+        for line in describe_copies(league.ledger, version):
+            tell(line)
+    else:
+        tell(f"refused: {upload.name}: {answer}")
     (folder / str(upload.id)).unlink(missing_ok=True)
-    return True
+    return upload.name
 
 
 def _may_come(league: League, upload: Upload) -> bool:
@@ -98,49 +124,40 @@ def _may_come(league: League, upload: Upload) -> bool:
     return True
 
 
-def _hand_over(league: League, folder: Path, upload: Upload, since: str) -> str:
-    """Submit an upload under its name, and return the title of the version that it becomes."""
+def _lay_out(folder: Path, upload: Upload) -> Path:
+    """Return a file or folder with what was uploaded, in an empty folder.
+
+    Raises InputError for a hostile zip, and ArenaError if nothing can be written.
+    """
+    content = read_file(folder / str(upload.id), upload.size, links=False)
+    files = open_zip(content) if upload.ending == ZIP else {"": (False, content)}
     desk = folder / _DESK
+    top = desk / (upload.name if upload.ending == ZIP else f"{upload.name}{upload.ending}")
     try:
-        with suppress(FileNotFoundError):
-            remove_tree(desk)
+        remove_tree(desk)
         desk.mkdir(mode=0o700)
-        place = _lay_out(folder / str(upload.id), desk, upload)
-    except OSError as error:
-        raise ArenaError(f"{desk}: cannot be written: {error.strerror or error}") from None
-    return league.desk.submit(as_file(place), upload.name, upload.owner, since=since).title
-
-
-def _lay_out(source: Path, desk: Path, upload: Upload) -> Path:
-    """Return a file or folder with what was uploaded; raises InputError for a hostile zip."""
-    content = read_file(source, upload.size, links=False)
-    if upload.ending != ZIP:
-        place = desk / f"{upload.name}{upload.ending}"
-        place.write_bytes(content)
-        return place
-    top = desk / upload.name
-    top.mkdir()
-    for name, (can_run, data) in open_zip(content).items():
-        place = top / name
-        try:
+        for name, (can_run, data) in files.items():
+            place = top / name
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
                 file.write(data)
-        except (FileExistsError, NotADirectoryError, IsADirectoryError):
-            raise InputError(f"the zip has {name!a} as a file and as a folder") from None
-        place.chmod(0o755 if can_run else 0o644)
+            place.chmod(0o755 if can_run else 0o644)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise InputError("the zip has a name that is of a file and of a folder") from None
+    except OSError as error:
+        raise ArenaError(f"{desk}: cannot be written: {error.strerror or error}") from None
     return top
 
 
 def _without_path(message: str, folder: Path) -> str:
     """Return a message for an owner, who does not know the folder in which the upload lay."""
-    for place in (as_file(folder / _DESK), str((folder / _DESK).absolute())):
+    for place in (as_file(folder / _DESK), str((folder / _DESK).absolute()), str(folder / _DESK)):
         message = message.replace(f"{place}/", "")
     return message
 
 
 def _clear(post: Post, folder: Path) -> None:
-    """Remove bytes that a killed process has left, and of which no upload has a row."""
+    """Remove bytes that a killed process has left, and that no upload needs any more."""
     for item in folder.iterdir():
         with suppress(OSError):
             is_old = time.time() - item.lstat().st_mtime > _OLD

@@ -313,8 +313,8 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 269,
-    "modules with one importer": 40,
+    "files": 282,
+    "modules with one importer": 42,
 }
 """What the house has at most."""
 

@@ -10,41 +10,52 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
+from arena.addons.league.copies import SECONDS, Trace, ask_moves, find_copies
 from arena.addons.league.league_settings import PANEL, Settings
 from arena.addons.league.league_tables import ACTIVE, Refusal, Version
 from arena.addons.league.ledger import Ledger
 from arena.check.item import Item, Order
-from arena.check.supervisor import run_check
+from arena.check.supervisor import killing_orphans, run_check
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.identity import imported_bots
 from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
 from arena.entries.spec import is_address, parse
-from arena.entries.syntax import find_shape
+from arena.entries.syntax import find_shape, find_tree
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
+from arena.lanes.faults import KINDS
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.keys import Venue
 from arena.tournament.tournament import Tournament
 
+_Checked: TypeAlias = tuple[tuple[Item, ...], Trace]
+_T = TypeVar("_T")
+Submitting: TypeAlias = Generator[str, Callable[[], _Checked], _T]
+"""A submission in progress: it yields a spec to check, and returns when it got the result."""
+
 SOURCES: Final = "bots"
 """The folder of the submitted files, in the league's folder."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
-_ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
+_UNREADABLE: Final = "it cannot be read as a bot"
+_TAKEN: Final = "its name belongs to somebody else, or looks like another one"
+_KNOWN: Final = "its program is in the league already"
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _LABEL: Final = "submitted"
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
@@ -53,11 +64,17 @@ _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair in the lowest class; factor b
 
 
 class Refused(InputError):
-    """A submission was not accepted; this is recorded, and `items` are the results of a check."""
+    """A submission was not accepted; this is recorded, and `items` are the results of a check.
 
-    def __init__(self, message: str, items: tuple[Item, ...] = ()) -> None:
+    `public` is the reason for everybody: in words of the arena, without anything of the bot's.
+    """
+
+    def __init__(
+        self, message: str, items: tuple[Item, ...] = (), public: str = _UNREADABLE
+    ) -> None:
         super().__init__(message)
         self.items = items
+        self.public = public
 
 
 class Unchanged(Refused):
@@ -66,6 +83,10 @@ class Unchanged(Refused):
 
 class TooMany(InputError):
     """An owner has submitted too often today; the attempt is not recorded."""
+
+
+class Closed(TooMany):
+    """The league accepts no submissions any more, or for some time; nothing is recorded."""
 
 
 @dataclass
@@ -97,26 +118,40 @@ class Desk:
         `since`, a killed process may have submitted the bot already, at that time or later. Raises
         Refused, with the reason; with `resent`, an Unchanged refusal is not recorded.
         """
+        steps = self.submitting(bot, name, owner, since=since, resent=resent)
+        try:
+            spec = next(steps)
+            steps.send(partial(self.check, spec, working))
+        except StopIteration as done:
+            version: Version = done.value
+            return version
+        raise AssertionError("a submission has one check")
+
+    def submitting(
+        self, bot: str, name: str, owner: str = "", *, since: str = "", resent: bool = False
+    ) -> Submitting[Version]:
+        """Submit a bot as `submit` does, but let the caller check what it yields: a spec.
+
+        It gets a function that returns what `check` does for that spec, or raises.
+        """
         check_name(name)
         self._check_place(bot)
-        owner = owner or self._find_owner(name) or name
-        if not _OWNER.fullmatch(owner):
-            raise InputError(
-                f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
-            )
+        owner = owner or self.find_owner(name) or name
+        check_owner(owner)
         sha256 = ""
         try:
             self.check_right(name, owner)
             _, sha256, _ = taken = self._take(bot)
-            return self._find_done(name, sha256, since) or self._accept(name, owner, taken, working)
+            done = self._find_done(name, sha256, since)
+            return done or (yield from self._accept(name, owner, taken))
         except TooMany:
             raise
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
-            why = str(error)
-            self._refuse(Refusal(0, name, owner, sha256, why, self._time()), since)
-            raise Refused(why, getattr(error, "items", ())) from None
+            why, public = str(error), getattr(error, "public", _UNREADABLE)
+            self._refuse(Refusal(0, name, owner, sha256, why, self._time(), public), since)
+            raise Refused(why, getattr(error, "items", ()), public) from None
 
     def _refuse(self, refusal: Refusal, since: str) -> None:
         """Record a refusal, unless a killed process has recorded it."""
@@ -129,26 +164,33 @@ class Desk:
         if since and (done := self.ledger.versions(_DONE, name, sha256, since)):
             return done[0]
         if since and (refused := self.ledger.refusals(_DONE, name, sha256, since)):
-            raise Refused(refused[0].why)
+            raise Refused(refused[0].why, public=refused[0].public)
         return None
 
-    def _accept(
-        self, name: str, owner: str, taken: tuple[str, str, str], working: Callable[[str], None]
-    ) -> Version:
-        """Check what `_take` returned, and store it as a version; raises Refused."""
+    def _accept(self, name: str, owner: str, taken: tuple[str, str, str]) -> Submitting[Version]:
+        """Let what `_take` returned be checked, and store it as a version; raises Refused."""
         spec, sha256, shape = taken
         self._check_new(sha256, name)
-        items = tuple(self._check(spec, working))
+        finished = yield spec
+        items, trace = finished()
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
                 what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
-            raise Refused(f"the check failed: {what}", items)
+            kinds = [
+                f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
+            ]
+            public = f"the check failed: {'; '.join(kinds)}"
+            raise Refused(f"the check failed: {what}", items, public)
         version = self._make_version(name, owner, spec, sha256, shape, _choose_cost(items))
         with self.ledger.changing():
             self.check_right(name, owner)
             self._check_new(sha256, name)
-            return self.ledger.add_version(version)
+            version = self.ledger.add_version(version)
+            same = self.find_copies(version)
+            self.ledger.add_copies(find_copies(self.ledger, version, trace, same))
+            self.ledger.add_trace(version.id, *trace)
+            return version
 
     def find_copies(self, version: Version) -> list[Version]:
         """Return versions of other owners that differ only in comments and layout."""
@@ -180,30 +222,42 @@ class Desk:
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
 
-    def _find_owner(self, name: str) -> str:
-        versions = self.ledger.versions("name = ?", name)
-        return versions[0].owner if versions else ""
+    def find_owner(self, name: str) -> str:
+        """Return the owner of a name, empty for a new one."""
+        held, owner = self.ledger.holder(name) or ("", "")
+        return owner if held == name else ""
 
     def check_right(self, name: str, owner: str = "") -> None:
-        """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
+        """Raise Refused if the name is another owner's, TooMany at the owner's daily limit.
+
+        Raises Closed for a league that is frozen.
+        """
         check_name(name)
-        owner = owner or self._find_owner(name) or name
+        self.check_open()
+        owner = owner or self.find_owner(name) or name
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
-        alike = _simplify_name(name)
-        for version in self.ledger.versions("number = 1"):
-            if version.name == name and version.owner != owner:
-                raise Refused(f"name {name}: it is {version.owner}'s")
-            if version.name != name and _simplify_name(version.name) == alike:
-                raise Refused(f"name {name}: it looks like {version.name}; choose another one")
+        held, holder = self.ledger.holder(name) or (name, owner)
+        if held != name:
+            why = f"name {name}: it looks like {held}; choose another one"
+            raise Refused(why, public=_TAKEN)
+        if holder != owner:
+            raise Refused(f"name {name}: it is {holder}'s", public=_TAKEN)
+
+    def check_open(self) -> None:
+        """Raise Closed if the league is frozen."""
+        if since := self.ledger.frozen():
+            until = f"{since[:19].replace('T', ' ')} UTC"
+            raise Closed(f"the league is frozen: submissions counted until {until}")
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
         today = self._time()[:10]
-        count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
+        count = "SELECT count(*) FROM {} WHERE owner = ? AND at BETWEEN ? AND ?"
         given = sum(
-            self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
+            self.ledger.one(count.format(table), owner, today, f"{today}~")
+            for table in ("versions", "refusals")
         )
         return bool(given < self.settings.a_day)
 
@@ -211,7 +265,7 @@ class Desk:
         """Raise Refused if the league has this bot, Unchanged if it plays under this name."""
         for version in self.ledger.versions("sha256 = ?", sha256):
             kind = Unchanged if version.name == name and version.is_active else Refused
-            raise kind(f"the same as {version.title} of {version.owner}")
+            raise kind(f"the same as {version.title} of {version.owner}", public=_KNOWN)
 
     def _check_place(self, bot: str) -> None:
         """Raise InputError if no bot has this spec: that is a typing error, not a submission."""
@@ -278,6 +332,37 @@ class Desk:
         figures = {name: cpu.quantile(at) for name, at in _TIMES}
         return [Item("time", "ok", "", figures=figures)]
 
+    def check(self, spec: str, working: Callable[[str], None] = lambda _: None) -> _Checked:
+        """Check a stored bot; return the items, and its trace if none has failed.
+
+        It can be called in any thread. Raises Refused if the check ends without a verdict.
+        """
+        end = time.monotonic() + self.settings.check_seconds
+        with killing_orphans():
+            items = tuple(self._check(spec, working))
+            if any(item.status == "fail" for item in items):
+                return items, Trace()
+            left = min(SECONDS, max(0.0, end - time.monotonic()))
+            return items, self._find_trace(spec, left, lambda: working("moves"))
+
+    def _find_trace(self, spec: str, seconds: float, waiting: Callable[[], None]) -> Trace:
+        """Return what a bot that has passed its check is compared by.
+
+        One that lives elsewhere is not asked for this: an answer may have its price there.
+        """
+        if is_address(spec):
+            return Trace()
+        is_file = spec.startswith(f"{SOURCES}/")
+        text = f"{_LABEL}={as_file(self.folder.absolute() / spec) if is_file else spec}"
+        entry = resolve(text, lane=self.settings.lane if is_file else None)
+        rules, limits = self.settings.game_rules(), self.settings.limits
+        moves = ask_moves(entry, self.settings.seed, rules, limits, seconds, waiting)
+        tree = b""
+        if is_file and spec.endswith(".py"):
+            content = read_file(self.folder / spec, self.settings.most_megabytes << 20)
+            tree = find_tree(content) if len(content) <= MOST_SOURCE else b""
+        return Trace(moves, tree)
+
     def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
         """Check a stored bot, and return the items of the check."""
         if not spec.startswith(f"{SOURCES}/"):
@@ -312,6 +397,12 @@ def identity_of(entry: Entry) -> str:
     return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
 
 
+def check_owner(owner: str) -> None:
+    """Raise InputError unless an owner's name can be shown everywhere."""
+    if not _OWNER.fullmatch(owner):
+        raise InputError(f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between")
+
+
 def check_name(name: str) -> None:
     """Raise InputError unless a name is a word of 1 to 40 allowed ASCII characters.
 
@@ -330,15 +421,6 @@ def check_name(name: str) -> None:
         return
     shown = name if len(name) <= 60 else f"{name[:60]}..."
     raise InputError(f"name {shown!r}: {why}")
-
-
-def _simplify_name(name: str) -> str:
-    """Map a name to a form that is equal for names that look alike.
-
-    >>> _simplify_name("B0b"), _simplify_name("Il1") == _simplify_name("lll")
-    ('bob', True)
-    """
-    return name.lower().translate(_ALIKE)
 
 
 def read_submission(path: Path, megabytes: int) -> bytes:

@@ -338,8 +338,8 @@ def _differences(
 def _describe_deals(changes: Changes) -> str:
     if not changes.shared_deals:
         return (
-            "The runs share no deals, because their seeds, labels or fixed deals differ. So they are "
-            "independent, and an interval has the errors of both."
+            "The runs share no deals, because their seeds, labels or fixed deals differ. So they "
+            "are independent, and an interval has the errors of both."
         )
     games = 2 * changes.shared_deals
     return (

@@ -54,6 +54,7 @@ ADDONS: Final = {
     "learn": Addon(
         {"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probe_bot:probe"}
     ),
+    "programs": Addon(hooks={"build": "build:build"}),
     "rl": Addon(),
     "studies": Addon(
         {

@@ -50,7 +50,7 @@ ROOMS = [
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
-ADDONS = {"cluster", "league", "learn", "rl", "studies", "table"}
+ADDONS = {"cluster", "league", "learn", "programs", "rl", "studies", "table"}
 """The add-ons: each may import the core."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
@@ -309,8 +309,8 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 264,
-    "modules with one importer": 40,
+    "files": 268,
+    "modules with one importer": 41,
 }
 """What the house has at most."""
 

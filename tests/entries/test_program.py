@@ -6,10 +6,12 @@ import os
 import pickle
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arena.addons.cluster.site import find_here
 from arena.entries import program
 from arena.entries.entry import Entry
 from arena.entries.identity import COPY
@@ -245,3 +247,14 @@ def test_a_program_never_plays_inside_the_arena(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="lane 'inproc' is not one of its lanes: process, jail"):
         resolve(str(folder), lane="inproc")
     assert program.is_program(folder)
+
+
+def test_a_program_travels_to_another_machine(tmp_path: Path) -> None:
+    """With its files; its interpreter is the one of that machine."""
+    entry = resolve(str(write_program(tmp_path / "first")))
+    shutil.rmtree(tmp_path / "first")
+    assert find_here(entry, "") == entry
+    moved = replace(entry, command=("/elsewhere/bin/sh", *entry.command[1:]))
+    assert find_here(moved, "").command == entry.command
+    with pytest.raises(InputError, match="no-such-program: no such program"):
+        find_here(replace(entry, command=("/usr/bin/no-such-program",)), "")

@@ -40,7 +40,7 @@ def tooled(name: str) -> object:
 @pytest.mark.parametrize("name", map(tooled, TOOLS))
 def test_each_language_is_checked_and_plays_in_the_jail(tmp_path: Path, name: str) -> None:
     """The example is accepted as it is; it plays a round without a forfeit."""
-    with a_league(tmp_path / "club", lane="jail", round_pairs=10) as league:
+    with a_league(tmp_path / "club", lane="jail", round_pairs=30) as league:
         version = league.desk.submit(str(EXAMPLES / name), "mine", "Ann")
         assert version.spec.endswith(".bot")
         assert play(league)

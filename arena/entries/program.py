@@ -61,9 +61,8 @@ class Program(NamedTuple):
         Raises InputError if its first word is neither one of its files nor an installed program.
         """
         with naming(MANIFEST):
-            first, *rest = self.manifest.run
-            words = [_find_program(first, self.files), *(_place(one, self.files) for one in rest)]
-        return tuple(words)
+            first = _find_program("run", self.manifest.run[0], self.files)
+        return first, *(_place(word, self.files) for word in self.manifest.run[1:])
 
     def archive(self) -> bytes:
         """Return the bytes of the packed program; the same files give the same bytes."""
@@ -91,10 +90,10 @@ def read_program(path: Path) -> Program:
         return _read_packed(path) if path.suffix == PACKED else _read_single(path)
     with naming(MANIFEST):
         manifest = read_manifest(read_file(path / MANIFEST, _MOST_MANIFEST, links=False))
-        if manifest.build:
-            _find_program(manifest.build[0], {})
     files = read_files(find_files(path), path)
     if manifest.build:
+        with naming(MANIFEST):
+            _find_program("build", manifest.build[0], files)
         files = hook("build")(manifest.build, files)
     return Program(manifest, files)
 
@@ -200,18 +199,19 @@ def _is_common(need: str) -> bool:
     return os.pardir not in path.parts and any(tops)
 
 
-def _find_program(word: str, files: Mapping[str, bytes]) -> str:
-    """Return the first word of a command for a copy of these files; raises InputError."""
+def _find_program(key: str, word: str, files: Mapping[str, bytes]) -> str:
+    """Return the first word of the command of a key, for a copy of the files; raises InputError."""
     if "/" in word:
-        if (placed := _place(word, files)) == word or placed.endswith("/"):
-            raise InputError(f"run: {word!r}: no such file in the folder")
+        placed = _place(word, files)
+        if placed.removeprefix(COPY) not in files:
+            raise InputError(f"{key}: {word!r}: no such file in the folder")
         return placed
     place = shutil.which(word)
     if place is None:
         hint = f"; ./{word} is in the folder" if word in files else ""
-        raise InputError(f"{word!r}: no such program is installed here{hint}")
+        raise InputError(f"{key}: {word!r}: no such program is installed here{hint}")
     if Path(place).parent.name not in _BINS:
-        raise InputError(f"{word!r}: {place} is not in a folder of installed programs")
+        raise InputError(f"{key}: {word!r}: {place} is not in a folder of installed programs")
     return os.path.abspath(place)
 
 

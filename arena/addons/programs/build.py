@@ -133,8 +133,8 @@ def _piece(process: BotProcess, number: int) -> bytes:
 def _check(archive: bytes, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files of a program, and of the archive of what was made, which is a stranger's.
 
-    Raises InputError for what is no archive, for a name that leads out of the folder, for a source
-    that the build changed, and for too much.
+    Raises InputError for a damaged archive, a name that leads out of the folder, a source that the
+    build changed, and too many files or bytes.
     """
     if not archive:
         return {**files}
@@ -160,8 +160,9 @@ def _is_kept(name: str) -> bool:
 
 
 def _describe(why: str, output: str) -> str:
-    """Return why a build failed, with the lines that begin its complaint."""
-    lines = [escape(line.strip()) for line in output.splitlines() if line.strip()]
+    """Return why a build failed, with the first lines of its error, but for quoted sources."""
+    lines = [escape(line.strip()) for line in output.splitlines()]
+    lines = [line for line in lines if line and "|" not in line]
     first = next((at for at, line in enumerate(lines) if "error" in line.lower()), -1)
     return " | ".join([why, *lines[first:][:3]] if lines else [why])
 

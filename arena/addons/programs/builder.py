@@ -95,7 +95,7 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def pack(folder: str, source: str) -> bytes:
-    """Return the archive of the files that were made, empty if there are none."""
+    """Return the archive of the files that were made, empty without any."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in find_made(folder, source):

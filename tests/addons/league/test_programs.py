@@ -37,7 +37,7 @@ def tooled(name: str) -> object:
     return pytest.param(name, marks=[*marks, needs_jail, pytest.mark.slow])
 
 
-@pytest.mark.parametrize("name", map(tooled, TOOLS))
+@pytest.mark.parametrize("name", [tooled(name) for name in TOOLS])
 def test_each_language_is_checked_and_plays_in_the_jail(tmp_path: Path, name: str) -> None:
     """The example is accepted as it is; it plays a round without a forfeit."""
     with a_league(tmp_path / "club", lane="jail", round_pairs=30) as league:

@@ -93,6 +93,15 @@ def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) ->
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
+    """It needs no right to be executed: who copies a folder may lose that."""
+    folder = rogue(tmp_path, "makes")
+    text = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text(text.replace('"sh", "build.sh"', '"./build.sh"'))
+    (folder / "build.sh").chmod(0o644)
+    assert resolve(str(folder)).files()["made"] == b"1\n"
+
+
 def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
     """What it made is kept for the same files; it is a part of what is hashed."""
     folder = rogue(tmp_path, "makes")

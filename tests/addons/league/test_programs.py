@@ -13,10 +13,12 @@ from arena.addons.league.inbox import take_all
 from arena.addons.league.league_tables import ACTIVE
 from arena.addons.league.shown import standings
 from arena.addons.league.submission import Refused, Unchanged
+from arena.addons.programs import build
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from tests import ROOT
 from tests.addons.league.small import a_league, accept, play
+from tests.addons.programs.test_build import SHORT, rogue
 from tests.entries.test_program import write_program
 from tests.runs.test_rogues import needs_jail
 
@@ -121,3 +123,32 @@ def test_a_build_that_fails_is_refused_with_its_output(tmp_path: Path) -> None:
             league.desk.submit(str(folder), "first", "Ann")
         (refusal,) = league.ledger.refusals()
         assert "expected a semicolon" in refusal.why
+
+
+@needs_jail
+@pytest.mark.slow
+def test_hostile_folders_stop_no_league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is refused with a reason of one line and removed; the honest one is accepted."""
+    monkeypatch.setattr(build, "LIMITS", SHORT)
+    with a_league(tmp_path / "club") as league:
+        inbox = league.folder / "inbox"
+        inbox.mkdir(exist_ok=True)
+        write_program(inbox / "honest")
+        os.truncate(write_program(inbox / "huge") / "bot.toml", 1 << 30)
+        os.symlink("/etc/passwd", write_program(inbox / "linked") / "passwd")
+        os.symlink(tmp_path, inbox / "link.bot")
+        os.mkfifo(inbox / "pipe.js")
+        write_program(inbox / "shell", 'run = ["/bin/sh"]')
+        write_program(inbox / "asks", 'run = ["sh", "first.sh"]\nneeds = ["../../league.yaml"]')
+        (inbox / "zip.bot").write_bytes(b"PK\3\4" + bytes(1000))
+        for what in ("links", "loops", "kills", "fills"):
+            rogue(inbox, what)
+        lines: list[str] = []
+        names = [*take_all(league, lines.append, 0)]
+        assert not [*inbox.iterdir()]
+        assert [line for line in lines if line.startswith("accepted")] == [
+            "accepted: honest 1, by honest"
+        ]
+        refusals = league.ledger.refusals()
+        assert {one.name for one in refusals} == {*names} - {"honest"}
+        assert all(one.why.isprintable() and len(one.why) < 700 for one in refusals)

@@ -60,7 +60,7 @@ def build(words: list[str], folder: str) -> tuple[str, str]:
             stderr=subprocess.STDOUT,
         )
     except OSError as error:
-        return f"cannot be started: {error.strerror}", ""
+        return f"{words[0]}: {error.strerror}; a build sees what is in /usr and /opt", ""
     assert process.stdout is not None
     reader = threading.Thread(target=said.read, args=(process.stdout.fileno(),), daemon=True)
     reader.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -100,6 +101,21 @@ def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
     (folder / "bot.toml").write_text(text.replace('"sh", "build.sh"', '"./build.sh"'))
     (folder / "build.sh").chmod(0o644)
     assert resolve(str(folder)).files()["made"] == b"1\n"
+
+
+def test_a_compiler_of_a_home_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A jail shows no home; the line says where a build finds its programs."""
+    (tmp_path / "bin").mkdir()
+    tool = tmp_path / "bin" / "own-compiler"
+    shutil.copy(rogues.FOLDER / "builds" / "build.sh", tool)
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    folder = rogue(tmp_path, "makes")
+    text = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text(text.replace('"sh", "build.sh"', '"own-compiler"'))
+    line = "own-compiler: No such file or directory; a build sees what is in /usr and /opt"
+    with pytest.raises(InputError, match=f"build: {line}"):
+        resolve(str(folder))
 
 
 def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:

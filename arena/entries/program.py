@@ -89,8 +89,9 @@ def read_program(path: Path) -> Program:
     if not path.is_dir():
         return _read_packed(path) if path.suffix == PACKED else _read_single(path)
     with naming(MANIFEST):
-        manifest = read_manifest(read_file(path / MANIFEST, _MOST_MANIFEST, links=False))
-    files = read_files(find_files(path), path)
+        content = read_file(path / MANIFEST, _MOST_MANIFEST, links=False)
+        manifest = read_manifest(content)
+    files = read_files(find_files(path), path) | {MANIFEST: content}  # as it was read first
     if manifest.build:
         with naming(MANIFEST):
             _find_program("build", manifest.build[0], files)

@@ -76,13 +76,13 @@ def resolve(
 ) -> Entry:
     """Return the entry of a spec.
 
-    A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, a
-    program's file or folder, a `package.module`, or `cmd:` and a command; each can be followed by
-    `(name=value)` and
-    preceded by `label=`. The arguments `label` and `params` take precedence over those in the
-    text. Without `lane` it is the default for the kind of bot. `needs` are files and folders that
-    the bot may read in the lane jail. With `code` the bot is that class or function, and the text
-    only names it. Raises InputError for a bot that does not exist and for an invalid spec.
+    A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, the
+    file or folder of a program, a `package.module`, or `cmd:` and a command; each can be followed
+    by `(name=value)` and preceded by `label=`. The arguments `label` and `params` take precedence
+    over those in the text. Without `lane` it is the default for the kind of bot. `needs` are files
+    and folders that the bot may read in the lane jail. With `code` the bot is that class or
+    function, and the text only names it. A program is built if its files are new. Raises
+    InputError for a bot that does not exist or cannot be built, and for an invalid spec.
     """
     spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
     text = spec.target if code else text

@@ -63,7 +63,7 @@ mutants: .venv/mutants  ## change the source in a copy, N changes one by one, an
 # SUDO=sudo where root's rights are needed for it
 tools:  ## install the programs beside Python that some tests use (Debian, Ubuntu)
 	@missing=$$(for pair in bwrap:bubblewrap chromium:chromium node:nodejs cc:gcc cc:libc6-dev \
-		mpirun:openmpi-bin; do command -v $${pair%%:*} >/dev/null || echo $${pair#*:}; done); \
+		/usr/bin/rustc:rustc javac:default-jdk-headless mpirun:openmpi-bin; do command -v $${pair%%:*} >/dev/null || echo $${pair#*:}; done); \
 	if [ -n "$$missing" ]; then \
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq $$missing; fi
 

@@ -54,6 +54,7 @@ ADDONS: Final = {
     "learn": Addon(
         {"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probe_bot:probe"}
     ),
+    "programs": Addon(hooks={"build": "build:build"}),
     "remote": Addon(
         {"serve-bot": Command("bot_server:serve_bot", "Bots", True, "remote", "uvicorn")},
         hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "address:find_bot"},

@@ -176,25 +176,25 @@ class _Progress:
 @click.option("--out", "-o", type=PATH, required=True, help="The file to write, such as packed.py.")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 def pack(bot: Path, files: tuple[Path, ...], out: Path, force: bool) -> None:
-    """Write BOT and its FILES as one Python file, which is a bot.
+    """Write BOT and its FILES as one file, which is a bot.
 
     BOT is a file or a folder. FILES are data that it reads (weights) and modules that it imports; a
     folder stands for all files in it. The same files give the same bytes. Packed or not, the bot
     reads a file as Path(__file__).with_name("weights.npz").
 
+    A program, such as a folder with a bot.toml, is built, and becomes one file that ends in .bot.
+
     \b
     Example:
       echo 0.5 > weights.txt && arena pack my_bot.py weights.txt -o packed.py
     """
-    from arena.entries.identity import imported_bots
-    from arena.entries.pack import gather, write_file, write_packed
-    from arena.entries.resolve import BOTS
+    from arena.entries.pack import write_file
+    from arena.entries.resolve import pack_bot
 
-    contents, main = gather(bot, files)
-    text = write_packed(contents, main, imported_bots(contents, BOTS))
+    text, count = pack_bot(bot, files)
     replaced = write_file(out, text, [bot, *files], force=force)
     done = "replaced" if replaced else "wrote"
-    number = counted(len(contents), "file")
+    number = counted(count, "file")
     say(f"{done} {out}: {number}, {len(text):,} bytes; now:")
     spec = out if "/" in str(out) else f"./{out}"
     say(f"  arena check {spec}   does it keep the contract?")

@@ -276,6 +276,7 @@ _RUN_BY: Final = {
     ".php": "php",
     ".sh": "sh",
     ".jar": "java -jar",
+    ".java": "java",
     ".jl": "julia",
 }
 """The interpreter of a file, by the suffix of its name."""
@@ -325,18 +326,19 @@ def find_module(module: str, folders: Sequence[str]) -> Location | None:
     return Location(module, origin, origin.parents[len(rest) + (origin.name == "__init__.py")])
 
 
-def command_of(path: str) -> str | None:
-    """Return the spec for a file that is a program, None if the file may be Python.
+def interpreter_of(path: str) -> list[str] | None:
+    """Return the words before the file of a program, none if it runs by itself.
 
-    >>> command_of("bots/hasty.js"), command_of("bots/hasty.py")
-    ('cmd:node bots/hasty.js', None)
+    None: the file may be Python.
+
+    >>> interpreter_of("hasty.js"), interpreter_of("hasty.py")
+    (['node'], None)
     """
     ending = os.path.splitext(path)[1].lower()
     if ending in _RUN_BY:
-        return f"{COMMAND}{_RUN_BY[ending]} {shlex.quote(path)}"
-    if ending != ".py" and os.access(path, os.X_OK) and _is_program(path):
-        return COMMAND + shlex.quote(path if "/" in path else f"./{path}")
-    return None
+        return _RUN_BY[ending].split()
+    is_own = ending != ".py" and os.access(path, os.X_OK) and _is_program(path)
+    return [] if is_own else None
 
 
 def why_no_program(words: Sequence[str]) -> str:

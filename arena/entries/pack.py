@@ -15,6 +15,9 @@ from arena.entries.file import MOST_SOURCE, find_files, find_main, read_files, r
 from arena.entries.syntax import find_syntax_errors
 from arena.errors import InputError, escape, naming
 
+PACKED = ".bot"
+"""The ending of a packed program, which is played as it is and never built again."""
+
 MOST_PACKED = 64 << 20
 """The most bytes of a file that `arena pack` writes."""
 
@@ -120,8 +123,10 @@ def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: boo
     """Write a packed file, and return whether it replaced another one.
 
     Raises InputError if the file exists and `force` is false, if it is one of the inputs or in a
-    folder among them, and if no file can be written at this path.
+    folder among them, if its name has not the ending of its kind, and if no file can be written
+    at this path.
     """
+    ending = PACKED if content.startswith(MAGIC) else ".py"
     real = os.path.realpath(path)
     for one in inputs:
         if Path(real).is_relative_to(os.path.realpath(one)):
@@ -130,8 +135,9 @@ def write_file(path: Path, content: bytes, inputs: Sequence[Path], *, force: boo
     if there and not (force and os.path.isfile(path)):
         how = "--force replaces it" if os.path.isfile(path) else "it is not a file"
         raise InputError(f"{path}: exists already; {how}")
-    if path.suffix != ".py":
-        raise InputError(f"{path}: a bot's file ends in .py")
+    if path.suffix != ending:
+        kind = "packed program" if ending == PACKED else "bot's file"
+        raise InputError(f"{path}: a {kind} ends in {ending}")
     with naming(path, OSError), replacing(Path(real)) as part:
         part.write_bytes(content)
     return there

@@ -22,7 +22,6 @@ from arena.entries.file import (
     MOST_PROGRAM,
     MOST_SOURCE,
     Location,
-    command_of,
     find_files,
     find_main,
     find_module,
@@ -37,11 +36,13 @@ from arena.entries.identity import (
     hash_files,
     hash_package,
     hash_source,
+    imported_bots,
     read_parts,
 )
 from arena.entries.lane import HERE, Lane
 from arena.entries.needs import check_needs, locate
-from arena.entries.pack import MOST_PACKED, make_archive, read_packed
+from arena.entries.pack import MOST_PACKED, gather, make_archive, read_packed, write_packed
+from arena.entries.program import Program, is_program, read_program
 from arena.entries.spec import (
     COMMAND,
     OBJECT,
@@ -53,6 +54,7 @@ from arena.entries.spec import (
     is_file,
     parse,
     plain_params,
+    write,
 )
 from arena.entries.syntax import check_archive, read_outline
 from arena.errors import InputError, naming
@@ -78,14 +80,15 @@ def resolve(
 ) -> Entry:
     """Return the entry of a spec.
 
-    A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, a
-    `package.module`, `cmd:` and a command, or the `http://host:port` of a server, which is asked
-    for its version; each can be followed by `(name=value)` and preceded by `label=`. The arguments
-    `label` and `params` take precedence over those in the text. Without `lane` it is the default
-    for the kind of bot; that of a server is remote. `needs` are files and folders that the
-    bot may read in the lane jail. With `code` the bot is that class or function, and the text only
-    names it. With `public` a server must be on the public internet. Raises InputError for a bot
-    that does not exist and for an invalid spec.
+    A spec is the name of a bot in bots/ or of an entry point, a `./file.py` or `./folder/`, the
+    file or folder of a program, a `package.module`, `cmd:` and a command, or the
+    `http://host:port` of a server, which is asked for its version; each can be followed by
+    `(name=value)` and preceded by `label=`. The arguments `label` and `params` take precedence over
+    those in the text. Without `lane` it is the default for the kind of bot; that of a server is
+    remote. `needs` are files and folders that the bot may read in the lane jail. With `code` the
+    bot is that class or function, and the text only names it. With `public` a server must be on
+    the public internet. A program is built if its files are new. Raises InputError for a bot that
+    does not exist or cannot be built, and for an invalid spec.
     """
     spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
     text = spec.target if code else text
@@ -103,7 +106,7 @@ def resolve(
         entry = _of_python(text, spec.target, merged, needed)
     changes: dict[str, Any] = {"label": spec.label if label is None else label, "lane": lane}
     changes = {name: value for name, value in changes.items() if value is not None}
-    entry = replace(entry, needs=needed, **changes)
+    entry = replace(entry, needs=(*needed, *entry.needs), **changes)
     check_label(text, entry.label)
     lanes: list[Lane] = [name for name in HERE if name != "inproc" or not entry.command]
     if is_address(entry.target):
@@ -139,10 +142,10 @@ class Code(NamedTuple):
 
 
 def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
-    """Return the entry of a Python bot."""
+    """Return the entry of a Python bot, or of a program that is a file or a folder."""
     try:
-        if os.path.isfile(target) and (command := command_of(target)):
-            raise InputError(f"not Python; a program is named by its command: {command!r}")
+        if is_file(target) and is_program(path := Path(os.path.expanduser(target))):
+            return _of_program(read_program(path), path, target, params)
         if is_file(target):
             return _of_path(target, params, needs)
         if target in _names():
@@ -158,6 +161,26 @@ def _explain_label(target: str) -> str:
     if not equals or label[0] in "./~" or os.path.exists(target):
         return ""
     return f"; if {label!r} is to be its label: with ( ) / or : it must be a config's `label`"
+
+
+def _of_program(program: Program, path: Path, target: str, params: dict[str, Any]) -> Entry:
+    """Return the entry of a program; its hash covers its words and its files."""
+    words, manifest = program.command(), program.manifest
+    name = os.path.basename(os.path.abspath(path))
+    label = default_label(f"{name}/" if path.is_dir() else target, params)
+    return Entry(
+        label=label if manifest.label is None else write(manifest.label, params),
+        target=target,
+        lane="process",
+        module="",
+        filename="",
+        sha256=hash_command(manifest.run, program.files, []),
+        source=program.archive(),
+        params=params,
+        command=words,
+        needs=check_needs(target, manifest.needs),
+        program=find_version(words, program.files),
+    )
 
 
 def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry:
@@ -178,6 +201,22 @@ def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry
         source=source,
         params=params,
     )
+
+
+def pack_bot(path: Path, others: Sequence[Path]) -> tuple[bytes, int]:
+    """Return a bot's file or folder packed into one file, and the number of files in that.
+
+    `others` are further files and folders of a Python bot. A program is built, and packed with
+    what its build made. Raises InputError for files that cannot be packed.
+    """
+    if not is_program(path):
+        files, main = gather(path, others)
+        return write_packed(files, main, imported_bots(files, BOTS)), len(files)
+    if others:
+        raise InputError(f"{path}: a program is packed as it is; {others[0]} must be in its folder")
+    with naming(path):
+        program = read_program(path)
+    return program.archive(), len(program.files)
 
 
 def _read_folder(folder: Path) -> tuple[bytes, str]:

@@ -150,10 +150,15 @@ def is_label(text: str) -> bool:
 def check_label(spec: str, label: str) -> None:
     """Raise InputError for an invalid label."""
     if not is_label(label):
-        raise InputError(
-            f"bot {spec!r}: the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
-            f"with no space at its ends; give another one, as in label=spec"
-        )
+        raise InputError(f"bot {spec!r}: {refuse_label(label)}; give another one, as in label=spec")
+
+
+def refuse_label(label: str) -> str:
+    """Return why a label is not valid."""
+    return (
+        f"the label {label!a} must be 1 to {_MOST_LABEL} printable characters, "
+        f"with no space at its ends"
+    )
 
 
 def plain_params(spec: str, params: dict[str, Any]) -> dict[str, Any]:

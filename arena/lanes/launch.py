@@ -135,8 +135,14 @@ def plan_launch(
 
 
 def command_of(entry: Entry, program: str = host.__file__) -> list[str]:
-    """Return the words of a bot's own command, or of Python running our program."""
-    return [*entry.command] or [sys.executable, "-P", "-s", program]
+    """Return the words of a bot's own command, or of Python running our program.
+
+    A JVM writes no performance data: another one with its process id holds a lock on the file.
+    """
+    words = [*entry.command] or [sys.executable, "-P", "-s", program]
+    if os.path.basename(words[0]) == "java":
+        words.insert(1, "-XX:-UsePerfData")
+    return words
 
 
 def _environment(home: str) -> dict[str, str]:

@@ -67,8 +67,9 @@ def _first_line(path: Path) -> list[str]:
 def folders_of(program: Path) -> Iterator[Path]:
     """Yield the folders with a program's own files, such as its modules.
 
-    That is the folder it was installed in, as /opt/jdk for /opt/jdk/bin/java, or folders that have
-    its name without the version, as /usr/share/nodejs for node.
+    That is the folder it was installed in, as /opt/jdk for /opt/jdk/bin/java, with the folder in
+    /etc to which its settings lead, or folders that have its name without the version, as
+    /usr/share/nodejs for node.
     """
     if program.name in TOOLS or program.name in _SHELLS:
         return
@@ -76,6 +77,8 @@ def folders_of(program: Path) -> Iterator[Path]:
     is_of_system = any(map(real.is_relative_to, OF_SYSTEM))
     if is_of_system and real.parent.name == "bin" and str(real.parent) not in _OWN:
         yield real.parents[1]
+        links = (path.resolve() for path in real.parents[1].glob("conf/**/*"))
+        yield from {Path(*path.parts[:3]) for path in links if path.is_relative_to("/etc")}
     name = re.split(r"[\d.-]", real.name)[0].lower()
     for top in map(Path, _FOLDERS):
         for folder in (top, *top.glob("*-linux-*")):

@@ -49,7 +49,7 @@ CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
 """What is seen of a page's commands beside their exit status."""
 EXACT = ("docs/compare.md",)
 """Pages whose commands play as many games as they say, because what they print is compared."""
-NEEDS = {"docs/course/README.md": [needs_jail]}
+NEEDS = {"docs/course/README.md": [needs_jail], "docs/programs.md": [needs_jail]}
 FAILING = ("docs/troubleshooting.md",)
 """Pages whose commands fail as they say; tests/docs/test_troubleshooting.py runs them."""
 QUICK = ("CONTRIBUTING.md", "docs/help.md")

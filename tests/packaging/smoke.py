@@ -27,7 +27,7 @@ _MARK = "imported-"
 _EXAMPLES = ("./rollouts.py", "./greedy_plus/", "./linear/")
 _IN_OTHER_LANGUAGES = (
     ("node", "", "js=cmd:node greedy.js"),
-    ("cc", "cc -O2 -o careful careful.c", "cmd:./careful"),
+    ("cc", "cc -O2 -o plain_c careful/careful.c", "cmd:./plain_c"),
 )
 _SWISS = """\
 name: swiss

@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from arena.addons.cluster import wire
@@ -76,8 +77,10 @@ def find_here(entry: Entry, imports: str) -> Entry:
 
 def _find_program(entry: Entry) -> Entry:
     """Return a command that was sent with its files, with this machine's program to run them."""
-    name = shlex.split(entry.target.removeprefix(COMMAND))[0]
     program, *words = entry.command
+    name = Path(program).name
+    if entry.target.startswith(COMMAND):  # a program may stand outside the PATH
+        name = shlex.split(entry.target.removeprefix(COMMAND))[0]
     if not program.startswith(COPY):
         program = shutil.which(name) or ""
     if not program:

@@ -27,7 +27,9 @@ from arena.addons.league.submission import (
 )
 from arena.addons.league.together import submit_together, take_turns
 from arena.addons.league.turns import count_uploads, take_uploads
+from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
+from arena.entries.pack import PACKED
 from arena.errors import ArenaError, InputError, counted, escape
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET
@@ -138,8 +140,13 @@ def _is_settled(item: Path, seconds: float) -> bool:
 
 
 def name_of(item: Path) -> str:
-    """Return the bot's name for a submitted file or folder."""
-    return item.name.removesuffix(".py")
+    """Return the bot's name for a submitted file or folder.
+
+    >>> name_of(Path("hasty.js")), name_of(Path("mine.py")), name_of(Path("ann-2.1"))
+    ('hasty', 'mine', 'ann-2.1')
+    """
+    is_known = item.suffix in (".py", PACKED) or interpreter_of(item.name)
+    return item.stem if is_known else item.name
 
 
 def _may_come(league: League, name: str) -> bool:

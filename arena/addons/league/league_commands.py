@@ -129,9 +129,13 @@ def new(
 def _find_name(bot: str) -> str:
     """Return the name of a bot's file or folder; raises InputError for any other spec."""
     from arena.addons.league.inbox import name_of
+    from arena.entries.program import is_program
+    from arena.entries.spec import COMMAND, default_label
 
+    if bot.startswith(COMMAND):  # its refusal says what to hand in
+        return default_label(bot, {})
     path = Path(bot)
-    if path.suffix != ".py" and not path.is_dir():
+    if path.suffix != ".py" and not path.is_dir() and not is_program(path):
         raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
     return name_of(path.resolve())
 
@@ -148,7 +152,8 @@ def _find_name(bot: str) -> str:
 def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) -> None:
     """Check BOT, and enter it as the newest version of NAME.
 
-    BOT is a .py file, a folder, or a bot of the arena. The league keeps a copy. The exit status is
+    BOT is a .py file, a folder, a program's file such as hasty.js, or a bot of the arena. A folder
+    with a bot.toml is built in the jail. The league keeps a copy. The exit status is
     1 if the check refuses it.
 
     \b

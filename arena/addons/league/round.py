@@ -75,7 +75,8 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
     is_file = version.spec.startswith(f"{SOURCES}/")
     if is_file:
         entry = resolve(f"{version.name}={as_file(folder / version.spec)}", lane=settings.lane)
-        entry = replace(entry, target=f"./{version.spec}", filename=f"{version.name}.py")
+        filename = entry.filename and f"{version.name}.py"
+        entry = replace(entry, target=f"./{version.spec}", filename=filename)
     else:
         entry = resolve(version.spec, version.name)
     if identity_of(entry) != version.sha256:

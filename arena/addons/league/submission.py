@@ -25,12 +25,13 @@ from arena.addons.league.league_tables import ACTIVE, Refusal, Version
 from arena.addons.league.ledger import Ledger
 from arena.check.item import Item, Order
 from arena.check.supervisor import killing_orphans, run_check
+from arena.entries.archive import MAGIC
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
-from arena.entries.identity import imported_bots
-from arena.entries.pack import gather, read_packed, write_packed
-from arena.entries.resolve import BOTS, installed, resolve
-from arena.entries.spec import is_address, parse
+from arena.entries.pack import PACKED, read_packed
+from arena.entries.program import MANIFEST, is_program
+from arena.entries.resolve import installed, pack_bot, resolve
+from arena.entries.spec import COMMAND, is_address, parse
 from arena.entries.syntax import find_shape, find_tree
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
@@ -176,7 +177,7 @@ class Desk:
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
-                what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
+                what = re.sub(rf"\S*{re.escape(spec)}", f"{name}{Path(spec).suffix}", what)
             kinds = [
                 f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
             ]
@@ -274,6 +275,11 @@ class Desk:
             raise InputError(f"bot {bot!r}: the name is given by --name")
         if spec.target in {name for name, _ in installed()} or is_address(spec.target):
             return
+        if spec.target.startswith(COMMAND):
+            raise InputError(
+                f"bot {bot!r}: a league keeps files: hand in the program's file, or its folder "
+                f"with a {MANIFEST} that names the command"
+            )
         if not os.path.lexists(os.path.expanduser(spec.target)):
             hint = f"; did you mean ./{spec.target}.py?"
             is_there = os.path.isfile(f"{spec.target}.py")
@@ -293,7 +299,9 @@ class Desk:
         if spec.params:
             raise InputError(f"bot {bot!r}: write its parameters into the file")
         content = read_submission(path, self.settings.most_megabytes)
-        name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}.py"
+        is_python = not content.startswith(MAGIC)
+        ending = ".py" if is_python else PACKED
+        name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{ending}"
         kept = self.folder / name
         try:
             kept.parent.mkdir(exist_ok=True)
@@ -304,7 +312,7 @@ class Desk:
             raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
         text = f"{_LABEL}={as_file(kept)}"
         try:
-            shape = find_shape(content) if len(content) <= MOST_SOURCE else ""
+            shape = find_shape(content) if is_python and len(content) <= MOST_SOURCE else ""
             return name, identity_of(resolve(text)), shape
         except InputError as error:  # the owner does not know the path of the copy
             raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
@@ -426,19 +434,22 @@ def check_name(name: str) -> None:
 def read_submission(path: Path, megabytes: int) -> bytes:
     """Read a bot's file, or pack a folder into one file, of at most this many megabytes.
 
-    Raises InputError, which names the path, also for a link, a pipe or a device.
+    A program is built, and packed with what its build made. Raises InputError, which names the
+    path, also for a link, a pipe or a device.
     """
     if path.is_symlink():
         raise InputError(f"{path}: a link; submit what it leads to")
     most = megabytes << 20
-    if path.is_dir():
-        contents, main = gather(path, [])
-        content = write_packed(contents, main, imported_bots(contents, BOTS))
+    if path.is_dir() or is_program(path):
+        content = pack_bot(path, [])[0]
         if len(content) > most:
             raise InputError(f"{path}: packed, it is larger than {megabytes} MB")
         return content
     if path.suffix != ".py":
-        raise InputError(f"{path}: a bot is a .py file, a folder, or the name of one in bots/")
+        raise InputError(
+            f"{path}: a bot is a .py file, a folder, a program's file such as hasty.js, or the "
+            f"name of one in bots/"
+        )
     try:
         content = read_file(path, most, links=False)
         if len(content) > MOST_SOURCE and not read_packed(content):

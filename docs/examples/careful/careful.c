@@ -1,7 +1,6 @@
 /* A careful bot in C99: keeps cities from the opponent, and waits for a good take.
  *
- *     cc -O2 -std=c99 -Wall -Wextra -o careful docs/examples/careful.c
- *     arena play 'cmd:./careful' uniform
+ *     arena play docs/examples/careful/ uniform
  *
  * It uses no JSON library. The arena sends valid JSON, and this bot needs only a few values: it
  * walks over the keys of the message and skips those that it does not know. It stores nothing

@@ -1,0 +1,184 @@
+"""A build runs once, in the jail; whatever it does, one line says why its program is no bot."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from arena.addons.programs import build
+from arena.entries.resolve import resolve
+from arena.errors import InputError
+from arena.lanes.limits import Limits
+from tests import rogues
+from tests.conftest import Arena
+from tests.runs.test_rogues import needs_jail
+from tests.tiers import few
+
+pytestmark = needs_jail
+SHORT = Limits(start=1.0, backstop=30.0, idle=0.5, memory=256)
+
+MADE = {
+    # what the build does, and what it adds
+    "makes": {"made": b"1\n"},
+    "leaves": {"made": b"1\n"},
+    "removes": {"made": b"1\n"},
+    "reads": {"made": b"read \n"},
+    "looks": {"made": b""},
+    "prints": {},
+    "hides": {},
+}
+REFUSED = {
+    "links": r"made a link, made: copy what it leads to",
+    "changes": r"it changed plays\.sh, a source; what it makes must be other files",
+    "fails": r"exit status 1 \| plays\.sh:1: error: no such rule",
+    "loops": r"not done within 1 s",
+    "sleeps": r"it waited for more than 0\.5 s without work",
+    "fills": r"ended by signal 25|exit status 1 \| yes: .*",
+    "forks": r"started more than 32 processes|exit status \d.*|it waited .*",
+    "controls": r"exit status 3 \| a\\x1b\[2Jb",
+    "litters": r"made more than 1,000 files",
+    "hoards": r"(exit status|ended by signal) \d+.*",
+    "connects": r"exit status 1 .*OSError: .*",
+    "leads_out": r"made a link, made: copy what it leads to",
+    "pipes": r"made made, which is not a file",
+    "forges": r"it makes more than 47,185,920 bytes",
+    "rubbish": r"not an answer: .*",
+    "kills": r"ended by SIGKILL",
+}
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let builds end soon, and keep what they make in a cache of this test."""
+    monkeypatch.setattr(build, "LIMITS", SHORT)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def rogue(folder: Path, what: str) -> Path:
+    """Return the folder of the rogue whose build does this."""
+    made = folder / what
+    shutil.copytree(rogues.FOLDER / "builds", made)
+    text = (made / "bot.toml").read_text()
+    (made / "bot.toml").write_text(text.replace("links", what))
+    return made
+
+
+def kept(folder: Path) -> list[Path]:
+    """Return the builds that are kept."""
+    return [*(folder / "cache").rglob("*.bot")]
+
+
+@pytest.mark.parametrize("what", few(REFUSED, 3))
+def test_a_build_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, what: str) -> None:
+    """With the folder and the reason; nothing is kept."""
+    folder = rogue(tmp_path, what)
+    with pytest.raises(InputError) as caught:
+        resolve(str(folder))
+    message = str(caught.value)
+    assert re.fullmatch(rf"bot '{re.escape(str(folder))}': build: (?:{REFUSED[what]})", message)
+    assert message.isprintable()
+    assert not kept(tmp_path)
+
+
+@pytest.mark.parametrize("what", few(MADE, 2))
+def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) -> None:
+    """What it removes is there again; it sees no secret, and its folder is as it was."""
+    (tmp_path / "secret").write_text("of the organiser")
+    folder = rogue(tmp_path, what)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert resolve(str(folder)).files() == before | MADE[what]
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
+    """It needs no right to be executed: who copies a folder may lose that."""
+    folder = rogue(tmp_path, "makes")
+    text = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text(text.replace('"sh", "build.sh"', '"./build.sh"'))
+    (folder / "build.sh").chmod(0o644)
+    assert resolve(str(folder)).files()["made"] == b"1\n"
+
+
+def test_a_compiler_of_a_home_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A jail shows no home; the line says where a build finds its programs."""
+    (tmp_path / "bin").mkdir()
+    tool = tmp_path / "bin" / "own-compiler"
+    shutil.copy(rogues.FOLDER / "builds" / "build.sh", tool)
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    folder = rogue(tmp_path, "makes")
+    text = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text(text.replace('"sh", "build.sh"', '"own-compiler"'))
+    line = "own-compiler: No such file or directory; a build sees what is in /usr and /opt"
+    with pytest.raises(InputError, match=f"build: {line}"):
+        resolve(str(folder))
+
+
+def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
+    """What it made is kept for the same files; it is a part of what is hashed."""
+    folder = rogue(tmp_path, "makes")
+    (folder / "build.sh").write_text("date +%N >made")
+    first = resolve(str(folder))
+    assert resolve(str(folder)) == first
+    (folder / "plays.sh").write_text("# another one")
+    second = resolve(str(folder))
+    assert second.files()["made"] != first.files()["made"]
+    for path in kept(tmp_path):
+        path.unlink()
+    third = resolve(str(folder))
+    assert third.sha256 not in (first.sha256, second.sha256)
+
+
+def test_a_program_made_before_is_replaced_by_the_build(tmp_path: Path) -> None:
+    """An author's own program in the folder is no source: it has bytes that no text has."""
+    folder = rogue(tmp_path, "makes")
+    plain = resolve(str(folder))
+    (folder / "made").write_bytes(b"\x7fELF\0")
+    assert resolve(str(folder)).sha256 == plain.sha256
+
+
+def test_the_output_of_a_build_is_shown_in_bounds(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its beginning and its end, a line each, without what controls a terminal."""
+    resolve(str(rogue(tmp_path, "prints")))
+    assert caplog.messages == [*["build: y"] * 20, "build: ...", *["build: y"] * 20]
+    caplog.clear()
+    with pytest.raises(InputError):
+        resolve(str(rogue(tmp_path, "controls")))
+    assert caplog.messages == [r"build: a\x1b[2Jb"]
+
+
+def test_a_build_without_a_jail_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never runs outside; what to do is said."""
+    monkeypatch.setattr(build, "find_bubblewrap", missing)
+    with pytest.raises(InputError, match=r"build: lane jail: bubblewrap .* is not on PATH"):
+        resolve(str(rogue(tmp_path, "makes")))
+
+
+def missing() -> str:
+    raise InputError("lane jail: bubblewrap (bwrap) is not on PATH; see `arena doctor`")
+
+
+def test_a_damaged_or_strange_cache_changes_nothing(tmp_path: Path) -> None:
+    """What was kept and is no archive is built again; without a cache, each time is the first."""
+    folder = rogue(tmp_path, "makes")
+    made = resolve(str(folder))
+    (path,) = kept(tmp_path)
+    path.write_bytes(b"no archive")
+    assert resolve(str(folder)) == made
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a file")
+    assert resolve(str(folder)) == made
+
+
+@pytest.mark.slow
+def test_the_rogue_itself_plays(tmp_path: Path, arena: Arena) -> None:
+    """So what is refused is its build."""
+    done = arena("play", str(rogue(tmp_path, "makes")), "uniform", "--pairs", "1", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()

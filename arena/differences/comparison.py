@@ -6,7 +6,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,7 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND
 from arena.statistics.verdicts import LEANS, Word
 from arena.statistics.wording import as_sentence, signed, write_ends, write_lead
+from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer
 from arena.store.folder import (
@@ -37,6 +38,7 @@ from arena.store.folder import (
     Writer,
 )
 from arena.store.store import Store
+from arena.tables.counted import make_verdicts
 from arena.tables.short_names import short_names
 from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import MAX_FAULTS
@@ -46,9 +48,6 @@ from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
 from arena.tournament.until_rounds import describe_cost
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _OPTIONS = "elo0", "elo1", "alpha", "beta"
 _NAME_WIDTH = 14  # at least
@@ -204,7 +203,7 @@ class SprtResult(NamedTuple):
 
 
 def make_comparison(
-    tournament: Tournament, stop: Sprt, store: Store, counted: Counts, verdicts: pd.DataFrame
+    tournament: Tournament, stop: Sprt, store: Store, counted: Counts, verdicts: Columns
 ) -> SprtResult:
     """Return what the games of a comparison came to, all of which are in the store.
 
@@ -220,7 +219,7 @@ def make_comparison(
     paired = None
     if tournament.paired:
         paired = make_paired_games(tournament, store, mean, out, level)
-    likely = verdicts.set_index(["bot", "opponent"])["likely"]
+    likely = {row[:2]: row[2] for row in verdicts.rows(["bot", "opponent", "likely"])}
     return SprtResult(
         new,
         old,
@@ -233,7 +232,7 @@ def make_comparison(
         out,
         comparison_command(tournament, stop),
         paired,
-        float(likely.get((new, old), 1 - likely.get((old, new), math.nan))),
+        _read_likely(likely, new, old),
         mean.scaled(0.5) if tournament.paired else _less(mean, 1),
     )
 
@@ -242,18 +241,23 @@ def _less(mean: Estimate, value: float) -> Estimate:
     return Estimate(mean.value - value, mean.low - value, mean.high - value, mean.error)
 
 
-def judge_compared(verdicts: pd.DataFrame, found: SprtResult) -> pd.DataFrame:
+def _read_likely(likely: Mapping[tuple[str, str], float | None], new: str, old: str) -> float:
+    """Return how likely a bot is stronger than another one; nan if that is not known."""
+    found, turned = likely.get((new, old)), likely.get((old, new))
+    if found is None:
+        return math.nan if turned is None else 1 - turned
+    return found
+
+
+def judge_compared(verdicts: Columns, found: SprtResult) -> Columns:
     """Return the verdicts of a comparison, whose two bots have the word and lead of its test."""
-    verdicts = verdicts.copy()
-    row = verdicts[["bot", "opponent"]].isin([found.new, found.old]).all(axis=1)
-    if not row.any():
-        return verdicts
     ahead, behind, elo = found.new, found.old, found.elo
     if elo.value < 0:
         ahead, behind, elo = behind, ahead, Estimate(-elo.value, -elo.high, -elo.low)
-    cells = *elo.cells, round(found.likely_ahead, 4), found.word
-    verdicts.loc[row, verdicts.columns] = [[ahead, behind, *cells]]
-    return verdicts
+    judged = ahead, behind, *elo.cells, round(found.likely_ahead, 4), found.word
+    return make_verdicts(
+        [judged if {*row[:2]} == {ahead, behind} else row for row in verdicts.rows()]
+    )
 
 
 class Compared(NamedTuple):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from arena.differences.difference_columns import LEAD_PARTS
 from arena.statistics.counts import MISSING, RESULTS
@@ -21,6 +20,7 @@ from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Bools, Estimate, Ints, find_significant
+from arena.store.columns import Columns
 from arena.store.counting import HALVES, PairGames, match
 from arena.store.store import Store
 from arena.tables.counted import BOT_PARTS
@@ -118,14 +118,14 @@ class LeadParts:
         """Return the parts of a split, the sum last; none where no game counts."""
         return [part for part in self.parts if part.split == name]
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return the rows of lead_parts.csv."""
-        rows = [(*part[:4], *part.lead.cells, part.sure) for part in self.parts]
-        table = pd.DataFrame(rows, columns=LEAD_PARTS.names)
+        said = {True: "yes", False: "no", None: None}
+        rows = [(*part[:4], *part.lead.cells, said[part.sure]) for part in self.parts]
+        table = Columns.of_rows(LEAD_PARTS.names, rows)
         numbers = ["new", "old", "lead", "lead_low", "lead_high"]
-        table[numbers] = table[numbers].astype(float).round(_DIGITS) + 0.0
-        table["sure"] = table["sure"].map({True: "yes", False: "no"})
-        return table
+        rounded = {name: table[name].astype(float).round(_DIGITS) + 0.0 for name in numbers}
+        return table.put(**rounded)
 
 
 def find_most(parts: Sequence[Part]) -> Part | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from arena.differences.difference_columns import DECIDED, DIFFERENCES
 from arena.statistics.counts import MISSING, RESULTS
@@ -20,6 +19,9 @@ from arena.store.store import Store
 from arena.tables.table_columns import WIN_TYPES
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SHARES, _ELO = ["new", "old", "difference", "low", "high"], ["elo", "elo_low", "elo_high"]
 _DIGITS = dict.fromkeys(_SHARES, 4) | dict.fromkeys(_ELO, 1) | {"error": 6}
@@ -98,6 +100,8 @@ def read_games(
 
     The columns are those of `PairedGame`.
     """
+    import pandas as pd
+
     games = []
     for number in sorted(tournament.new_pairings):
         opponent = tournament.pairings[number].opponent
@@ -136,6 +140,8 @@ def make_differences(
     the side of 0. Rows without a difference of strength have no Elo. Without a game there is no
     row.
     """
+    import pandas as pd
+
     if games.empty:
         return pd.DataFrame(columns=DIFFERENCES.names)
     rows = [_row("total", "", games, given=total, level=level)]

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from arena.differences.comparison import (
     SprtResult,
@@ -36,6 +35,7 @@ from arena.statistics.common import (
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Bools, Estimates, Ints, Moments, are_significant
 from arena.store import csv_files as rows
+from arena.store.columns import Columns, match_rows
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import GAMES, INDEX, MANIFEST, WINS, Writer, write_index
@@ -73,7 +73,7 @@ _MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for e
 class RunTables(Tables):
     """The tables of a run, and its `comparison` if it is one."""
 
-    city_winners: pd.DataFrame
+    city_winners: Columns
     comparison: SprtResult | None = None
 
 
@@ -116,7 +116,7 @@ def make_files(
 
     writers: dict[str, Writer] = {
         GAMES: lambda file: rows.write_games(file, store.game_lines(pairings)),
-        **{f"{name}.csv": csv_writer(table) for name, table in made.frames.items()},
+        **{f"{name}.csv": csv_writer(table) for name, table in made.by_name.items()},
         "faults.csv": lambda file: rows.write_faults(file, store.all_forfeits(pairings), command),
         **{f"{name}.csv": write_wins(name) for name in WINS},
         INDEX: write_index,
@@ -142,8 +142,8 @@ def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables
         return RunTables(**vars(made), city_winners=winners)
     found = make_comparison(tournament, stop, store, counts, made.verdicts)
     verdicts = judge_compared(made.verdicts, found)
-    groups = group_bots(made.order, made.judged.labels, verdicts.itertuples(index=False))
-    standings = made.standings.assign(group=np.array(groups, object))
+    groups = group_bots(made.order, made.judged.labels, verdicts.rows())
+    standings = made.standings.put(group=np.array(groups, object))
     judged = {"standings": standings, "verdicts": verdicts, "comparison": found}
     return RunTables(**vars(made) | judged, city_winners=winners)
 
@@ -245,7 +245,7 @@ def _parts(
         yield measures, merge(when).shares(), shares_against(when, two, size)
         measures = [Measure("takes", name, "number") for name in BROUGHT]
         yield measures, merge(brought).means(), means_against(brought, two, size)
-    if judged.decisions.empty:
+    if judged.decisions is None:
         return
     losses, met = losses_against(judged.decisions, order)
     unknown = np.full((bots, 1), np.nan)
@@ -273,8 +273,9 @@ def _stack(parts: Sequence[Estimates]) -> Estimates:
 def _read_cards(files: Files, order: Sequence[str]) -> Estimates:
     """Return what one card of each kind adds in the takes of each bot (bot, kind)."""
     cards, names = files.wins().cards, ["adds", "adds_low", "adds_high"]
-    places = pd.MultiIndex.from_product([order, [*KINDS_OF]])
-    table = cards.set_index(["bot", "card"])[names].reindex(places).to_numpy(float)
+    places = [np.array([*one], object) for one in zip(*product(order, KINDS_OF), strict=True)]
+    found = match_rows(places, [cards["bot"], cards["card"]])
+    table = np.stack([np.append(cards[name], np.nan)[found] for name in names], axis=1)
     return Estimates(*np.moveaxis(table.reshape(len(order), -1, len(names)), 2, 0))
 
 

@@ -18,7 +18,7 @@ from arena.runs.saving import Extent
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import check_place
 from arena.store.store import Store
-from arena.tables.summary import format_standings, plain_rows
+from arena.tables.summary import format_standings
 from arena.tournament.tournament import Anchored, Tournament
 
 if TYPE_CHECKING:
@@ -112,12 +112,13 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     from arena.differences.profiles import make_files
     from arena.executors.log import read_spending
     from arena.reports.run_report import make_report
+    from arena.store.columns import Columns
     from arena.store.folder import LOG
     from arena.tables.losses import read_judged
 
     files = make_files(run.tournament, run.store)
     judged = read_judged(run.folder, run.tournament, run.store)
-    times = None if timings.empty else timings
+    times = None if timings.empty else Columns.of(timings)
     said = {
         "state": run.extent.describe(),
         "ending": read_spending(run.folder / LOG) if run.folder else "",
@@ -176,7 +177,7 @@ class Ratings:
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """The tables that a run has, by the names of their files without .csv."""
-        return self._rated.tables.frames
+        return {name: one.frame for name, one in self._rated.tables.by_name.items()}
 
     @property
     def standings(self) -> pd.DataFrame:
@@ -222,9 +223,9 @@ class Ratings:
         if there and not {REPORT_MARKDOWN} <= there <= own:
             raise InputError(f"{path}: holds other files; choose a new folder")
         check_place(path / REPORT_MARKDOWN)
-        for name, table in self.tables.items():
+        for name, table in self._rated.tables.by_name.items():
             text = io.StringIO()
-            csv_writer(table, index=table.index.name is not None)(text)
+            csv_writer(table)(text)
             write_text(path / f"{name}.csv", text.getvalue())
         report = self.report()
         report.save(path / REPORT_MARKDOWN)
@@ -237,7 +238,7 @@ class Ratings:
     def __format__(self, width: str) -> str:
         """Return the text; with a width, the table has at most so many columns."""
         found = self._rated.tables.findings
-        table = format_standings(plain_rows(self.standings), int(width) if width else None)
+        table = format_standings(self._rated.tables.rows, int(width) if width else None)
         said = textwrap.wrap(self.headline, 80)
         return "\n".join([self._rated.extent, *table, *found.lines(), *said])
 

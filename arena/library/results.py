@@ -25,7 +25,7 @@ from arena.store.csv_files import (
 from arena.store.finished import Game
 from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
-from arena.tables.summary import format_standings, plain_rows
+from arena.tables.summary import format_standings
 from arena.tournament import keys
 from arena.tournament.keys import LocalKeys, VenueKeys
 from arena.tournament.replay_command import replay_commands
@@ -101,17 +101,17 @@ class Results:
     @property
     def standings(self) -> pd.DataFrame:
         """One row for each bot that has played, the strongest first (standings.csv)."""
-        return self._tables.standings
+        return self._tables.standings.frame
 
     @property
     def head_to_head(self) -> pd.DataFrame:
         """One row for each ordered pair of bots that have met (head_to_head.csv)."""
-        return self._tables.head_to_head
+        return self._tables.head_to_head.frame
 
     @property
     def win_types(self) -> pd.DataFrame:
         """One row for each bot and seat (win_types.csv)."""
-        return self._tables.win_types
+        return self._tables.win_types.frame
 
     @property
     def verdicts(self) -> pd.DataFrame:
@@ -122,12 +122,12 @@ class Results:
         >>> results.verdicts[["bot", "opponent", "verdict"]].values.tolist()
         [['greedy', 'uniform', 'apart']]
         """
-        return self._tables.verdicts
+        return self._tables.verdicts.frame
 
     @property
     def rankings(self) -> pd.DataFrame:
         """Rankings that allow for cycles; no rows without cycles (rankings.csv)."""
-        return self._tables.rankings
+        return self._tables.rankings.frame
 
     @property
     def seat_advantage(self) -> SeatAdvantage | None:
@@ -159,42 +159,42 @@ class Results:
     @property
     def seats(self) -> pd.DataFrame:
         """One row for each bot, opponent and seat; then for each bot, and for all (seats.csv)."""
-        return self._wins.seats
+        return self._wins.seats.frame
 
     @property
     def leads(self) -> pd.DataFrame:
         """How often the leader after a round wins (leads.csv)."""
-        return self._wins.leads
+        return self._wins.leads.frame
 
     @property
     def cities(self) -> pd.DataFrame:
         """How often a bot wins that holds so many cities after a round (cities.csv)."""
-        return self._wins.cities
+        return self._wins.cities.frame
 
     @property
     def city_winners(self) -> pd.DataFrame:
         """The share of City in the wins of strong and of weak bots (city_winners.csv)."""
-        return self._tables.city_winners
+        return self._tables.city_winners.frame
 
     @property
     def wins_by_source(self) -> pd.DataFrame:
         """The sources of the points of winners and losers (wins_by_source.csv)."""
-        return self._wins.wins_by_source
+        return self._wins.wins_by_source.frame
 
     @property
     def takes(self) -> pd.DataFrame:
         """When each bot takes, and what its takes bring (takes.csv)."""
-        return self._wins.takes
+        return self._wins.takes.frame
 
     @property
     def cards(self) -> pd.DataFrame:
         """Plays, takes and the correlation with wins of each kind of card (cards.csv)."""
-        return self._wins.cards
+        return self._wins.cards.frame
 
     @property
     def decisive(self) -> pd.DataFrame:
         """The plies at which the chance to win, by `champion`, changed most (decisive.csv)."""
-        return self._wins.decisive
+        return self._wins.decisive.frame
 
     @cached_property
     def timings(self) -> pd.DataFrame:
@@ -203,7 +203,7 @@ class Results:
 
         if isinstance(self._timings, bytes):
             return parse_timings(self._timings)
-        return make_timings(self._timings or {}, self._tournament.labels)
+        return make_timings(self._timings or {}, self._tournament.labels).frame
 
     @property
     def unresolved(self) -> pd.DataFrame:
@@ -381,7 +381,7 @@ class Results:
         return f"{self.name}: {self._extent.describe() or f'{self.played:,} games'}"
 
     def __str__(self) -> str:
-        return "\n".join([self._head, *format_standings(plain_rows(self.standings))])
+        return "\n".join([self._head, *format_standings(self._tables.rows)])
 
     __repr__ = __str__
 

@@ -1,4 +1,4 @@
-"""Make tables and Vega-Lite charts, plain data, from the rows of DataFrames."""
+"""Make tables and Vega-Lite charts, plain data, from the rows of tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from arena.errors import name_some
 from arena.reports.blocks import Cell, Table
+from arena.store.columns import Columns, is_known
 from arena.store.folder import home_of
 from arena.tables.short_names import Names, names_on_page
 from arena.tables.table_columns import Column, TableColumns
@@ -146,47 +147,42 @@ def colours(of: Mapping[str, str]) -> Spec:
     return {"domain": [*of], "range": [*of.values()]}
 
 
-def plain_rows(frame: pd.DataFrame, columns: Iterable[str]) -> list[tuple[Any, ...]]:
+def plain_rows(table: Columns | pd.DataFrame, columns: Iterable[str]) -> list[tuple[Any, ...]]:
     """Return the rows of some columns as plain values; an empty cell is None."""
-    return list(zip(*(_values(frame[name]) for name in columns), strict=True))
+    return Columns.of(table).rows(columns)
 
 
-def _values(column: pd.Series[Any]) -> list[Any]:
-    """Return a column's values; `isna` would take as long as the rest of a small report."""
-    values, kind = column.tolist(), column.dtype.kind
-    if kind in "iub" and isinstance(column.dtype, np.dtype):
-        return values
-    if kind == "f":
-        return [None if value != value else value for value in values]
-    return [None if no else value for value, no in zip(values, column.isna(), strict=True)]
-
-
-def plain_dicts(frame: pd.DataFrame, columns: Mapping[str, str]) -> list[dict[str, Any]]:
+def plain_dicts(table: Columns | pd.DataFrame, columns: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the rows as plain data for a chart; `columns` maps old names to new ones."""
-    names = [*columns.values()]
-    return [dict(zip(names, row, strict=True)) for row in plain_rows(frame, columns)]
+    return Columns.of(table).dicts(columns)
+
+
+def with_all(table: Columns) -> Columns:
+    """Return a table in which the rows of all bots together have their name."""
+    return table.put(bot=np.where(is_known(table["bot"]), table["bot"], ALL))
 
 
 def frame_table(
     table: TableColumns,
     caption: str,
-    frame: pd.DataFrame,
+    frame: Columns | pd.DataFrame,
     columns: Sequence[Column] | None = None,
     *,
     folded: bool = False,
 ) -> Table:
-    """Return a table of a frame's rows, named as its file; `columns` are the columns shown.
+    """Return a table of these rows, named as its file; `columns` are the columns shown.
 
     Rows beyond the page's limit are only in the file, as are columns of draws and forfeits where
     there were none.
     """
+    whole = Columns.of(frame)
     shown = [
         column
         for column in columns or table.shown
-        if column.name not in _SELDOM or frame[column.name].any()
+        if column.name not in _SELDOM or whole[column.name].any()
     ]
-    rows = plain_rows(frame.iloc[:MOST_ROWS], [column.name for column in shown])
-    name, note = table.file.removesuffix(".csv"), note_of(len(frame), table.file)
+    rows = whole.where(slice(MOST_ROWS)).rows([column.name for column in shown])
+    name, note = table.file.removesuffix(".csv"), note_of(len(whole), table.file)
     return Table(name, caption, shown, rows, note=note, folded=folded)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Section, Text
@@ -19,16 +19,14 @@ from arena.reports.charts import (
     frame_table,
     interval_layers,
     nominal,
-    plain_dicts,
     quantity,
     row_of_bots,
     tips,
+    with_all,
 )
+from arena.store.columns import Columns, is_in, is_known, map_cells, place_in
 from arena.tables.findings import REAL, describe_city, describe_held, describe_makers, name_thirds
 from arena.tables.table_columns import CITIES, CITY_WINNERS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FEW = 12  # bots: with more, the chart has the thirds of the field
 _ENDS = {
@@ -37,9 +35,7 @@ _ENDS = {
 }
 
 
-def city_sections(
-    winners: pd.DataFrame, cities: pd.DataFrame, labels: Sequence[str]
-) -> Iterator[Section]:
+def city_sections(winners: Columns, cities: Columns, labels: Sequence[str]) -> Iterator[Section]:
     """Yield the section on City, for three or more bots that have won games.
 
     `winners` are the rows of city_winners.csv, `cities` those of cities.csv, and `labels` the bots
@@ -54,14 +50,14 @@ def city_sections(
         yield Section("city", describe_city(winners, labels), blocks, "City")
 
 
-def _winner_blocks(winners: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def _winner_blocks(winners: Columns, labels: Sequence[str]) -> Iterator[Block]:
     """Yield the share of City in wins, by bot in a small field and by third in a large one."""
     names = name_thirds(labels) if len(labels) > _FEW else {}
-    shown = winners[winners["bot"].isna() == bool(names)]
-    name = shown["part"].map(names) if names else shown["bot"]
+    shown = winners.where(is_known(winners["bot"]) == (not names))
+    name = map_cells(shown["part"], names.get) if names else shown["bot"]
     fields = {"name": "name", "wins": "wins", "city_wins": "city_wins"}
     fields |= {"share": "value", "share_low": "low", "share_high": "high"}
-    rows = plain_dicts(shown.assign(name=name).dropna(subset="name"), fields)
+    rows = shown.put(name=name).where(is_known(name)).dicts(fields)
     yield Chart(
         "city-winners",
         "City's share of the wins, by strength of the winner",
@@ -93,32 +89,32 @@ def _winner_spec(rows: Sequence[Mapping[str, Any]]) -> Spec:
     return chart(rows, height=STEP * max(2, len(rows)), layer=[line, *layers])
 
 
-def _held_blocks(cities: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def _held_blocks(cities: Columns, labels: Sequence[str]) -> Iterator[Block]:
     """Yield how often a bot wins, and by City, that holds so many cities after a round."""
-    cities = cities.assign(bot=cities["bot"].fillna(ALL))
-    names = [name for name in (ALL, *labels[:MOST_BOTS]) if (cities["bot"] == name).any()]
+    cities = with_all(cities)
+    there = {*cities["bot"]}
+    names = [name for name in (ALL, *labels[:MOST_BOTS]) if name in there]
     if not names:
         return
-    order = {name: place for place, name in enumerate([ALL, *labels])}
-    table = cities.assign(_=cities["bot"].map(order)).sort_values("_", kind="stable")
+    table = cities.ordered(place_in(cities["bot"], [ALL, *labels]))
     yield Chart(
         "city-chances",
-        describe_held(cities[cities["bot"] == ALL]),
+        describe_held(cities.where(cities["bot"] == ALL)),
         "The chance to win, by the cities held after a round: of the games in which a bot held so "
         "many cities at the end of a round, and that went on, the share that it won by City "
         "(circle) and in any way (square), with 95 % intervals.",
-        _held_spec(table[table["bot"].isin(names)], names),
+        _held_spec(table.where(is_in(table["bot"], names)), names),
         "cities",
     )
     yield frame_table(CITIES, "The chance to win, by cities held after a round", table, folded=True)
 
 
-def _held_spec(table: pd.DataFrame, names: Sequence[str]) -> Spec:
+def _held_spec(table: Columns, names: Sequence[str]) -> Spec:
     rows = []
     for field, (end, *_) in _ENDS.items():
         fields = {"bot": "bot", "round": "round", "cities": "cities", "games": "games"}
         fields |= {field: "value", f"{field}_low": "low", f"{field}_high": "high"}
-        rows += [row | {"end": end} for row in plain_dicts(table, fields)]
+        rows += [row | {"end": end} for row in table.dicts(fields)]
     for row in rows:
         row["held"] = f"round {row['round']}: {counted(row['cities'], 'city', 'cities')}"
     order = [*dict.fromkeys(row["held"] for row in sorted(rows, key=_place))]

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
@@ -20,9 +18,12 @@ from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, qua
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
+from arena.store.columns import Columns, is_known
 from arena.tables.table_columns import TableColumns, list_columns
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from arena.differences.comparison import SprtResult
     from arena.differences.paired import PairedGames
     from arena.store.store import Store
@@ -48,7 +49,7 @@ _DECISION = ("game", "bot", "opponent", "ply", "action", "best", "loss", "error"
 
 
 def lead_sections(
-    comparison: SprtResult, parts: LeadParts, takes: pd.DataFrame, decisions: pd.DataFrame
+    comparison: SprtResult, parts: LeadParts, takes: Columns, decisions: pd.DataFrame | None
 ) -> Iterator[Section]:
     """Yield the sections on what the lead of a comparison is made of.
 
@@ -137,37 +138,38 @@ def _list_parts(parts: LeadParts) -> Table:
     return Table("lead-parts", table.caption, table.columns, table.rows, folded=True)
 
 
-def _takes(comparison: SprtResult, takes: pd.DataFrame) -> Iterator[Section]:
+def _takes(comparison: SprtResult, takes: Columns) -> Iterator[Section]:
     """Yield when both bots take, and what a take brings, unless one of them has not taken."""
     two = comparison.new, comparison.old
-    own = takes[takes["bot"].isin(two)]
-    by_action = own[own["action"].notna() & own["round"].notna()]
-    if {*by_action["bot"]} != {*two}:
+    own = takes.rows(["bot", "round", "action", "takes"])
+    counts = {row[:3]: row[3] for row in own if row[0] in two and None not in row}
+    if {bot for bot, _, _ in counts} != {*two}:
         return
-    counts = by_action.astype({"round": int, "action": int}).pivot_table(
-        "takes", ["round", "action"], "bot", "sum", fill_value=0
-    )[[*two]]
-    every = pd.MultiIndex.from_product([sorted({*of}) for of in zip(*counts.index, strict=True)])
-    counts = counts.reindex(every.set_names(counts.index.names), fill_value=0)
-    shares = {
-        f"round {number}": [*_shares(of_round.droplevel("round"))]
-        for number, of_round in counts.groupby(level="round")
+    rounds, actions = (sorted({place[n] for place in counts}) for n in (1, 2))
+    by_round = {
+        number: [[counts.get((bot, number, action), 0) for bot in two] for action in actions]
+        for number in rounds
     }
+    shares = {f"round {n}": [*_shares(actions, of)] for n, of in by_round.items()}
     meaning = (
         "When both take, by the own action in the round: 1 is at once, the last one is after all "
         "cards of the hand. A height is a share of the bot's takes in the round. This describes "
         "the games, and is no part of the sums above."
     )
-    brought = [_bring(label, own[own["bot"] == label]) for label in two]
-    text = Text([as_sentence("; ".join(brought))])
-    title = _name_gap(two, [*_shares(counts.groupby(level="action").sum())])
+    text = Text([as_sentence("; ".join(_bring(label, takes) for label in two))])
+    by_action = zip(*by_round.values(), strict=True)
+    total = [[sum(one) for one in zip(*of, strict=True)] for of in by_action]
+    title = _name_gap(two, [*_shares(actions, total)])
     yield Section("takes", title, [draw_mirrors(meaning, two, shares), text], "Takes")
 
 
-def _shares(counts: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
+def _shares(
+    actions: Sequence[int], counts: Sequence[Sequence[int]]
+) -> Iterator[tuple[str, float, float]]:
     """Yield each action with the shares of both bots' takes at it."""
-    shares = counts / counts.sum().clip(lower=1)
-    yield from ((str(action), new, old) for action, new, old in shares.itertuples(name=None))
+    of_new, of_old = (max(1, sum(takes)) for takes in zip(*counts, strict=True))
+    for action, (new, old) in zip(actions, counts, strict=True):
+        yield str(action), new / of_new, old / of_old
 
 
 def _name_gap(two: tuple[str, str], shares: Sequence[tuple[str, float, float]]) -> str:
@@ -180,8 +182,9 @@ def _name_gap(two: tuple[str, str], shares: Sequence[tuple[str, float, float]]) 
     return f"{two[0]} makes {new} of its takes at {place} of a round, {two[1]} {old}"
 
 
-def _bring(label: str, takes: pd.DataFrame) -> str:
-    cards, gain = takes.loc[takes["round"].isna(), ["cards", "gain"]].iloc[0].tolist()
+def _bring(label: str, takes: Columns) -> str:
+    of_all = takes.where((takes["bot"] == label) & ~is_known(takes["round"]))
+    ((cards, gain),) = of_all.rows(["cards", "gain"])
     return f"a take of {label} brings {cards:.1f} cards and {gain:+.1f} points"
 
 
@@ -212,9 +215,11 @@ def _opponents(comparison: SprtResult) -> Iterator[Section]:
     yield Section("opponents", title, [bars], "Opponents")
 
 
-def _mistakes(comparison: SprtResult, decisions: pd.DataFrame) -> Iterator[Section]:
+def _mistakes(comparison: SprtResult, decisions: pd.DataFrame | None) -> Iterator[Section]:
     """Yield the costliest decisions on each side, if decisions were judged."""
     two = [comparison.new, comparison.old]
+    if decisions is None:
+        return
     worst = find_worst(decisions[decisions["bot"].isin(two)], _MOST_WORST)
     if worst.empty:
         return

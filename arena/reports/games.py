@@ -7,6 +7,8 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 from arena.errors import counted
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
@@ -14,6 +16,7 @@ from arena.reports.lead import draw_margin
 from arena.reports.profile_data import Games
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
+from arena.store.columns import Columns
 from arena.store.finished import Game
 from arena.store.store import Store
 from arena.store.timeline import make_timeline
@@ -63,7 +66,7 @@ def replay_id(place: Place) -> str:
 
 
 def pick_games(
-    store: Store, turns: pd.DataFrame, margins: Iterable[Margin], games: int
+    store: Store, turns: Columns, margins: Iterable[Margin], games: int
 ) -> Iterator[Pick]:
     """Yield the closest games, the shortest City wins and the greatest turns of a run.
 
@@ -75,7 +78,7 @@ def pick_games(
             yield Pick(Place(*place), "One of the closest games by points.")
     for place in islice(store.shortest_city_wins(), most):
         yield Pick(Place(*place), "One of the shortest wins by City.")
-    for swing, pairing, pair, seat, ply in turns.head(most).itertuples(index=False):
+    for swing, pairing, pair, seat, ply in turns.where(slice(most)).rows():
         yield Pick(
             Place(pairing, pair, seat),
             f"One of the greatest turns: at ply {ply} the chance to win changed by "
@@ -91,9 +94,9 @@ def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
     yield from sorted(least.items(), key=lambda of_pairing: of_pairing[::-1])
 
 
-def pick_telling(turns: pd.DataFrame, bots: Container[str]) -> Iterator[Pick]:
+def pick_telling(turns: Columns, bots: Container[str]) -> Iterator[Pick]:
     """Yield a win and a loss of each of some bots: those with the largest turn."""
-    for bot, result, _, *place, ply in turns.itertuples(index=False, name=None):
+    for bot, result, _, *place, ply in turns.rows():
         if bot in bots:
             what = {"won": "wins", "lost": "losses"}[result]
             yield Pick(Place(*place), f"The greatest turn among the {what} of {bot}, at ply {ply}.")
@@ -197,7 +200,7 @@ def faults_section(
     pairings: Sequence[Pairing],
     chosen: Sequence[ShownFault],
     command: Command,
-    timings: pd.DataFrame | None,
+    timings: Columns | None,
     links: Sequence[str | None],
 ) -> Section:
     """Return the faults by kind, some with their evidence, and the slowest decisions.
@@ -263,10 +266,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MOST_TEXT else f"... {text[-_MOST_TEXT:]}"
 
 
-def _slowest(timings: pd.DataFrame | None) -> Iterator[Block]:
+def _slowest(timings: Columns | None) -> Iterator[Block]:
     if timings is None or not len(timings):
         return
-    table = timings.sort_values(["cpu_max", "bot"], ascending=[False, True])
+    table = timings.where(np.lexsort([timings["bot"].astype(str), -timings["cpu_max"]]))
     yield frame_table(TIMINGS, "The slowest decisions", table)
 
 
@@ -281,7 +284,7 @@ class Telling(NamedTuple):
 
     found: Sequence[Pick]
     picks: Sequence[Pick]
-    turns: pd.DataFrame
+    turns: Columns
     pairings: Sequence[Pairing]
 
     def games(self, ids: Collection[str]) -> Mapping[str, Games]:
@@ -293,7 +296,7 @@ class Telling(NamedTuple):
                     shown.setdefault(bot, []).append(name)
         games = {bot: Games(names[:_MOST]) for bot, names in shown.items()}
         named: dict[str, list[str]] = {}
-        for bot, result, _, number, pair, seat, ply in self.turns.itertuples(index=False):
+        for bot, result, _, number, pair, seat, ply in self.turns.rows():
             game = Fixture(self.pairings[number], pair, seat).name
             text = f"{result.capitalize()}: {game}, with the greatest turn at ply {ply}."
             named.setdefault(bot, []).append(f"{text} arena view RUN {game} shows it.")
@@ -301,7 +304,7 @@ class Telling(NamedTuple):
 
 
 def find_telling(
-    picks: Sequence[Pick], turns: pd.DataFrame, tournament: Tournament, labels: Sequence[str]
+    picks: Sequence[Pick], turns: Columns, tournament: Tournament, labels: Sequence[str]
 ) -> Telling:
     """Return the games that profiles link to; `labels` are the bots', the strongest first."""
     pairings = tournament.pairings

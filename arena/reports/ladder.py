@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -17,14 +17,11 @@ from arena.differences.comparison import Compared, SprtResult, comparison_comman
 from arena.errors import LABEL_WIDTH, arena_command, counted, pad, wrapped
 from arena.reports.lead import Lead, Scale
 from arena.statistics.wording import write_ends, write_whole
+from arena.store.columns import Columns
 from arena.tables.headline import Headline
 from arena.tables.short_names import short_names
-from arena.tables.summary import plain_rows
 from arena.tournament.replay_command import name_bots
 from arena.tournament.tournament import Tournament
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ENDINGS: Final = {
     # class of the page: (name, column of wins, column of losses)
@@ -147,15 +144,13 @@ class Opening:
         return _format(self)
 
 
-def make_ladder(
-    standings: pd.DataFrame, verdicts: pd.DataFrame, links: Sequence[str | None]
-) -> Ladder:
+def make_ladder(standings: Columns, verdicts: Columns, links: Sequence[str | None]) -> Ladder:
     """Return the rows of the first bots of the standings.
 
     `links` are the targets of their names, as many as there are.
     """
-    rows = plain_rows(standings.head(MOST_RUNGS))
-    nexts = {(row["bot"], row["opponent"]): row["verdict"] for row in plain_rows(verdicts)}
+    rows = standings.where(slice(MOST_RUNGS)).dicts()
+    nexts = {row[:2]: row[2] for row in verdicts.rows(["bot", "opponent", "verdict"])}
     return lay_out(rows, nexts, links[: len(rows)], len(standings) - len(rows))
 
 

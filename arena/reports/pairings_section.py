@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Section, Text, write_cell, write_interval
@@ -16,18 +16,15 @@ from arena.reports.charts import (
     chart,
     frame_table,
     nominal,
-    plain_dicts,
     quantity,
     tips,
 )
 from arena.reports.win_section import with_losses
 from arena.statistics.intervals import LEVEL
 from arena.statistics.wording import write_whole
+from arena.store.columns import Columns, is_in, is_known, place_in
 from arena.tables.findings import Findings
 from arena.tables.table_columns import HEAD_TO_HEAD, LOSS_COLUMNS, VERDICTS, WIN_TYPE_TABLE, Column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FEW = 14  # bots whose numbers can be printed in the cells
 _WIDE, _HIGH, _NARROW = 46, 30, 20  # pixels of a cell, with and without its number
@@ -154,7 +151,7 @@ _CHANCE_TIPS = [
 
 
 def pairings_section(
-    table: pd.DataFrame, verdicts: pd.DataFrame, labels: Sequence[str], findings: Findings
+    table: Columns, verdicts: Columns, labels: Sequence[str], findings: Findings
 ) -> Section:
     """Return the scores of all pairings and the stronger bots, as heat maps and tables.
 
@@ -172,11 +169,10 @@ def pairings_section(
     return Section("pairings", title, blocks, short)
 
 
-def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> Iterator[Block]:
-    places = {label: place for place, label in enumerate(labels)}
-    order = [table[name].map(places) for name in ("bot", "opponent")]
-    table = table.assign(_bot=order[0], _opponent=order[1]).sort_values(["_bot", "_opponent"])
-    shown = table[(table["_bot"] < MOST_BOTS) & (table["_opponent"] < MOST_BOTS)]
+def _scores(table: Columns, labels: Sequence[str], findings: Findings) -> Iterator[Block]:
+    table = table.ordered(*(place_in(table[name], labels) for name in ("bot", "opponent")))
+    bot, opponent = (place_in(table[name], labels) for name in ("bot", "opponent"))
+    shown = table.where((bot < MOST_BOTS) & (opponent < MOST_BOTS))
     yield _score_map(shown, labels[:MOST_BOTS])
     if len(labels) > MOST_BOTS:
         yield Text([f"The maps have the first {MOST_BOTS} bots of {len(labels):,}."])
@@ -190,8 +186,7 @@ def _scores(table: pd.DataFrame, labels: Sequence[str], findings: Findings) -> I
                 "it scored less."
             ]
         )
-    both = with_losses(table)
-    once = both[both["_bot"] < both["_opponent"]]
+    once = with_losses(table).where(bot < opponent)
     yield frame_table(HEAD_TO_HEAD, "Every two bots that met", once, [*_columns()])
 
 
@@ -205,8 +200,8 @@ def _columns() -> Iterator[Column]:
         yield both[column.name] if column.name.endswith("_wins") else column
 
 
-def _score_map(table: pd.DataFrame, labels: Sequence[str]) -> Chart:
-    rows = plain_dicts(table, _FIELDS)
+def _score_map(table: Columns, labels: Sequence[str]) -> Chart:
+    rows = table.dicts(_FIELDS)
     for row in rows:
         _complete(row)
     spec = heat_map(rows, labels, two_sided("score", "Score"), _TIPS, (_MORE, _LESS))
@@ -229,13 +224,14 @@ def _complete(row: dict[str, Any]) -> None:
         row["elo"] = f"{100 * abs(beyond):.1f} percentage points {row['mark']} than the Elo says"
 
 
-def _verdicts(verdicts: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def _verdicts(verdicts: Columns, labels: Sequence[str]) -> Iterator[Block]:
     """Yield how likely each bot is stronger than each other one, as a map and a table."""
-    known = verdicts[verdicts["likely"].notna()]
+    known = verdicts.where(is_known(verdicts["likely"]))
     if not len(known):
         return
-    first = {*labels[:MOST_BOTS]}
-    rows = plain_dicts(known[known["bot"].isin(first) & known["opponent"].isin(first)], _CHANCES)
+    first = labels[:MOST_BOTS]
+    shown = is_in(known["bot"], first) & is_in(known["opponent"], first)
+    rows = known.where(shown).dicts(_CHANCES)
     turned = [
         row | {"bot": row["opponent"], "opponent": row["bot"], "chance": 1 - row["chance"]}
         for row in rows

@@ -19,6 +19,7 @@ from arena.reports.charts import plain_rows
 from arena.reports.seat_section import CARD_NAMES
 from arena.statistics.intervals import LEVEL
 from arena.statistics.wording import signed, write_ends
+from arena.store.columns import Columns, is_in, is_known
 from arena.tables.losses import JudgedTables
 from arena.tables.short_names import names_on_page
 from arena.tables.table_columns import WIN_TYPES
@@ -218,11 +219,13 @@ class _Data:
         self.files = files
         self.judged = judged
         self.texts = Texts()
-        self.labels: list[str] = files.tables.standings["bot"].tolist()
+        self.labels = files.tables.order
         self.places = {label: place for place, label in enumerate(self.labels)}
-        self.met = files.tables.head_to_head.set_index(["bot", "opponent"]).to_dict("index")
-        agreement = judged.agreement
-        self.alike_of = {row[:2]: row for row in agreement.itertuples(index=False, name=None)}
+        table, shown = files.tables.head_to_head, self.labels[: len(profiles.beside) + 1]
+        among = table.where(is_in(table["bot"], shown) & is_in(table["opponent"], shown))
+        self.met = {(row["bot"], row["opponent"]): row for row in among.dicts()}
+        alike = [] if judged.agreement is None else Columns.of(judged.agreement).rows()
+        self.alike_of = {row[:2]: row for row in alike}
 
     def of_bots(self, rows: Iterable[_Row]) -> list[list[Any]]:
         """Return the rows of each bot that has a profile."""
@@ -245,19 +248,19 @@ class _Data:
     def notes(self) -> dict[str, str]:
         """Return the notes below the lists that are present."""
         notes = {}
-        if len(self.judged.decisions):
+        if self.judged.decisions is not None:
             worlds = counted(int(self.judged.decisions["worlds"].max()), "world")
             notes["losses"] = f"Judged in {worlds}. Compare only losses against one opponent."
-        if len(self.judged.agreement):
+        if self.judged.agreement is not None:
             number = counted(int(self.judged.agreement["positions"].max()), "position")
             notes["alike"] = f"Of {number}, those at which both choose the same action."
         return notes
 
     def summaries(self) -> Iterator[str]:
         """Yield a line for each bot."""
-        table = self.files.tables.standings.head(len(self.profiles.bots))
+        table = self.files.tables.standings.where(slice(len(self.profiles.bots)))
         fields = ("rank", "elo", "elo_low", "elo_high", "score", "games")
-        for rank, elo, low, high, score, games in plain_rows(table, fields):
+        for rank, elo, low, high, score, games in table.rows(fields):
             rating = "not rated"
             if elo is not None:
                 rating = f"Elo {write_cell(elo, 'elo')} ({write_ends(low, high)})"
@@ -279,11 +282,10 @@ class _Data:
 
     def beyond(self) -> Iterator[_Row]:
         """Yield the opponents against which bots score most and least beyond their Elo."""
-        table = self.files.tables.head_to_head
-        table = table[table["residual_z"].notna()].sort_values("residual_z", kind="stable")
+        table = order_by_residual(self.files.tables.head_to_head)
         fields = ("bot", "opponent", "score", "expected", "residual", "residual_q")
         by_bot: dict[str, list[Any]] = {}
-        for bot, *row in plain_rows(table, fields):
+        for bot, *row in table.rows(fields):
             by_bot.setdefault(bot, []).append(row)
         for bot, rows in by_bot.items():
             above = [row for row in reversed(rows) if row[3] > 0]
@@ -296,7 +298,8 @@ class _Data:
 
     def losses(self) -> Iterator[_Row]:
         """Yield the losses of bots against the first opponents in the order of the standings."""
-        table = self.judged.losses
+        if (table := self.judged.losses) is None:
+            return
         order = table["opponent"].map(self.places).sort_values(kind="stable").index
         fields = ("bot", "opponent", "loss", "loss_low", "loss_high", "decisions")
         seen: Counter[str] = Counter()
@@ -308,7 +311,8 @@ class _Data:
 
     def alike(self) -> Iterator[_Row]:
         """Yield the bots that choose most like each bot, and last the one that does least."""
-        table = self.judged.agreement
+        if (table := self.judged.agreement) is None:
+            return
         table = table[table["bot"] != table["other"]].sort_values(
             ["share", "other"], ascending=[False, True], kind="stable"
         )
@@ -342,13 +346,19 @@ class _Data:
         texts = [counted(self.met[two]["games"], "game")]
         for row in (self.met[two], self.met[two[::-1]]):
             shares = [row[name] for name in ("score", "score_low", "score_high", "expected")]
-            texts += ["" if isnan(share) else write_cell(share, "share") for share in shares]
+            texts += ["" if share is None else write_cell(share, "share") for share in shares]
             texts += [f"{row[f'{name}_wins']:,}" for name in WIN_TYPES]
         return self.texts.add(texts)
 
     def _alike(self, two: tuple[str, str]) -> Cells | None:
         found = self.alike_of.get(two)
         return self._shares(found[3:]) if found else None
+
+
+def order_by_residual(head_to_head: Columns) -> Columns:
+    """Return the rows of rated bots, first those that scored least by what the Elo says."""
+    table = head_to_head.where(is_known(head_to_head["residual_z"]))
+    return table.ordered(table["residual_z"])
 
 
 def _first(rows: Sequence[Any]) -> list[Any]:

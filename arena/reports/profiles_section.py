@@ -23,7 +23,7 @@ from arena.reports.blocks import (
 from arena.reports.blocks import Profiles as ProfilesBlock
 from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, plain_rows, tips
 from arena.reports.pairings_section import heat_map, one_sided
-from arena.reports.profile_data import Games, make_data, write_change
+from arena.reports.profile_data import Games, make_data, order_by_residual, write_change
 from arena.reports.seat_section import CARD_NAMES
 from arena.tables.losses import AGREEMENT, JudgedTables, choose_opponent
 from arena.tables.table_columns import MEAN_END, Column, interval
@@ -46,11 +46,13 @@ _TIPS = [
 ]
 
 
-def agreement_blocks(agreement: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def agreement_blocks(agreement: pd.DataFrame | None, labels: Sequence[str]) -> Iterator[Block]:
     """Yield the map of which bots choose alike, and its table; nothing if no bot was asked.
 
     Every two bots appear once, in the order of `labels`.
     """
+    if agreement is None:
+        return
     places = {label: place for place, label in enumerate(labels)}
     table = agreement.assign(
         _bot=agreement["bot"].map(places), _other=agreement["other"].map(places)
@@ -107,7 +109,7 @@ def key_figures(profiles: Profiles, files: Files, judged: JudgedTables) -> Table
     own = np.stack(profiles.own, axis=2)[:, [places[name] for name in shown]]
     columns = [Column("bot", "Bot"), *_with_ends(_SHARES[name] for name in shown), *_WORDS]
     losses = _read_losses(judged)
-    if losses:
+    if losses and judged.decisions is not None:
         title = f"Loss against {choose_opponent(judged.decisions)}"
         meaning = "The mean loss of a decision against this opponent, as arena analyse judged it."
         columns += _with_ends([Column("loss", title, "share", meaning)])
@@ -128,7 +130,8 @@ def _with_ends(columns: Iterable[Column]) -> Iterator[Column]:
 
 def _read_losses(judged: JudgedTables) -> dict[str, tuple[float | None, ...]]:
     """Return the loss of each bot against one opponent: the one that most bots have met."""
-    losses = judged.losses
+    if judged.decisions is None or (losses := judged.losses) is None:
+        return {}
     against = losses[losses["opponent"] == choose_opponent(judged.decisions)]
     rows = plain_rows(against, ("bot", "loss", "loss_low", "loss_high"))
     return {bot: tuple(loss) for bot, *loss in rows}
@@ -146,14 +149,12 @@ def _find_best_cards(profiles: Profiles) -> dict[str, str]:
 
 def _find_beyond(files: Files) -> Iterator[dict[str, str]]:
     """Yield the opponents against which each bot scores most and least beyond its Elo."""
-    table = files.tables.head_to_head
-    table = table[table["residual_z"].notna()].sort_values("residual_z", kind="stable")
-    for sign, some in ((1, table), (-1, table[::-1])):
-        rows = plain_rows(some, ("bot", "opponent", "residual"))
+    rows = order_by_residual(files.tables.head_to_head).rows(("bot", "opponent", "residual"))
+    for sign in (1, -1):
+        last = {bot: row for bot, *row in rows[::sign] if sign * row[1] > 0}
         yield {
             bot: f"{opponent} ({write_change(beyond, 'share')})"
-            for bot, opponent, beyond in rows
-            if sign * beyond > 0
+            for bot, (opponent, beyond) in last.items()
         }
 
 

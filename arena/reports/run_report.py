@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from arena.differences.comparison import (
     Compared,
@@ -15,7 +14,6 @@ from arena.differences.profiles import Files
 from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
-from arena.reports.charts import plain_rows
 from arena.reports.city_section import city_sections
 from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
 from arena.reports.games import (
@@ -46,6 +44,7 @@ from arena.reports.win_section import (
 )
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import as_sentence
+from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.listed_games import GameList
 from arena.store.manifest import read_manifest
@@ -60,9 +59,6 @@ from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _REASON = 60  # characters of why a bot forfeits
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
 _OPEN = (
@@ -75,7 +71,7 @@ def make_report(
     tournament: Tournament,
     store: Store,
     files: Files,
-    timings: pd.DataFrame | None = None,
+    timings: Columns | None = None,
     judged: JudgedTables | None = None,
     *,
     state: str = "",
@@ -169,7 +165,7 @@ class _Sections:
         tournament: Tournament,
         store: Store,
         files: Files,
-        timings: pd.DataFrame | None,
+        timings: Columns | None,
         judged: JudgedTables,
     ) -> None:
         self.tournament = tournament
@@ -271,7 +267,7 @@ class _Sections:
         """Yield the bots that forfeited games, who forfeited most first, with their first fault."""
         first = {shown.guilty: shown for shown in reversed(self.faults)}
         columns = ["bot", "games", "forfeits"]
-        rows = plain_rows(self.files.tables.standings, columns)
+        rows = self.files.tables.standings.rows(columns)
         for label, games, forfeits in sorted(rows, key=lambda row: -row[2]):
             if not forfeits:
                 return
@@ -322,7 +318,7 @@ def report_writers(
     tournament: Tournament,
     store: Store,
     files: Files,
-    timings: pd.DataFrame | None = None,
+    timings: Columns | None = None,
     judged: JudgedTables | None = None,
     ending: str = "",
 ) -> Mapping[str, Writer]:
@@ -357,7 +353,7 @@ _BOTS = (
 def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     """Return the report of some lists that were rated together."""
     tables, found = rated.tables, rated.tables.findings
-    labels: list[str] = tables.standings["bot"].tolist()
+    labels = tables.order
     headline = rated.headline
     details = " ".join(headline.details())
     summary = [headline.sentence(), *filter(None, [details]), f"{rated.extent}."]

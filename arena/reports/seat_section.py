@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
@@ -21,22 +23,20 @@ from arena.reports.charts import (
     frame_table,
     interval_layers,
     nominal,
-    plain_dicts,
     quantity,
     row_of_bots,
     tips,
+    with_all,
 )
 from arena.statistics.cycles import Field
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.wording import as_sentence
+from arena.store.columns import Columns, Flags, is_in, is_known, map_cells, place_in
 from arena.store.counting import Counts
 from arena.tables.findings import describe_seat
 from arena.tables.table_columns import CARDS, SEATS, TAKES, Column
 from arena.tables.win_tables import how_rated
 from arena.tournament.tournament import Tournament
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NAMES = ("seat 0", "seat 1")
 _FIELDS = {"bot": "bot", "seat": "seat", "games": "games"}
@@ -55,7 +55,7 @@ _APART = 0.05  # of the axis: labels closer than that would overlap
 
 
 def seats_section(
-    seats: pd.DataFrame,
+    seats: Columns,
     advantage: SeatAdvantage | None,
     progress: Mapping[int, Mapping[str, Estimate]],
     labels: Sequence[str],
@@ -70,7 +70,7 @@ def seats_section(
 
 
 def _seats(
-    seats: pd.DataFrame, advantage: SeatAdvantage | None, labels: Sequence[str]
+    seats: Columns, advantage: SeatAdvantage | None, labels: Sequence[str]
 ) -> Iterator[Block]:
     if advantage:
         paragraphs = [
@@ -81,13 +81,12 @@ def _seats(
     else:
         paragraphs = ["No pair was played to its end, so nothing is known of the seats."]
     yield Text(paragraphs)
-    own = seats[seats["opponent"].isna() & seats["bot"].notna()]
-    places = {label: place for place, label in enumerate(labels)}
-    own = own.assign(_=own["bot"].map(places)).sort_values(["_", "seat"])
+    own = seats.where(~is_known(seats["opponent"]) & is_known(seats["bot"]))
+    own = own.ordered(place_in(own["bot"], labels), own["seat"])
     if not len(own):
         return
-    shown = own[own["_"] < MOST_BOTS]
-    rows = plain_dicts(shown.assign(seat=shown["seat"].map(dict(enumerate(_NAMES)))), _FIELDS)
+    shown = own.where(place_in(own["bot"], labels) < MOST_BOTS)
+    rows = shown.put(seat=np.array(_NAMES, object)[shown["seat"]]).dicts(_FIELDS)
     yield Chart(
         "seat-scores",
         "Scores by seat",
@@ -260,22 +259,27 @@ _WORTH = {
 }
 
 
-def takes_section(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Section:
+def takes_section(takes: Columns, cards: Columns, labels: Sequence[str]) -> Section:
     """Return the section on when and what bots take, and how taken cards correlate with wins."""
-    of_all = takes[takes["bot"].isna() & takes["round"].notna() & takes["action"].notna()]
-    by_action = of_all.groupby("action")["takes"].sum()
+    of_all = takes.where(~is_known(takes["bot"]) & _is_single(takes))
+    by_action = np.bincount(of_all["action"], of_all["takes"])
     title = short = "Takes and cards"
     if by_action.sum():
-        share, action = by_action.max() / by_action.sum(), by_action.idxmax()
-        title = f"{100 * share:.0f} % of takes are at action {action:.0f} of a round"
+        share, action = by_action.max() / by_action.sum(), by_action.argmax()
+        title = f"{100 * share:.0f} % of takes are at action {action} of a round"
     return Section("takes", title, [*_blocks(takes, cards, labels)], short)
 
 
-def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def _is_single(takes: Columns) -> Flags:
+    """Return which rows are of one action in one round."""
+    return is_known(takes["round"]) & is_known(takes["action"])
+
+
+def _blocks(takes: Columns, cards: Columns, labels: Sequence[str]) -> Iterator[Block]:
     names = [ALL, *labels[:MOST_BOTS]]
     takes, cards = (_order_rows(table, labels) for table in (takes, cards))
     if len(takes):
-        rows = _take_rows(takes[takes["bot"].isin(names)])
+        rows = _take_rows(takes.where(is_in(takes["bot"], names)))
         yield Chart(
             "takes",
             "When bots take, and what it brings",
@@ -288,25 +292,26 @@ def _blocks(takes: pd.DataFrame, cards: pd.DataFrame, labels: Sequence[str]) -> 
         yield frame_table(TAKES, "Takes", takes, folded=True)
     else:
         yield Text(["No card was taken."])
-    known = cards[cards["adds"].notna() & cards["bot"].isin(names)]
+    known = cards.where(is_known(cards["adds"]) & is_in(cards["bot"], names))
     if len(known):
         yield _card_chart(known, names)
     if len(cards):
-        cards = cards.assign(card=cards["card"].map(CARD_NAMES))
+        cards = cards.put(card=map_cells(cards["card"], CARD_NAMES.get))
         yield frame_table(CARDS, "Cards", cards, folded=True)
 
 
-def _order_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
+def _order_rows(table: Columns, labels: Sequence[str]) -> Columns:
     """Return the rows of all bots together, then those of each bot in the standings' order."""
-    places = {name: place for place, name in enumerate([ALL, *labels])}
-    table = table.assign(bot=table["bot"].fillna(ALL))
-    return table.assign(_=table["bot"].map(places)).sort_values("_", kind="stable")
+    table = with_all(table)
+    return table.ordered(place_in(table["bot"], [ALL, *labels]))
 
 
-def _take_rows(takes: pd.DataFrame) -> list[dict[str, Any]]:
-    takes = takes[takes["round"].notna() & takes["action"].notna()]
-    fields = ("bot", "round", "action", "takes", "share", "cards", "gain", "lead")
-    rows = plain_dicts(takes.round(3), dict(zip(fields, fields, strict=True)))
+def _take_rows(takes: Columns) -> list[dict[str, Any]]:
+    numbers = ("share", "cards", "gain", "lead")
+    takes = takes.where(_is_single(takes))
+    takes = takes.put(**{name: takes[name].round(3) for name in numbers})
+    fields = ("bot", "round", "action", "takes", *numbers)
+    rows = takes.dicts(dict(zip(fields, fields, strict=True)))
     return [row | {"round": f"round {row['round']}"} for row in rows]
 
 
@@ -371,10 +376,9 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
     )
 
 
-def _card_chart(cards: pd.DataFrame, names: Sequence[str]) -> Chart:
-    points = (100 * cards[["adds", "adds_low", "adds_high"]]).round(2)
-    cards = cards.assign(card=cards["card"].map(CARD_NAMES), **points)
-    rows = plain_dicts(cards, _TAKE_FIELDS)
+def _card_chart(cards: Columns, names: Sequence[str]) -> Chart:
+    points = {name: (100 * cards[name]).round(2) for name in ("adds", "adds_low", "adds_high")}
+    rows = cards.put(card=map_cells(cards["card"], CARD_NAMES.get), **points).dicts(_TAKE_FIELDS)
     known = {row["bot"] for row in rows}
     title = "adds to wins, percentage points"
     x = quantity("value", title, axis={"format": "+d", "tickMinStep": 1})

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Section, Table, Text, write_cell
@@ -19,7 +21,6 @@ from arena.reports.charts import (
     frame_table,
     interval_layers,
     nominal,
-    plain_rows,
     quantity,
     row_of_bots,
     tips,
@@ -27,11 +28,9 @@ from arena.reports.charts import (
 )
 from arena.reports.profiles_section import profile_links
 from arena.statistics.wording import as_sentence, share_letter, write_ends
+from arena.store.columns import Columns, is_first, is_known, match_rows
 from arena.tables.findings import Findings, describe_spread
 from arena.tables.table_columns import STANDINGS, TIMINGS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _TIMES = ("cpu_mean", "cpu_p99")
 _FEW = ("rank", "bot", "elo", "score", "city_wins", "points_wins")
@@ -47,43 +46,43 @@ _NAMED = 6  # bots that are named; of more bots the ranks are given
 
 
 def standings_section(
-    standings: pd.DataFrame,
-    verdicts: pd.DataFrame,
+    standings: Columns,
+    verdicts: Columns,
     findings: Findings,
-    timings: pd.DataFrame | None,
+    timings: Columns | None,
 ) -> Section:
     """Return the standings as a chart of intervals and a table, and the chart of leads."""
     neighbours = _of_neighbours(verdicts)
     blocks = [*_blocks(standings, neighbours, findings, timings)]
-    apart = int((neighbours["verdict"] == "apart").sum())
+    apart = neighbours["verdict"].tolist().count("apart")
     are = "is" if apart == 1 else "are"
     title = f"{apart or 'None'} of {counted(len(neighbours), 'neighbour')} {are} told apart"
     return Section("standings", title if len(neighbours) else _SHORT, blocks, _SHORT)
 
 
 def _blocks(
-    standings: pd.DataFrame,
-    neighbours: pd.DataFrame,
+    standings: Columns,
+    neighbours: Columns,
     findings: Findings,
-    timings: pd.DataFrame | None,
+    timings: Columns | None,
 ) -> Iterator[Block]:
     if warnings := findings.warnings():
         yield Text(warnings, warning=True)
-    if standings["elo"].notna().any():
+    if is_known(standings["elo"]).any():
         yield _chart(standings)
-    if neighbours["lead"].notna().any():
+    if is_known(neighbours["lead"]).any():
         yield _lead_chart(neighbours)
     yield _table(standings, timings)
     if notes := [*_notes(standings, findings)]:
         yield Text(notes)
 
 
-def _of_neighbours(verdicts: pd.DataFrame) -> pd.DataFrame:
+def _of_neighbours(verdicts: Columns) -> Columns:
     """Return the verdicts on each bot and the next: the first of those that begin with it."""
-    return verdicts.drop_duplicates("bot")
+    return verdicts.where(is_first(verdicts["bot"]))
 
 
-def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
+def _table(standings: Columns, timings: Columns | None) -> Table:
     """Return the table of standings; a row opens to the bots significantly above and below it."""
     columns = [*STANDINGS.shown]
     group = next(column for column in columns if column.name == "group")
@@ -91,8 +90,10 @@ def _table(standings: pd.DataFrame, timings: pd.DataFrame | None) -> Table:
     columns.insert(_AFTER_ELO, group)
     if timings is not None:
         columns += [column for column in TIMINGS.shown if column.name in _TIMES]
-        standings = standings.merge(timings, on="bot", how="left")
-    order = plain_rows(standings, ["rank", "bot", "group"])
+        found = match_rows([standings["bot"]], [timings["bot"]])
+        times = {name: np.append(timings[name], np.nan)[found] for name in _TIMES}
+        standings = standings.put(**times)
+    order = standings.rows(["rank", "bot", "group"])
     more = [_describe_place(order, place) for place in range(len(order))]
     table = frame_table(STANDINGS, "Standings", standings, columns)
     links = profile_links(standings["bot"].tolist())
@@ -144,10 +145,11 @@ def _name_bots(bots: Sequence[_Place]) -> str:
     return f"{len(bots):,} bots (ranks {', '.join(ranks)})"
 
 
-def _notes(standings: pd.DataFrame, findings: Findings) -> Iterator[str]:
-    if unrated := standings.loc[standings["elo"].isna(), "bot"].tolist():
+def _notes(standings: Columns, findings: Findings) -> Iterator[str]:
+    is_rated, bots = is_known(standings["elo"]), standings["bot"]
+    if unrated := bots[~is_rated].tolist():
         yield f"Not rated, because no game of theirs was finished: {', '.join(unrated)}."
-    if out := standings.loc[standings["elo"].notna() & standings["group"].isna(), "bot"].tolist():
+    if out := bots[is_rated & ~is_known(standings["group"])].tolist():
         yield (
             f"The Elo counts the games that were finished by {', '.join(out)}. The headline, the "
             "leads, the groups and who is the stronger one leave them out, because of the faults."
@@ -167,10 +169,10 @@ def _place(value: float, low: float | None, high: float | None) -> dict[str, Any
     return {"value": value, "low": low, "high": high, "interval": write_ends(low, high)}
 
 
-def _chart(standings: pd.DataFrame) -> Chart:
-    shown = standings[standings["elo"].notna()].head(MOST_BOTS)
+def _chart(standings: Columns) -> Chart:
+    shown = standings.where(is_known(standings["elo"])).where(slice(MOST_BOTS))
     rows: list[dict[str, Any]] = []
-    for bot, elo, low, high, group in plain_rows(shown, _CHARTED):
+    for bot, elo, low, high, group in shown.rows(_CHARTED):
         row = {"bot": bot, **_place(elo, low, high), "elo": elo, "group": group or "none"}
         rows.append(row)
     best, window = rows[0], find_window(rows)
@@ -198,17 +200,16 @@ def _chart(standings: pd.DataFrame) -> Chart:
     return Chart("ratings", "Elo with its interval", description, spec, "standings")
 
 
-def _lead_chart(neighbours: pd.DataFrame) -> Chart:
+def _lead_chart(neighbours: Columns) -> Chart:
     """Return the chart of each bot's lead over the next one and its chance to be stronger.
 
     It has the same rows as the chart of ratings; the last one is empty.
     """
-    shown = neighbours.head(MOST_BOTS - 1)
-    labels = [*shown["bot"], shown["opponent"].iloc[-1]]
+    shown = neighbours.where(slice(MOST_BOTS - 1))
+    labels = [*shown["bot"], shown["opponent"][-1]]
     rows: list[dict[str, Any]] = []
-    for bot, below, lead, low, high, chance, verdict in plain_rows(
-        shown[shown["lead"].notna()], _LEADS
-    ):
+    known = shown.where(is_known(shown["lead"]))
+    for bot, below, lead, low, high, chance, verdict in known.rows(_LEADS):
         row = {"bot": bot, "next": below, **_place(lead, low, high), "lead": lead}
         rows.append(row | {"chance": write_cell(chance, "chance"), "verdict": verdict})
     window = find_window(rows)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from arena.reports.blocks import Block, Chart, Section
 from arena.reports.charts import (
@@ -22,12 +24,12 @@ from arena.reports.charts import (
     frame_table,
     interval_layers,
     nominal,
-    plain_dicts,
-    plain_rows,
     quantity,
     row_of_bots,
     tips,
+    with_all,
 )
+from arena.store.columns import Columns, is_in, map_cells, match_rows, place_in
 from arena.tables.table_columns import (
     LOSS_COLUMNS,
     SOURCES,
@@ -35,9 +37,6 @@ from arena.tables.table_columns import (
     WIN_TYPES,
     Column,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COUNTS = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()]
 _TITLES = dict(zip(_COUNTS, 2 * [*WIN_TYPES.values()], strict=True))
@@ -78,12 +77,12 @@ _FIELDS |= {"points": "value", "points_low": "low", "points_high": "high"}
 
 
 def win_type_blocks(
-    win_types: pd.DataFrame, head_to_head: pd.DataFrame, labels: Sequence[str]
+    win_types: Columns, head_to_head: Columns, labels: Sequence[str]
 ) -> Iterator[Block]:
     """Yield the blocks on win types: overall, by seat and by opponent."""
     names = labels[:MOST_BOTS]
-    own = win_types[win_types["bot"].isin(names)]
-    overall = own.groupby("bot")[["games", "draws", *_COUNTS]].sum().reset_index()
+    own = win_types.where(is_in(win_types["bot"], names))
+    overall = _add_up(own)
     rows = row_of_bots(names)
     yield Chart(
         "win-types",
@@ -101,13 +100,13 @@ def win_type_blocks(
         _bars(own, ["bot", "seat"], by_seat, 2 * 16 * len(names)),
         "win_types",
     )
-    both = with_losses(head_to_head)
+    shown = is_in(head_to_head["bot"], names) & is_in(head_to_head["opponent"], names)
     yield Chart(
         "win-types-by-opponent",
         "Win types by opponent",
         "How the chosen bot won (right) and lost (left) against each opponent.",
         _bars(
-            both[both["bot"].isin(names) & both["opponent"].isin(names)],
+            with_losses(head_to_head.where(shown)),
             ["bot", "opponent"],
             {"y": row_of_bots(names, "opponent")},
             STEP * len(names),
@@ -118,15 +117,26 @@ def win_type_blocks(
     yield frame_table(WIN_TYPE_TABLE, "Win types by seat", win_types, folded=True)
 
 
-def with_losses(table: pd.DataFrame) -> pd.DataFrame:
+def _add_up(table: Columns) -> Columns:
+    """Return the sums of the counts of each bot, by label."""
+    bots = sorted({*table["bot"]})
+    place = place_in(table["bot"], bots)
+    sums = {name: np.zeros(len(bots), table[name].dtype) for name in ("games", *_COUNTS)}
+    for name, total in sums.items():
+        np.add.at(total, place, table[name])
+    return Columns({"bot": bots, **sums})
+
+
+def with_losses(table: Columns) -> Columns:
     """Return head_to_head.csv with the losses of each bot added: the wins of its opponent."""
+    two = table["bot"], table["opponent"]
+    turned = match_rows(two[::-1], two)
     wins = {f"{win_type}_wins": name for win_type, name in LOSS_COLUMNS.items()}
-    turned = {"bot": "opponent", "opponent": "bot", **wins}
-    return table.merge(table[[*turned]].rename(columns=turned), on=["bot", "opponent"])
+    return table.put(**{name: table[won][turned] for won, name in wins.items()})
 
 
 def _bars(
-    table: pd.DataFrame,
+    table: Columns,
     keys: Sequence[str],
     place: Mapping[str, Any],
     height: int,
@@ -142,7 +152,7 @@ def _bars(
         | {name: value for name, value in zip(_COUNTS, counts, strict=True) if value}
         for *own, counts in (
             (*row[: len(keys) + 1], row[len(keys) + 1 :])
-            for row in plain_rows(table, ["games", *keys, *_COUNTS])
+            for row in table.rows(["games", *keys, *_COUNTS])
         )
     ]
     x = quantity(
@@ -177,18 +187,16 @@ def _bars(
     )
 
 
-def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Block]:
+def source_blocks(sources: Columns, labels: Sequence[str]) -> Iterator[Block]:
     """Yield the blocks on the sources of the points of winners and losers."""
-    sources = sources[sources["result"] != "drawn"]
+    sources = sources.where(sources["result"] != "drawn")
     if not len(sources):
         return
-    sources = sources.assign(
-        bot=sources["bot"].fillna(ALL), source=sources["source"].map(SOURCE_NAMES)
-    )
+    sources = with_all(sources).put(source=map_cells(sources["source"], SOURCE_NAMES.get))
     names = [ALL, *labels[:MOST_BOTS]]
-    shown = sources[sources["bot"].isin(names)].round({"points": 2})
-    by = shown["win_type"].map({"city": "City"}).fillna("points")
-    rows = plain_dicts(shown.assign(win_type=by), _FIELDS)
+    shown = sources.where(is_in(sources["bot"], names))
+    by = np.where(shown["win_type"] == "city", "City", "points").astype(object)
+    rows = shown.put(win_type=by, points=shown["points"].round(2)).dicts(_FIELDS)
     yield Chart(
         "points-by-source",
         "Points by source",
@@ -197,8 +205,7 @@ def source_blocks(sources: pd.DataFrame, labels: Sequence[str]) -> Iterator[Bloc
         _source_spec(rows, names),
         "wins_by_source",
     )
-    order = {name: place for place, name in enumerate(names)}
-    table = sources.assign(_place=sources["bot"].map(order)).sort_values("_place", kind="stable")
+    table = sources.ordered(place_in(sources["bot"], names))
     yield frame_table(SOURCES, "Points by source", table, folded=True)
 
 
@@ -291,7 +298,7 @@ def _count_margins(
     return counts
 
 
-def wins_section(blocks: Iterable[Block], standings: pd.DataFrame) -> Section:
+def wins_section(blocks: Iterable[Block], standings: Columns) -> Section:
     """Return the section about how games are won."""
     games = max(1, standings["games"].sum() / 2)
     city, points = (100 * standings[f"{name}_wins"].sum() / games for name in ("city", "points"))

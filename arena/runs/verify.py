@@ -24,6 +24,7 @@ from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.runs.saving import follow
 from arena.statistics.counts import BY_RULE
+from arena.store.columns import Columns
 from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.folder import (
@@ -127,7 +128,7 @@ def _reports_again(
 ) -> Mapping[str, Writer]:
     """Return the writers of the reports of `arena report`: with times, and judged decisions."""
     content = read_timings(path)
-    timings = None if content is None else parse_timings(content)
+    timings = None if content is None else Columns.of(parse_timings(content))
     judged = read_judged(path, tournament, store)
     return report_writers(tournament, store, files, timings, judged, read_spending(path / LOG))
 

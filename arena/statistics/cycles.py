@@ -24,9 +24,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
 from arena.statistics.distributions import Floats, expit, logit, normal_below
@@ -34,9 +35,6 @@ from arena.statistics.intervals import LEVEL, Estimate, correct
 from arena.statistics.model import Flags, Numbers, find_reach
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _EXACT = 1e-3  # Elo points: half the interval of an anchor that is given as exact
 _UNTESTED = 1e-6  # of a pairing's variance: a smaller residual variance counts as 0
@@ -164,16 +162,14 @@ class Field:
             yield label, record, *rating.scaled(1, 1).cells[1:]
 
 
-def make_residuals(field: Field) -> pd.DataFrame:
-    """Return one row for each ordered pair of rated bots that met, with its residuals."""
-    import pandas as pd
-
+def make_residuals(field: Field) -> dict[str, npt.NDArray[Any]]:
+    """Return the residuals of each ordered pair of rated bots that met, as columns by name."""
     labels = np.array(field.labels, dtype=object)
     bot, opponent = labels[field.fit.model.first], labels[field.fit.model.second]
-    own = pd.DataFrame(dict(zip(_COLUMNS, (bot, opponent, *field.residuals), strict=True)))
-    theirs = own.assign(bot=opponent, opponent=bot, expected=1 - own["expected"])
-    theirs[["residual", "residual_z"]] = -own[["residual", "residual_z"]]
-    return pd.concat([own, theirs], ignore_index=True)
+    expected, residual, z, q = field.residuals
+    own = bot, opponent, expected, residual, z, q
+    turned = opponent, bot, 1 - expected, -residual, -z, q
+    return {name: np.concatenate(both) for name, *both in zip(_COLUMNS, own, turned, strict=True)}
 
 
 def _in_errors(field: Field) -> Floats:
@@ -271,31 +267,28 @@ def shortest_cycle(beats: Flags, start: int) -> list[int]:
     return cycle[::-1]
 
 
-def make_rankings(field: Field, labels: Sequence[str]) -> pd.DataFrame:
-    """Return Elo, Nash average and alpha-rank of the bots of every group with a cycle.
+def make_rankings(field: Field, labels: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return Elo, Nash average and alpha-rank of the bots of every group with a cycle, as rows.
 
-    Without a cycle there are no rows. `cycle` is the number of the bot's strongly connected
-    component, empty for a bot without a cycle. Rows are in the order of `labels`. Sources:
-    nash_average, alpha_rank.
+    Their cells are those of RANKING_COLUMNS. Without a cycle there are no rows. `cycle` is the
+    number of the bot's strongly connected component, None for a bot without a cycle. Rows are in
+    the order of `labels`. Sources: nash_average, alpha_rank.
     """
-    import pandas as pd
-
     if not field.labels:
-        return pd.DataFrame(columns=RANKING_COLUMNS)
+        return []
     cycles = number_cycles(find_beats(field))
     groups = field.fit.groups
-    elos = [rating.value for rating in field.ratings.values()]
-    rows: list[tuple[object, ...]] = []
+    elos = np.array([rating.value for rating in field.ratings.values()]).round(1)
+    rows: list[tuple[Any, ...]] = []
     for group in np.unique(groups[cycles > 0]):
         bots = np.flatnonzero(groups == group)
         payoffs = make_payoffs(field)[np.ix_(bots, bots)]
-        of_group = zip(bots, nash_average(payoffs), alpha_rank(expit(payoffs)), strict=True)
-        for bot, *shares in of_group:
-            rows.append((field.labels[bot], elos[bot], *shares, cycles[bot] or None))
-    table = pd.DataFrame(rows, columns=RANKING_COLUMNS)
-    table = table.astype({"cycle": "Int64"}).round({"elo": 1, "nash": 4, "alpha_rank": 4})
+        shares = nash_average(payoffs).round(4), alpha_rank(expit(payoffs)).round(4)
+        for bot, *of_bot in zip(bots.tolist(), *(one.tolist() for one in shares), strict=True):
+            cycle = int(cycles[bot]) or None
+            rows.append((field.labels[bot], float(elos[bot]), *of_bot, cycle))
     places = {label: place for place, label in enumerate(labels)}
-    return table.sort_values("bot", key=lambda bots: bots.map(places), ignore_index=True)
+    return sorted(rows, key=lambda row: places[row[0]])
 
 
 def make_payoffs(field: Field) -> Floats:

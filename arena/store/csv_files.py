@@ -28,6 +28,8 @@ from arena.tournament.timing import Distribution, Timing
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.store.columns import Cells, Columns
+
 _READ = re.compile(GUARDED)
 
 
@@ -47,7 +49,7 @@ def read_back(table: pd.DataFrame) -> pd.DataFrame:
     return table.replace(GUARDED, r"\1", regex=True)
 
 
-def write_rows(file: TextIO, columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+def write_rows(file: TextIO, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     """Write a CSV file with these columns and rows."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
@@ -63,23 +65,31 @@ def replace_rows(path: Path, columns: Sequence[str], rows: Iterable[Iterable[Any
         write_rows(file, columns, rows)
 
 
-def csv_writer(table: pd.DataFrame, *, index: bool = False) -> Callable[[TextIO], object]:
-    """Return a function that writes a table as CSV, with `index` including its index."""
+_AT_ONCE = 10_000  # rows: their cells as objects have a few megabytes
+
+
+def csv_writer(table: Columns | pd.DataFrame) -> Callable[[TextIO], object]:
+    """Return a function that writes a table as CSV."""
 
     def write(file: TextIO) -> None:
-        import pandas as pd
+        from arena.store.columns import Columns
 
-        guarded = table.rename(columns=guard)
-        for name, column in guarded.items():
-            if column.dtype.kind not in "iufb":
-                cells = column.tolist()  # few differ: looking at each takes five times as long
-                written = {cell: guard(cell) for cell in {*cells}}
-                guarded[name] = pd.Series([written[cell] for cell in cells], guarded.index, object)
-        if index:
-            guarded = guarded.rename(index=guard)
-        guarded.to_csv(file, index=index, lineterminator="\n")
+        columns = Columns.of(table)
+        write_rows(file, map(guard, columns.names), ())
+        for start in range(0, len(columns), _AT_ONCE):
+            some = columns.where(slice(start, start + _AT_ONCE))
+            lists = [*map(_guard_all, some.cells.values(), some.lists())]
+            csv.writer(file, lineterminator="\n").writerows(zip(*lists, strict=True))
 
     return write
+
+
+def _guard_all(cells: Cells, values: list[Any]) -> list[Any]:
+    """Return the values of a column as they are written: few texts differ, so each is read once."""
+    if cells.dtype.kind != "O":
+        return values
+    written = {value: guard(value) for value in {*values}}
+    return [written[value] for value in values]
 
 
 NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}
@@ -200,7 +210,7 @@ def read_timings(folder: Path) -> bytes | None:
 
 def parse_timings(content: bytes) -> pd.DataFrame:
     """Parse the content of a timings.csv as a table; raises InputError if it is invalid."""
-    return parse_table(content, TIMINGS, [*make_timings({}, []).columns])
+    return parse_table(content, TIMINGS, make_timings({}, []).names)
 
 
 def parse_table(
@@ -225,21 +235,23 @@ def parse_table(
         raise InputError(f"{name}: {error}") from None
 
 
-def make_timings(by_label: Timings, labels: Iterable[str]) -> pd.DataFrame:
+_TIMES = [f"{clock}_{what}" for clock in ("cpu", "wall") for what in ("mean", "p99", "max")]
+
+
+def make_timings(by_label: Timings, labels: Iterable[str]) -> Columns:
     """Return a table of the seconds per decision of each bot, over its timed decisions.
 
     It has processor time and wall-clock time.
     """
-    import pandas as pd
+    from arena.store.columns import Columns
 
     rows = [
         (label, timing.decisions, *_seconds(timing.cpu), *_seconds(timing.wall))
         for label in labels
         if (timing := by_label.get(label))
     ]
-    times = [f"{clock}_{what}" for clock in ("cpu", "wall") for what in ("mean", "p99", "max")]
-    table = pd.DataFrame(rows, columns=["bot", "decisions", *times])
-    return table.round(dict.fromkeys(times, 9))
+    table = Columns.of_rows(["bot", "decisions", *_TIMES], rows)
+    return table.put(**{name: table[name].astype(float).round(9) for name in _TIMES})
 
 
 def _seconds(times: Distribution) -> tuple[float, float, float]:

@@ -11,20 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from arena.batch.replay import Bools, Ints, find_points
 from arena.statistics.distributions import Floats, expit, logit, student_bound
 from arena.statistics.intervals import Moments
+from arena.store.columns import Columns
 from arena.tables.replayed_games import Sides
-from arena.tables.run_games import Batch, every, interval, make_frame
+from arena.tables.run_games import Batch, every, interval, make_table
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
 """Columns of `cards` that say what a card adds, from the games as they were played."""
@@ -394,7 +392,7 @@ class Cards:
         sides.add(self.taken, counts, sides.add_up_all(replay.piles[-1].astype(np.int64)))
         self.sample.add(sides.batch)
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return a row for each bot and kind of card, and for all bots."""
         groups, games = len(self.labels) + 1, self.played.counts.ravel()
         columns = {
@@ -404,4 +402,4 @@ class Cards:
             **interval("taken", "taken", self.taken.means()),
             **self.sample.worth(groups),
         }
-        return make_frame(columns, self.labels, games > 0)
+        return make_table(columns, self.labels, games > 0)

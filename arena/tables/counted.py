@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,9 @@ from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimate, Ints, Moments, score_intervals
 from arena.statistics.verdicts import Verdict
 from arena.statistics.wording import give_letters, give_ranks
+from arena.store.columns import Columns, match_rows
 from arena.store.counting import HALVES, TURNED, Counts, Tallies
-from arena.tables.run_games import CITY_WIN, FORFEIT, Batch, interval, make_frame, place_bots
+from arena.tables.run_games import CITY_WIN, FORFEIT, Batch, interval, make_table, place_bots
 from arena.tables.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
@@ -33,9 +34,6 @@ from arena.tables.table_columns import (
     WIN_TYPES,
 )
 from arena.tournament.schedule import Pairing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WON, _LOST, _DRAWN = range(RESULTS)
 _WIN_TYPE, _RESULT = np.divmod(np.arange(MISSING + 1), RESULTS)
@@ -144,31 +142,40 @@ def make_sides(pairings: Sequence[Pairing], tallies: Tallies) -> Sides:
     return Sides(labels, np.hstack(sides))
 
 
-def make_pair_scores(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> pd.DataFrame:
-    """Return pairs, and sum and sum of squares of their scores, for each ordered pair of bots."""
-    import pandas as pd
+def make_head_to_head(
+    sides: Sides,
+    pairings: Sequence[Pairing],
+    totals: Iterable[PairTotals],
+    residuals: Mapping[str, Any],
+) -> Columns:
+    """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1.
 
+    The residuals are those of the ratings' fit; they are empty for bots without a rating.
+    """
+    table, keys = Columns(tally(sides, ["bot", "opponent"])), ("bot", "opponent")
+    scores = _sum_pairs(pairings, totals)
+    found = match_rows([table[name] for name in keys], [scores[name] for name in keys])
+    table, found = table.where(found >= 0), found[found >= 0]
+    low, high = score_intervals(
+        *(scores[name][found].astype(float) for name in ("pairs", "total", "squares"))
+    )
+    found = match_rows([table[name] for name in keys], [residuals[name] for name in keys])
+    of_fit = {
+        name: np.append(cells, np.nan)[found]
+        for name, cells in residuals.items()
+        if name not in keys
+    }
+    return _round_estimates(table.put(score_low=low, score_high=high, **of_fit))
+
+
+def _sum_pairs(pairings: Sequence[Pairing], totals: Iterable[PairTotals]) -> Columns:
+    """Return pairs, and sum and sum of squares of their scores, for each ordered pair of bots."""
     rows = []
     for number, pairs, total, squares, _ in totals:
         bot, opponent = pairings[number]
         rows.append((bot, opponent, pairs, total, squares))
         rows.append((opponent, bot, pairs, 2 * pairs - total, 4 * (pairs - total) + squares))
-    return pd.DataFrame(rows, columns=["bot", "opponent", "pairs", "total", "squares"])
-
-
-def make_head_to_head(sides: Sides, scores: pd.DataFrame, residuals: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each ordered two bots that met; `score` and its bounds are 0 to 1.
-
-    The residuals are those of the ratings' fit; they are empty for bots without a rating.
-    """
-    import pandas as pd
-
-    keys = ["bot", "opponent"]
-    table = pd.DataFrame(tally(sides, keys)).merge(scores, on=keys)
-    of_pairs = (table[name].to_numpy(float) for name in ("pairs", "total", "squares"))
-    table["score_low"], table["score_high"] = score_intervals(*of_pairs)
-    table = table.merge(residuals, on=keys, how="left")
-    return _round_estimates(table[HEAD_TO_HEAD.names])
+    return Columns.of_rows(["bot", "opponent", "pairs", "total", "squares"], rows)
 
 
 def list_standings(
@@ -223,12 +230,15 @@ def rank_field(
     return [{name: row[name] for name in STANDINGS.names} for row in grouped]
 
 
-def make_standings(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def make_standings(rows: Sequence[Mapping[str, Any]]) -> Columns:
     """Return the rows of standings.csv as a table."""
-    import pandas as pd
+    cells = [[row[name] for name in STANDINGS.names] for row in rows]
+    return _with_floats(Columns.of_rows(STANDINGS.names, cells), *_ELO, "score", "mean_margin")
 
-    table = pd.DataFrame(rows, columns=STANDINGS.names)
-    return table.astype(dict.fromkeys((*_ELO, "score", "mean_margin"), float))
+
+def _with_floats(table: Columns, *names: str) -> Columns:
+    """Return a table whose columns of these names are floats, also if all cells are empty."""
+    return table.put(**{name: table[name].astype(np.float64) for name in names})
 
 
 def group_bots(
@@ -257,19 +267,15 @@ def list_verdicts(judged: Field) -> list[tuple[Any, ...]]:
     return rows
 
 
-def make_verdicts(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+def make_verdicts(rows: Sequence[tuple[Any, ...]]) -> Columns:
     """Return the rows of verdicts.csv as a table."""
-    import pandas as pd
-
-    table = pd.DataFrame(rows, columns=VERDICTS.names)
-    return table.astype(dict.fromkeys(VERDICTS.names[2:6], float))
+    return _with_floats(Columns.of_rows(VERDICTS.names, rows), *VERDICTS.names[2:6])
 
 
-def make_win_types(sides: Sides) -> pd.DataFrame:
+def make_win_types(sides: Sides) -> Columns:
     """Return one row for each bot and seat: games, and wins and losses of each win type."""
-    import pandas as pd
-
-    return pd.DataFrame(tally(sides, ["bot", "seat"]), columns=WIN_TYPE_TABLE.names)
+    table = tally(sides, ["bot", "seat"])
+    return Columns({name: table[name] for name in WIN_TYPE_TABLE.names})
 
 
 def tally(sides: Sides, by: Sequence[str]) -> dict[str, Any]:
@@ -286,21 +292,21 @@ def tally(sides: Sides, by: Sequence[str]) -> dict[str, Any]:
     return table
 
 
-def _round_estimates(table: pd.DataFrame) -> pd.DataFrame:
+def _round_estimates(table: Columns) -> Columns:
     """Round what is estimated: shares to 4 digits."""
     digits = dict.fromkeys(("score", "score_low", "score_high", "expected", "residual"), 4)
-    table = table.round(digits | {"residual_z": 2, "residual_q": 4})
-    table[["residual", "residual_z"]] += 0.0  # no zero with a sign
-    return table
+    digits |= {"residual_z": 2, "residual_q": 4}
+    cells = {name: table[name] for name in HEAD_TO_HEAD.names}
+    # no zero with a sign where one can be
+    cells |= {name: cells[name].round(n) + 0.0 for name, n in digits.items()}
+    return Columns(cells)
 
 
 _THIRDS = ("strongest", "middle", "weakest")
 _PARTS = ("all", *_THIRDS, "difference")
 
 
-def make_city_winners(
-    pairings: Sequence[Pairing], order: Sequence[str], counts: Counts
-) -> pd.DataFrame:
+def make_city_winners(pairings: Sequence[Pairing], order: Sequence[str], counts: Counts) -> Columns:
     """Return the share of City in the wins of all bots, of the thirds of the field, of each bot.
 
     `order` has the bots, the strongest first. The first third and the last one have as many bots,
@@ -331,7 +337,7 @@ def make_city_winners(
     }
     shown = (columns["wins"] > 0) & ((third > 0) | np.isin(columns["part"], "all"))
     shown[at] = not math.isnan(gap.error)
-    return make_frame(columns, order, shown)
+    return make_table(columns, order, shown)
 
 
 def _add_wins(sums: Moments, group: Ints, wins: Ints, pairs: Ints) -> None:
@@ -359,7 +365,7 @@ _CELLS = MISSING + 4  # also missing and scored games, the sums of margins and o
 _DECIDED = [name for name in ENDINGS if name != "draw"]
 
 
-def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> pd.DataFrame:
+def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> Columns:
     """Return a row for each bot, opponent and seat; then for each bot, and for all bots.
 
     A bot sits in each seat once in a pair, so the games of a bot and seat are independent. For all
@@ -387,7 +393,7 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
 
 def _frame(
     labels: Sequence[str], bot: Ints, opponent: Ints, cells: Ints, by_seat: Sequence[Moments]
-) -> pd.DataFrame:
+) -> Columns:
     """Return the rows of bots by seat; the last two, of all bots, are made of `by_seat`."""
     ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
     won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
@@ -411,7 +417,7 @@ def _frame(
         **interval("city", "city_share", of_city.shares()),
         **interval("margin", "mean_margin", margin.means()),
     }
-    return make_frame(columns, labels, games > 0)
+    return make_table(columns, labels, games > 0)
 
 
 def _sum_by_seat(counts: Counts, scored: Ints) -> tuple[Moments, Moments, Moments]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -17,11 +17,8 @@ from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.model import Spread
 from arena.statistics.wording import write_ends, write_estimate
-from arena.tables.summary import plain_rows
+from arena.store.columns import Columns, is_known
 from arena.tournament.tournament import first_anchor
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
@@ -175,9 +172,9 @@ def describe_seat(seat: SeatAdvantage, *, level: bool = False) -> str:
     return f"{text}: {write_estimate(elo, '+.0f', ' Elo')}"
 
 
-def describe_city(winners: pd.DataFrame, labels: Sequence[str]) -> str:
+def describe_city(winners: Columns, labels: Sequence[str]) -> str:
     """Return whether City is a real way to win, as far as the intervals say."""
-    parts = {row["part"]: row for row in plain_rows(winners) if row["bot"] is None}
+    parts = {row["part"]: row for row in winners.dicts() if row["bot"] is None}
     top, gap = parts.get("strongest"), parts.get("difference")
     real = "Whether City is a real way to win is open"
     if top and top["share_low"] >= REAL:
@@ -215,23 +212,23 @@ def name_thirds(labels: Sequence[str]) -> dict[str, str]:
     return {"strongest": strong, "middle": middle, "weakest": weak}
 
 
-def describe_makers(winners: pd.DataFrame, labels: Sequence[str]) -> str:
+def describe_makers(winners: Columns, labels: Sequence[str]) -> str:
     """Return the sentence on whose play the shares rest, and who made most of the City wins."""
     said = f"These shares rest on how these {len(labels):,} bots play"
-    of_bots = winners[winners["bot"].notna()]
-    most = of_bots.sort_values("city_wins", ascending=False, kind="stable")
+    of_bots = winners.where(is_known(winners["bot"]))
+    most = of_bots.ordered(-of_bots["city_wins"])
     made, total = most["city_wins"].cumsum(), int(most["city_wins"].sum())
     if not total:
         return f"{said}."
     number = int((2 * made < total).sum()) + 1
     named = name_some(most["bot"].tolist()[:number])
     who = named if number <= _MOST_MAKERS else f"{number:,} of them"
-    return f"{said}: {who} made {_percent(made.iloc[number - 1] / total)} of the City wins."
+    return f"{said}: {who} made {_percent(made[number - 1] / total)} of the City wins."
 
 
-def describe_held(cities: pd.DataFrame) -> str:
+def describe_held(cities: Columns) -> str:
     """Return what the most cities after a round brought, in the middle one of these rounds."""
-    most = plain_rows(cities[cities["cities"] == cities["cities"].max()])
+    most = cities.where(cities["cities"] == cities["cities"].max()).dicts()
     row = most[len(most) // 2]
     held = counted(row["cities"], "city", "cities")
     games = counted(row["games"], "game")

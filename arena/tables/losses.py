@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from arena.entries.file import read_file
 from arena.errors import InputError
 from arena.statistics.intervals import Ints, Moments
+from arena.store.columns import Columns
 from arena.store.csv_files import parse_table
 from arena.store.folder import AGREED, ANALYSIS, locate
 from arena.store.store import Store
-from arena.tables.run_games import add_rows, every, interval, make_frame
+from arena.tables.run_games import add_rows, every, interval, make_table
 from arena.tables.table_columns import MEAN_END, list_columns
 from arena.tournament import keys
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
 from engine.cards import CHARS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CHANCES: Final = tuple(f"chance_{character}" for character in CHARS)
 """The columns of the chance to win after each action, by its character."""
@@ -103,6 +106,8 @@ def make_decisions(
     games: Sequence[PlayedGame], judged: Iterable[Sequence[Judged]], worlds: int
 ) -> pd.DataFrame:
     """Return a row for each decision that was judged, in the order of the games."""
+    import pandas as pd
+
     both = zip(games, judged, strict=True)
     rows = [_row(game, one, worlds) for game, of_game in both for one in of_game]
     return pd.DataFrame(rows, columns=DECISIONS.names)
@@ -148,7 +153,7 @@ def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
         **interval("game_loss", "game_loss", of_game.means()),
         "blunders": blunders.ravel(),
     }
-    return _finish(make_frame(columns, labels, count > 0), decisions, LOSSES.names)
+    return _finish(make_table(columns, labels, count > 0), decisions, LOSSES.names)
 
 
 def losses_against(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Moments, Ints]:
@@ -179,9 +184,10 @@ def _parts(decisions: pd.DataFrame) -> list[Any]:
     return [np.ones(len(decisions), np.bool_), *rounds, ~takes, takes]
 
 
-def _finish(table: pd.DataFrame, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+def _finish(made: Columns, decisions: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     worlds = int(decisions["worlds"].max()) if len(decisions) else 0
-    return table.assign(worlds=worlds).reindex(columns=names)
+    made = made.put(worlds=np.full(len(made), worlds))
+    return Columns({name: made[name] for name in names}).frame
 
 
 def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -190,6 +196,8 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
     The chance of the action played is a plain mean over all worlds: it is not biased upwards, as
     the largest of several estimates would be.
     """
+    import pandas as pd
+
     own, labels = pd.factorize(decisions["bot"])
     chance = _in_parts(decisions["chance"])
     key = np.minimum(chance * _BINS // PARTS, _BINS - 1)
@@ -207,7 +215,7 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
         "chance": sums.ravel() / PARTS / np.maximum(count, 1),
         **interval("won", "won", moments.shares()),
     }
-    return _finish(make_frame(columns, [*labels], count > 0), decisions, CALIBRATION.names)
+    return _finish(make_table(columns, [*labels], count > 0), decisions, CALIBRATION.names)
 
 
 def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -224,6 +232,8 @@ def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -
 
     `pairs` has the pair of games to which each position belongs.
     """
+    import pandas as pd
+
     unit = np.unique([str(pair) for pair in pairs], return_inverse=True)[1]
     rows = []
     for bot, own in choices.items():
@@ -239,6 +249,7 @@ def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -
 def choose_opponent(decisions: pd.DataFrame) -> str | None:
     """Return the opponent that most bots have met, the first if several tie; None without games.
 
+    >>> import pandas as pd
     >>> two = pd.DataFrame({"bot": ["a", "b", "c"], "opponent": ["b", "c", "b"]})
     >>> choose_opponent(two)
     'b'
@@ -263,44 +274,41 @@ _AGREEMENT: Final = {
 }
 
 
-def _empty(types: Mapping[str, type]) -> pd.DataFrame:
-    return pd.DataFrame({name: pd.Series(dtype=of) for name, of in types.items()})
-
-
 @dataclass(frozen=True)
 class JudgedTables:
-    """The judged decisions of a run, and which bots choose alike; both may have no rows.
+    """The judged decisions of a run, and which bots choose alike; None if there are none.
 
     `left_out` has a line for each file that is not used, with the reason.
     """
 
-    decisions: pd.DataFrame = field(default_factory=lambda: _empty(_DECISIONS))
-    agreement: pd.DataFrame = field(default_factory=lambda: _empty(_AGREEMENT))
+    decisions: pd.DataFrame | None = None
+    agreement: pd.DataFrame | None = None
     left_out: Sequence[str] = ()
 
     @cached_property
-    def losses(self) -> pd.DataFrame:
+    def losses(self) -> pd.DataFrame | None:
         """The losses of each bot against each opponent, in all of its decisions."""
+        if self.decisions is None:
+            return None
         table = make_losses(self.decisions)
         return table[table["part"] == "all"]
 
 
 def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
-    """Return the judged tables of a run; they are empty without a folder."""
+    """Return the judged tables of a run, none without a folder."""
     left_out: list[str] = []
 
-    def read(
-        name: str, types: Mapping[str, type], parse: Callable[[bytes], pd.DataFrame]
-    ) -> pd.DataFrame:
+    def read(name: str, parse: Callable[[bytes], pd.DataFrame]) -> pd.DataFrame | None:
         try:
             if folder and (place := locate(folder, name)).exists():
-                return parse(_read(place))
+                table = parse(_read(place))
+                return table if len(table) else None
         except InputError as error:
             left_out.append(f"{error}")
-        return _empty(types)
+        return None
 
-    decisions = read(ANALYSIS, _DECISIONS, lambda text: parse_decisions(text, tournament, store))
-    agreement = read(AGREED, _AGREEMENT, lambda text: parse_agreement(text, tournament.labels))
+    decisions = read(ANALYSIS, lambda text: parse_decisions(text, tournament, store))
+    agreement = read(AGREED, lambda text: parse_agreement(text, tournament.labels))
     return JudgedTables(decisions, agreement, left_out)
 
 

@@ -22,10 +22,11 @@ from arena.errors import InputError, counted
 from arena.statistics.counts import BY_RULE, MISSING, RESULTS, Faults
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.intervals import Ints
+from arena.store.columns import Columns
 from arena.store.counting import Counts, add_up
 from arena.store.listed_games import FAULTS, UNKNOWN, GameList
 from arena.tables.headline import Headline, find_headline
-from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPES
+from arena.tables.table_columns import LOSS_COLUMNS, WIN_TYPE_TABLE, WIN_TYPES
 from arena.tables.win_tables import Tables, make_ranking, make_tables
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Anchored, read_anchors
@@ -255,13 +256,13 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
 def _blank(tables: Tables, is_typed: bool, is_seated: bool, *, is_scored: bool) -> Tables:
     """Return tables with empty cells for data that the lists lack: win types, seats, margins."""
     types = [*(f"{name}_wins" for name in WIN_TYPES), *LOSS_COLUMNS.values()] * (not is_typed)
-    margin = ["mean_margin"] * (not is_scored)
+    unknown = {*types, *["mean_margin"] * (not is_scored)}
     changed: dict[str, Any] = {}
     for name in ("standings", "head_to_head", "win_types"):
-        table = getattr(tables, name).copy()
-        table[table.columns.intersection([*types, *margin])] = math.nan
-        changed[name] = table
+        table: Columns = getattr(tables, name)
+        nothing = np.full(len(table), np.nan)
+        changed[name] = table.put(**dict.fromkeys(unknown & {*table.names}, nothing))
     if not is_seated:
-        own = changed["win_types"].groupby("bot", as_index=False).sum(min_count=1)
-        changed["win_types"] = own.assign(seat=math.nan)
+        own = changed["win_types"].frame.groupby("bot", as_index=False).sum(min_count=1)
+        changed["win_types"] = Columns.of(own.assign(seat=math.nan)[WIN_TYPE_TABLE.names])
     return replace(tables, **changed)

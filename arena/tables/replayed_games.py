@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from arena.batch.positions import Cards as Piles
 from arena.batch.replay import Ints, find_points, find_sources
 from arena.statistics.intervals import Moments
+from arena.store.columns import Columns
 from arena.tables.counted import BROUGHT, add_takes
-from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_frame
+from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_table
 from engine import CITY, Rules
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Ends(NamedTuple):
@@ -112,7 +110,7 @@ class Leads:
         counts = sides.add_up(both, seat, key, self.keys)
         sides.add(self.moments, counts, sides.add_up(both, seat, key, self.keys, score))
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return a row for each bot, round and `after`; for all bots only those of the leader."""
         bots, games = len(self.labels), self.moments.counts.ravel()
         columns = {
@@ -121,7 +119,7 @@ class Leads:
             **interval("score", "score", self.moments.shares()),
         }
         shown = (games > 0) & ((columns["bot"] < bots) | (columns["after"] == AFTER[0]))
-        return make_frame(columns, self.labels, shown)
+        return make_table(columns, self.labels, shown)
 
 
 class Cities:
@@ -152,7 +150,7 @@ class Cities:
         for moments, of_games in ((self.won, won), (self.by_city, by_city)):
             sides.add(moments, counts, sides.add_up(both, seat, key, self.keys, of_games))
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return a row for each bot, round and number of cities, and for all bots."""
         bots, games = range(len(self.labels) + 1), self.won.counts.ravel()
         needed, rounds = self.rules.cities_needed, self.rules.rounds
@@ -162,7 +160,7 @@ class Cities:
             **interval("won", "won", self.won.shares()),
             **interval("by_city", "by_city", self.by_city.shares()),
         }
-        return make_frame(columns, self.labels, games > 0)
+        return make_table(columns, self.labels, games > 0)
 
 
 SOURCES = (
@@ -223,7 +221,7 @@ class Sources:
         sides.add(self.points, counts, totals)
         sides.add(self.leads, counts, leads)
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return a row for each bot, ending and source, and for all bots."""
         shape = len(self.labels) + 1, len(_ENDS), len(SOURCES)
         bot, end, source = np.indices(shape).reshape(3, -1)
@@ -238,7 +236,7 @@ class Sources:
             **interval("points", "points", self.points.means()),
             **interval("lead", "lead", self.leads.means()),
         }
-        return make_frame(columns, self.labels, games > 0)
+        return make_table(columns, self.labels, games > 0)
 
 
 _MEANS = ("cards", "gain", "lead")
@@ -306,7 +304,7 @@ class Takes:
         parts = [by_round.repeat(self.actions, axis=0), total.repeat(rounds, axis=0), total]
         return np.concatenate(parts)
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return a row for each bot, round and action; then for each round, and for all rounds."""
         groups, rounds = len(self.labels) + 1, self.rules.rounds
         numbers = range(1, rounds + 1)
@@ -324,4 +322,4 @@ class Takes:
             columns |= interval(name, name, self.moments[name].means())
         for name in _SHARES:
             columns |= interval(name, name, self.moments[name].shares())
-        return make_frame(columns, self.labels, takes > 0)
+        return make_table(columns, self.labels, takes > 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from arena.errors import InputError
 from arena.statistics.counts import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Estimates, Moments
+from arena.store.columns import EMPTY, Columns
 from arena.tournament.schedule import Pairing
 from arena.tournament.tournament import Tournament
 from engine import Rules
 from engine.cards import CHARS
 from engine.state import Seat
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CITY_WIN, FORFEIT = WIN_TYPES.index("city"), WIN_TYPES.index("forfeit")
 CELLS = 1 << 17
@@ -205,25 +203,20 @@ def add_rows(
     moments.add(units // pairs, number, total)
 
 
-def make_frame(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> pd.DataFrame:
+def make_table(columns: Mapping[str, Any], labels: Sequence[str], shown: Bools) -> Columns:
     """Return the rows that are shown; a bot is its place in the run, and past its end all bots.
 
     All bots are an empty cell, and so is a number that is not known, or a whole one below 0.
     """
-    import pandas as pd
-
-    named = [*labels, None]
-    rows = {}
+    named = np.array([*labels, None], object)
+    cells = {}
     for name, values in columns.items():
         column = np.asarray(values)[shown]
         if name in _LABELS:
-            rows[name] = pd.Series([named[place] for place in column.tolist()])
+            column = named[column]
         elif column.dtype.kind == "f":
-            rows[name] = pd.Series(column.round(_DIGITS) + 0.0)  # no -0.0
+            column = column.round(_DIGITS) + 0.0  # no -0.0
         elif column.dtype.kind == "i":
-            rows[name] = pd.Series(column)
-            if (column < 0).any():
-                rows[name] = rows[name].astype("Int64").mask(rows[name] < 0)
-        else:
-            rows[name] = pd.Series(column.astype(object), dtype=object)
-    return pd.DataFrame(rows)
+            column = np.where(column < 0, EMPTY, column)
+        cells[name] = column if column.dtype.kind in "fi" else column.astype(object)
+    return Columns(cells)

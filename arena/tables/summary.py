@@ -11,6 +11,7 @@ from arena.statistics.wording import (
     write_cells,
     write_ends,
 )
+from arena.store.columns import Columns
 from arena.tables.short_names import Names, short_names
 
 if TYPE_CHECKING:
@@ -80,7 +81,6 @@ def write_row(
     return write_cells(row[name], row[f"{prefix}low"], row[f"{prefix}high"], form)
 
 
-def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(table: Columns | pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as data for JSON; an empty cell is None."""
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+    return Columns.of(table).dicts()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,14 +17,12 @@ from arena.entries.resolve import resolve
 from arena.statistics.counts import WIN_TYPES
 from arena.statistics.distributions import Floats
 from arena.statistics.intervals import Moments
+from arena.store.columns import Columns
 from arena.store.finished import Game
 from arena.tables.replayed_games import Sides
-from arena.tables.run_games import Batch, Row, every, interval, make_frame, read_batches
+from arena.tables.run_games import Batch, Row, every, interval, make_table, read_batches
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, TAKE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BOT = "champion"
 """The bot that computes the chances."""
@@ -185,17 +183,21 @@ class Decisive:
         sides.add(self.swing, counts, swings)
         sides.add(self.own, counts, owns)
 
-    def turn_tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def turn_tables(self) -> tuple[Columns, Columns]:
         """Return the games with the largest turns: of all, and of each bot's wins and losses."""
-        import pandas as pd
+        of_all, of_bots = self.turns.kept, self.turns_of.kept
+        bot, result = np.divmod(of_bots["key"], len(_RESULTS))
+        whose = {
+            "bot": np.array(self.labels, object)[bot],
+            "result": np.array(_RESULTS, object)[result],
+        }
+        places = [name for name in _TURN.names or () if name != "key"]
+        return (
+            Columns({name: of_all[name] for name in places}),
+            Columns(whose | {name: of_bots[name] for name in places}),
+        )
 
-        turns = pd.DataFrame(self.turns_of.kept)
-        bot, result = np.divmod(turns.pop("key"), len(_RESULTS))
-        turns.insert(0, "bot", np.array(self.labels, object)[bot])
-        turns.insert(1, "result", np.array(_RESULTS, object)[result])
-        return pd.DataFrame(self.turns.kept).drop(columns="key"), turns
-
-    def table(self) -> pd.DataFrame:
+    def table(self) -> Columns:
         """Return a row for each winner, win type, round and action, and for all bots."""
         games, bots = self.swing.counts.ravel(), range(len(self.labels) + 1)
         rounds = range(1, STANDARD.rounds + 1)
@@ -208,7 +210,7 @@ class Decisive:
         }
         for name in ("own", "own_low", "own_high"):
             columns[name][columns["win_type"] == "draw"] = np.nan
-        return make_frame(columns, self.labels, games > 0)
+        return make_table(columns, self.labels, games > 0)
 
 
 def find_decisive(chances: Floats) -> tuple[Ints, Floats]:

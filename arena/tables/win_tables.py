@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from arena.batch.replay import Ints
 from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import (
+    RANKING_COLUMNS,
     Field,
     describe_cycle,
     find_misfits,
@@ -20,6 +21,7 @@ from arena.statistics.cycles import (
 )
 from arena.statistics.intervals import Moments, seat_advantage
 from arena.statistics.model import is_equal
+from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
 from arena.tables.cards import MOST_PAIRS, Cards
@@ -27,16 +29,12 @@ from arena.tables.counted import BROUGHT, MOST_MET, make_seats
 from arena.tables.findings import Findings, Misfit, Unbounded
 from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Row, read_batches
-from arena.tables.summary import plain_rows
 from arena.tables.swings import Decisive
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def share_out(pairs: Ints, limit: int) -> Ints:
@@ -81,16 +79,16 @@ class WinTables:
     side (`arena.tables.counted`), which are left out for very many bots.
     """
 
-    seats: pd.DataFrame
-    leads: pd.DataFrame
-    cities: pd.DataFrame
-    wins_by_source: pd.DataFrame
-    takes: pd.DataFrame
-    cards: pd.DataFrame
+    seats: Columns
+    leads: Columns
+    cities: Columns
+    wins_by_source: Columns
+    takes: Columns
+    cards: Columns
     takes_by_opponent: Moments
-    decisive: pd.DataFrame
-    turns: pd.DataFrame
-    turns_of: pd.DataFrame
+    decisive: Columns
+    turns: Columns
+    turns_of: Columns
 
 
 def make_win_tables(
@@ -208,11 +206,11 @@ class Ranking:
 class Tables:
     """The tables of a run and what goes with them; `judged` are the bots that have letters."""
 
-    standings: pd.DataFrame
-    head_to_head: pd.DataFrame
-    win_types: pd.DataFrame
-    verdicts: pd.DataFrame
-    rankings: pd.DataFrame
+    standings: Columns
+    head_to_head: Columns
+    win_types: Columns
+    verdicts: Columns
+    rankings: Columns
     findings: Findings
     judged: Field
 
@@ -225,14 +223,12 @@ class Tables:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the standings, with None in empty cells."""
-        return plain_rows(self.standings)
+        return self.standings.dicts()
 
     @property
-    def frames(self) -> dict[str, pd.DataFrame]:
+    def by_name(self) -> dict[str, Columns]:
         """The tables by the names of their files."""
-        import pandas as pd
-
-        return {name: one for name, one in vars(self).items() if isinstance(one, pd.DataFrame)}
+        return {name: one for name, one in vars(self).items() if isinstance(one, Columns)}
 
 
 def how_rated(tournament: Tournament, counts: Counts) -> dict[str, bool]:
@@ -257,8 +253,7 @@ def make_ranking(
 ) -> Ranking:
     """Return the ranking of the counted games; bots that have not played are left out.
 
-    `how` are keyword arguments of `Field`, which say how the games are rated. It takes no pandas,
-    whose import takes 0.35 s of a processor, as long as all else of a small run.
+    `how` are keyword arguments of `Field`, which say how the games are rated.
     """
     met = find_met(pairings, labels, counts)
     idle = [label for label in labels if met and label not in met]
@@ -274,14 +269,13 @@ def make_ranking(
 
 def make_tables(pairings: Sequence[Pairing], counts: Counts, ranking: Ranking) -> Tables:
     """Return the tables of the counted games, which have this ranking."""
-    scores = counted.make_pair_scores(pairings, counts.pair_totals)
-    residuals = make_residuals(ranking.field)
+    sides, totals, residuals = ranking.sides, counts.pair_totals, make_residuals(ranking.field)
     return Tables(
         counted.make_standings(ranking.rows),
-        counted.make_head_to_head(ranking.sides, scores, residuals),
-        counted.make_win_types(ranking.sides),
+        counted.make_head_to_head(sides, pairings, totals, residuals),
+        counted.make_win_types(sides),
         counted.make_verdicts(ranking.verdicts),
-        make_rankings(ranking.field, ranking.order),
+        Columns.of_rows(RANKING_COLUMNS, make_rankings(ranking.field, ranking.order)),
         ranking.findings,
         ranking.judged,
     )

@@ -27,7 +27,7 @@ from arena.differences.comparison import (
 from arena.differences.difference_columns import RATING_CHANGES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
-from arena.tables.table_columns import VERDICTS
+from arena.tables.counted import make_verdicts
 from arena.tournament.sprt_rounds import Evidence, Verdict
 from arena.tournament.stop import Sprt
 from bench.studies import effect_headlines, move_headlines
@@ -86,13 +86,10 @@ def test_the_verdict_of_a_comparison_begins_with_the_one_ahead() -> None:
     found = SprtResult(
         *("new", "old", ("uniform",), STOP, evidence, "undecided", elo, 200, (), "", None), 0.05
     )
-    before = pd.DataFrame(
-        [("new", "old", 1.0, -1.0, 2.0, 0.6, "open"), others], columns=VERDICTS.names
-    )
+    before = [("new", "old", 1.0, -1.0, 2.0, 0.6, "open"), others]
     turned = ("old", "new", 9.0, -2.0, 20.0, 0.95, "leans")
-    after = judge_compared(before, found)
-    assert [*after.itertuples(index=False, name=None)] == [turned, others]
-    assert judge_compared(before[1:], found).equals(before[1:])
+    assert judge_compared(make_verdicts(before), found).rows() == [turned, others]
+    assert judge_compared(make_verdicts(before[1:]), found).rows() == before[1:]
 
 
 def test_too_few_pairs_are_not_enough_at_any_lead() -> None:

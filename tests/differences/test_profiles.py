@@ -189,7 +189,7 @@ def test_takes_are_those_of_the_records(profiles: Profiles, store: Store, files:
     one, row = beside(profiles, "b", "d")
     means = [np.mean([cards for _, cards in takes["b", other]]) for other in ("a", "c")]
     assert one.first[row, column(profiles, "takes", "cards")] == pytest.approx(np.mean(means))
-    check_with_takes(profiles, files.wins().takes)
+    check_with_takes(profiles, files.wins().takes.frame)
 
 
 def check_with_takes(profiles: Profiles, takes: pd.DataFrame) -> None:

@@ -107,9 +107,9 @@ def test_a_better_rating_is_further_to_the_right() -> None:
     """By as much as it is better: two grid lines are a step of Elo apart."""
     report, files = report_of(TWELVE, make_store(TWELVE))
     ladder = ladder_of(report)
-    (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"]
+    (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"].tolist()
     wide = (ladder.lines[1] - ladder.lines[0]) / ladder.step
-    assert first.dot - last.dot == pytest.approx(wide * (elos.iloc[0] - elos.iloc[-1]), abs=0.1)
+    assert first.dot - last.dot == pytest.approx(wide * (elos[0] - elos[-1]), abs=0.1)
 
 
 def test_the_first_screen_of_twelve_bots_is_short() -> None:
@@ -200,7 +200,7 @@ def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None
     report, files = report_of(three, make_store(three, faults=places))
     assert report.opening
     (one,) = report.opening.forfeiting
-    forfeits = files.tables.standings.set_index("bot").loc["a", "forfeits"]
+    forfeits = files.tables.standings.frame.set_index("bot").loc["a", "forfeits"]
     assert one.bot == "a"
     assert one.said == f"forfeits {forfeits} of 80 games: timeout: no answer in 2 s"
     assert one.link in {replay.id for replay in report.replays()}
@@ -218,7 +218,7 @@ def test_an_end_that_is_not_known_is_at_the_edge() -> None:
     report, files = report_of(two, make_store(two))
     standings = files.tables.standings
     assert ladder_of(report).rungs[0].high < 100
-    standings.loc[0, "elo_high"] = math.nan
+    standings["elo_high"][0] = math.nan
     made = make_report(two, make_store(two), files)
     assert ladder_of(made).rungs[0].high == 100
 

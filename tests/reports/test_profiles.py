@@ -202,7 +202,7 @@ def test_a_bot_without_a_replay_has_the_names_of_games(monkeypatch: pytest.Monke
 def test_the_greatest_turns_of_a_bot_are_those_of_its_games() -> None:
     """Of each bot and result the game with the largest swing of its decisive ply."""
     store = make_store(CUP)
-    turns = make_files(CUP, store).wins().turns_of.set_index(["bot", "result"])
+    turns = make_files(CUP, store).wins().turns_of.frame.set_index(["bot", "result"])
     games = {
         (number, game.pair, game.seat): Game.of(CUP, CUP.fixture(number, *game[:2]), game)
         for number, game in store.results()

@@ -21,6 +21,7 @@ from arena.reports.pairings_section import pairings_section
 from arena.reports.run_report import make_report
 from arena.reports.seat_section import find_named
 from arena.reports.win_section import Margin
+from arena.store.columns import Columns
 from arena.store.store import Store
 from arena.tables import table_columns
 from arena.tables.short_names import Names
@@ -135,7 +136,7 @@ def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> No
     """Row by row; no column is a reading of the clock."""
     standings = table(report, "standings")
     names = [column.name for column in standings.columns]
-    expected = files.tables.standings[names].astype(object).to_numpy().tolist()
+    expected = files.tables.standings.frame[names].astype(object).to_numpy().tolist()
     assert [list(row) for row in standings.rows] == expected
     assert not {"cpu_mean", "cpu_p99"} & {*names}
 
@@ -144,7 +145,7 @@ def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
     """To the standings, and a table with the slowest decisions first."""
     times = [("a", 9, 1e-3, 2e-3, 3e-3, 1e-3, 2e-3, 4e-3), ("b", 9, 1e-4, 2e-4, 9e-3, 1e-4, 1, 1)]
     clocks = [f"{clock}_{of}" for clock in ("cpu", "wall") for of in ("mean", "p99", "max")]
-    timings = pd.DataFrame(times, columns=["bot", "decisions", *clocks])
+    timings = Columns.of_rows(["bot", "decisions", *clocks], times)
     timed = make_report(CUP, store, files, timings)
     by_bot = dict(
         zip(column(timed, "standings", "bot"), column(timed, "standings", "cpu_mean"), strict=True)
@@ -178,7 +179,7 @@ def test_the_heat_map_has_every_pairing_in_the_order_of_the_standings(
     assert [(row["bot"], row["opponent"]) for row in rows] == [
         (one, other) for one in labels for other in labels if one != other
     ]
-    facts = files.tables.head_to_head.set_index(["bot", "opponent"])
+    facts = files.tables.head_to_head.frame.set_index(["bot", "opponent"])
     for row in rows:
         fact = facts.loc[row["bot"], row["opponent"]]
         low, high = (write_cell(float(fact[name]), "share") for name in ("score_low", "score_high"))
@@ -194,7 +195,7 @@ def test_scores_are_printed_in_the_map_where_there_is_room(
 ) -> None:
     """Up to 14 bots; with more the cells are small squares, and have colours only."""
     labels = [f"b{one}" for one in range(number)]
-    nothing = files.tables.head_to_head.iloc[:0]
+    nothing = files.tables.head_to_head.where(slice(0))
     matrix = files.tables.verdicts
     spec = pairings_section(nothing, matrix, labels, files.tables.findings).blocks[0].spec
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
@@ -204,7 +205,7 @@ def test_scores_are_printed_in_the_map_where_there_is_room(
 
 def test_the_bars_of_win_types_add_up_to_the_wins(report: Report, files: Files) -> None:
     """Of each bot: overall and by seat."""
-    standings = files.tables.standings.set_index("bot")
+    standings = files.tables.standings.frame.set_index("bot")
     for name in ("win-types", "win-types-by-seat"):
         counts = pd.DataFrame(rows_of_chart(report, name)).groupby("bot").sum()
         for result, ends in (("wins", [*WIN_TYPES]), ("losses", [*LOSS_COLUMNS.values()])):
@@ -220,7 +221,7 @@ def test_the_bars_by_opponent_have_both_sides_of_every_pairing(
     rows = {
         (row["bot"], row["opponent"]): row for row in rows_of_chart(report, "win-types-by-opponent")
     }
-    for fact in files.tables.head_to_head.to_dict("records"):
+    for fact in files.tables.head_to_head.frame.to_dict("records"):
         own, other = rows[fact["bot"], fact["opponent"]], rows[fact["opponent"], fact["bot"]]
         assert own.get("city_wins", 0) == other.get("city_losses", 0) == fact["city_wins"]
         assert own.get("points_wins", 0) == other.get("points_losses", 0) == fact["points_wins"]
@@ -240,7 +241,7 @@ def test_margins_count_every_game_that_was_decided_by_points(report: Report, sto
 
 def test_the_progress_ends_with_the_standings(report: Report, files: Files) -> None:
     """Its last point is after all pairs; there are some 25, with ever narrower intervals."""
-    standings = files.tables.standings.set_index("bot")
+    standings = files.tables.standings.frame.set_index("bot")
     progress = pd.DataFrame(rows_of_chart(report, "progress")).set_index("bot")
     for bot in "abc":
         own = progress.loc[bot]
@@ -385,7 +386,7 @@ def test_the_first_rows_are_elements_and_the_rest_is_data(report: Report) -> Non
 
 def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:
     """With the wins of both bots, which the file has in two rows."""
-    facts = files.tables.head_to_head.set_index(["bot", "opponent"])
+    facts = files.tables.head_to_head.frame.set_index(["bot", "opponent"])
     shown = table(report, "head_to_head")
     names = [column.name for column in shown.columns]
     labels = [*files.tables.standings["bot"]]
@@ -401,7 +402,7 @@ def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> Non
 def test_verdicts_have_a_map_and_each_two_bots_once(report: Report, files: Files) -> None:
     """The map has both directions; what is shown is never 0 or 1."""
     labels = [*files.tables.standings["bot"]]
-    said = files.tables.verdicts.set_index(["bot", "opponent"])["likely"].to_dict()
+    said = files.tables.verdicts.frame.set_index(["bot", "opponent"])["likely"].to_dict()
     rows = rows_of_chart(report, "verdict-map")
     assert {(row["bot"], row["opponent"]): row["chance"] for row in rows} == {
         **said,

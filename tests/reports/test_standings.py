@@ -8,6 +8,7 @@ import pandas as pd
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Report, Section, Table, Text, to_markdown
 from arena.reports.standings_section import standings_section
+from arena.store.columns import Columns
 from arena.tables.findings import Findings, Unbounded
 from arena.tables.table_columns import STANDINGS
 
@@ -36,7 +37,7 @@ def section() -> Section:
     """Return the section of a run with an unbeaten bot, two that are close, and a broken one."""
     table = pd.DataFrame({name: [0] * 4 for name in STANDINGS.names} | ROWS)
     table["rank"] = [1, 2, 3, 4]
-    return standings_section(table, pd.DataFrame(LEADS), FOUND, None)
+    return standings_section(Columns.of(table), Columns(LEADS), FOUND, None)
 
 
 def test_an_unbeaten_bot_and_one_without_a_rating_are_named() -> None:
@@ -103,8 +104,8 @@ def test_an_outlier_does_not_squeeze_the_chart_and_is_named() -> None:
     table = table.assign(rank=range(1, 6), bot=[*"abcde"], group=[*"abcde"])
     elo = np.array([1560.0, 1540.0, 1520.0, 1500.0, -2000.0])
     table = table.assign(elo=elo, elo_low=elo - 20, elo_high=elo + 20)
-    leads = pd.DataFrame(LEADS).iloc[:0]
-    chart, *_ = Report("r", [], [standings_section(table, leads, FOUND, None)]).charts()
+    leads = Columns(LEADS).where(slice(0))
+    chart, *_ = Report("r", [], [standings_section(Columns.of(table), leads, FOUND, None)]).charts()
     *rest, far = chart.spec["data"]["values"]
     assert all("edge" not in row for row in rest)
     assert (far["side"], far["value"], far["edge"], far["elo"]) == ("left", None, 1476, -2000.0)

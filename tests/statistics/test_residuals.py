@@ -6,6 +6,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from arena.statistics.counts import PairTotals
@@ -35,7 +36,7 @@ def test_a_ring_of_three_even_bots_is_worked_out_by_hand() -> None:
     squares of 101 and a total of 60.5 about 80.5 / 121. It is drawn to itself, with 120 pairs less
     two strengths.
     """
-    table = make_residuals(field("abc", RING)).set_index(["bot", "opponent"])
+    table = pd.DataFrame(make_residuals(field("abc", RING))).set_index(["bot", "opponent"])
     own, weight = 80.5 / 121, 40.5 / 2
     seen = 101 - 4 * own * 60.5 + 4 * own**2 * 40.5
     seen /= 1 - (1 - (20 / 60.5) ** 2) / 40.5
@@ -69,7 +70,7 @@ def test_the_error_is_that_of_whole_matrices() -> None:
     spreads = model.effects(strengths) * np.diag(weights)
     covariance = (np.eye(10) - hat) @ np.diag(spreads) @ (np.eye(10) - hat).T
     z = (model.total - 2 * model.pairs * share) / np.sqrt(np.diag(covariance))
-    assert make_residuals(made)["residual_z"][:10].to_numpy() == pytest.approx(z, rel=1e-6)
+    assert make_residuals(made)["residual_z"][:10] == pytest.approx(z, rel=1e-6)
 
 
 def test_a_bot_that_loses_nearly_everything_is_no_misfit() -> None:
@@ -80,7 +81,7 @@ def test_a_bot_that_loses_nearly_everything_is_no_misfit() -> None:
     """
     even, most = (100, 100.0, 150.0), (100, 194.0, 382.0)
     made = field("abcd", [even, even, (100, 200.0, 400.0), even, most, most])
-    table = make_residuals(made).set_index(["bot", "opponent"])
+    table = pd.DataFrame(make_residuals(made)).set_index(["bot", "opponent"])
     assert table.loc[("a", "d"), "expected"] == pytest.approx(0.979, abs=0.001)
     assert 2 < table["residual_z"].abs().max() < 2.5
     assert not find_misfits(made)
@@ -91,7 +92,7 @@ def test_what_no_other_game_tests_is_empty() -> None:
     pairings = [Pairing("a", "b"), Pairing("a", "c")]
     totals = [PairTotals(0, 30, 60.0, 120.0), PairTotals(1, 30, 1.0, 1.0)]
     chain = Field(pairings, totals, [*"abc"])
-    table = make_residuals(chain)
+    table = pd.DataFrame(make_residuals(chain))
     assert table["residual_z"].isna().all()
     assert table["residual_q"].isna().all()
     assert np.isfinite(table[["expected", "residual"]].to_numpy()).all()
@@ -102,7 +103,7 @@ def test_what_no_other_game_tests_is_empty() -> None:
 def test_a_field_without_games_has_no_residuals() -> None:
     """The table has its columns, and no rows."""
     empty = Field([], [], [])
-    assert make_residuals(empty).empty
+    assert pd.DataFrame(make_residuals(empty)).empty
     assert not find_misfits(empty)
 
 
@@ -115,7 +116,7 @@ def test_misfits_are_named_from_the_bot_that_comes_first_the_worst_first() -> No
     found = find_misfits(made)
     assert found[0][:2] == ("c", "b")
     assert found[0][3] < 0
-    table = make_residuals(made).set_index(["bot", "opponent"])
+    table = pd.DataFrame(make_residuals(made)).set_index(["bot", "opponent"])
     assert [shares for *_, shares in found] == [table.loc[one[:2], "residual"] for one in found]
     size = [abs(table.loc[one[:2], "residual_z"]) for one in found]
     assert size == sorted(size, reverse=True)
@@ -139,6 +140,6 @@ def test_residuals_are_in_errors_also_where_pairings_have_unequal_pairs(even: bo
             by_score = rng.multinomial(30 if number % 3 else 600, score_shares(0.5)).tolist()
             scores = pair_scores(0, 1, by_score)
             totals.append(PairTotals(number, *scores[2:], tuple(by_score)))
-        table = make_residuals(Field(pairings, totals, labels, even=even))
+        table = pd.DataFrame(make_residuals(Field(pairings, totals, labels, even=even)))
         seen += table["residual_z"].tolist()[: len(pairings)]
     assert 0.9 < float(np.std(seen)) < 1.1

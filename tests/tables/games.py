@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from random import Random
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
+from arena.store.columns import Columns
 from arena.store.store import Store
 from arena.tables.run_games import Row
-from arena.tables.win_tables import WinTables, make_win_tables
+from arena.tables.win_tables import make_win_tables
 from arena.tournament import plan
 from arena.tournament.match import GameResult
 from arena.tournament.tournament import Tournament
@@ -71,12 +73,13 @@ def rows_of(games: Sequence[Played]) -> list[Row]:
 
 def tables_of(
     cup: Tournament, rows: Sequence[Row], games: int | None = None, **limits: int
-) -> WinTables:
-    """Return the tables of these rows, from a store that has the games."""
+) -> SimpleNamespace:
+    """Return the tables of these rows as DataFrames, from a store that has the games."""
     store = store_of(rows)
     tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
     store.close()
-    return tables
+    framed = {name: of.frame for name, of in vars(tables).items() if isinstance(of, Columns)}
+    return SimpleNamespace(**vars(tables) | framed)
 
 
 def store_of(rows: Sequence[Row]) -> Store:

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from typing import TypeAlias
 
-import pandas as pd
 import pytest
 
 from arena.statistics.intervals import SeatAdvantage
+from arena.store.columns import Columns
 from arena.tables.findings import Findings, Misfit, describe_city, describe_makers
 from arena.tables.table_columns import CITY_WINNERS
 
@@ -82,7 +82,7 @@ def test_they_are_data_for_json() -> None:
 Ends: TypeAlias = tuple[float, float, float]
 
 
-def _winners(top: Ends, gap: Ends | None) -> pd.DataFrame:
+def _winners(top: Ends, gap: Ends | None) -> Columns:
     """Return rows of city_winners.csv for 6,000 wins of three bots."""
     rows = [
         ("all", None, 6000, round(6000 * top[0]), *top),
@@ -92,7 +92,7 @@ def _winners(top: Ends, gap: Ends | None) -> pd.DataFrame:
         ("middle", "bob", 2000, 360, *top),
         ("weakest", "cid", 1000, 0, *top),
     ]
-    return pd.DataFrame(rows, columns=CITY_WINNERS.names)
+    return Columns.of_rows(CITY_WINNERS.names, rows)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_sentence_says_on_whose_play_the_shares_rest() -> None:
     winners = _winners((0.1, 0.06, 0.14), None)
     rest = "These shares rest on how these 3 bots play"
     assert describe_makers(winners, [*"abc"]) == f"{rest}: bob made 55 % of the City wins."
-    winners.loc[winners["bot"] == "cid", "city_wins"] = 340
+    winners["city_wins"][winners["bot"] == "cid"] = 340
     found = describe_makers(winners, [*"abc"])
     assert found == f"{rest}: bob and cid made 70 % of the City wins."
-    winners["city_wins"] = 0
+    winners["city_wins"][:] = 0
     assert describe_makers(winners, [*"abc"]) == f"{rest}."

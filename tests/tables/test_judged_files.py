@@ -68,10 +68,9 @@ def write(folder: Path, name: str, table: pd.DataFrame) -> Path:
 
 def test_both_files_are_read_back(tmp_path: Path, store: Store, decisions: pd.DataFrame) -> None:
     """With a label that a file keeps behind an apostrophe; without a file there are no rows."""
-    assert read_judged(None, CUP, store).losses.empty
+    assert read_judged(None, CUP, store).losses is None
     nothing = read_judged(tmp_path, CUP, store)
-    assert nothing.decisions.empty
-    assert (nothing.agreement.empty, nothing.left_out) == (True, [])
+    assert (nothing.decisions, nothing.agreement, nothing.left_out) == (None, None, [])
     write(tmp_path, ANALYSIS, decisions)
     write(tmp_path, AGREED, AGREED_ROWS)
     found = read_judged(tmp_path, CUP, store)
@@ -127,7 +126,7 @@ def check_left_out(found: JudgedTables, name: str, why: str) -> None:
     assert line.isprintable()
     used = found.agreement if name == ANALYSIS else found.decisions
     other = found.decisions if name == ANALYSIS else found.agreement
-    assert (used.empty, other.empty) == (False, True)
+    assert (used is None, other is None) == (False, True)
 
 
 UNREADABLE = {

@@ -64,11 +64,11 @@ def standings_of(store: Store, labels: str, pairings: list[Pairing] = PAIRINGS) 
 
 def rank(sides: counted.Sides, field: Field) -> pd.DataFrame:
     verdicts = counted.list_verdicts(field)
-    return counted.make_standings(counted.rank_field(sides, field, field.labels, verdicts))
+    return counted.make_standings(counted.rank_field(sides, field, field.labels, verdicts)).frame
 
 
 def verdicts_of(field: Field) -> pd.DataFrame:
-    return counted.make_verdicts(counted.list_verdicts(field))
+    return counted.make_verdicts(counted.list_verdicts(field)).frame
 
 
 def row(table: pd.DataFrame, **keys: object) -> dict[str, object]:
@@ -118,9 +118,9 @@ def test_the_mean_margin_is_over_the_games_that_were_scored(store: Store) -> Non
 def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
     """Each side's wins are the other's losses, and the scores add up to 1."""
     sides = counted.make_sides(PAIRINGS, store.count().tallies)
-    scores = counted.make_pair_scores(PAIRINGS, store.count().pair_totals)
-    residuals = make_residuals(Field(PAIRINGS, store.count().pair_totals, "abc"))
-    table = counted.make_head_to_head(sides, scores, residuals)
+    totals = store.count().pair_totals
+    residuals = make_residuals(Field(PAIRINGS, totals, "abc"))
+    table = counted.make_head_to_head(sides, PAIRINGS, totals, residuals).frame
     assert len(table) == 4
     ab, ba = row(table, bot="a", opponent="b"), row(table, bot="b", opponent="a")
     assert (ab["wins"], ab["draws"], ab["losses"]) == (2, 1, 1)
@@ -135,7 +135,7 @@ def test_head_to_head_has_both_sides_of_every_pairing(store: Store) -> None:
 
 def test_win_types_are_counted_by_seat(store: Store) -> None:
     """The seat is that of the row's bot."""
-    table = counted.make_win_types(counted.make_sides(PAIRINGS, store.count().tallies))
+    table = counted.make_win_types(counted.make_sides(PAIRINGS, store.count().tallies)).frame
     b1 = row(table, bot="b", seat=1)
     assert (b1["games"], b1["wins"], b1["city_losses"], b1["tiebreak_losses"]) == (2, 0, 1, 1)
     b0 = row(table, bot="b", seat=0)
@@ -197,7 +197,7 @@ def test_timings_are_those_of_the_decisions() -> None:
         for _ in range(count):
             timing.add(Spent(2 * seconds, seconds))
     quick.add(Spent(0.5, 0.25))
-    table = make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"])
+    table = make_timings({"slow": timing, "quick": quick}, ["quick", "unknown", "slow"]).frame
     assert list(table["bot"]) == ["quick", "slow"]
     slow = row(table, bot="slow")
     assert (slow["decisions"], slow["cpu_max"], slow["wall_max"]) == (1000, 1.0, 2.0)

@@ -36,7 +36,7 @@ def standings(labels: list[str], played: list[list[GameResult]], unrated: set[st
     sides = counted.make_sides(pairings, store.count().tallies)
     field = Field(pairings, store.count().pair_totals, labels, unrated)
     rows = counted.rank_field(sides, field, field.labels, counted.list_verdicts(field))
-    return counted.make_standings(rows)
+    return counted.make_standings(rows).frame
 
 
 A_B = games([0, 0, 1, 0])

@@ -126,7 +126,7 @@ def test_city_winners_are_counted_by_bot_and_by_third_of_the_field() -> None:
     cup = tournament(bots=7, pairs=3)
     games = [*play(cup, forfeits=True)]
     with closing(store_of(rows_of(games))) as store:
-        table = make_city_winners(cup.pairings, [*"gfedcba"], store.count())
+        table = make_city_winners(cup.pairings, [*"gfedcba"], store.count()).frame
     wins: dict[tuple[object, ...], list[bool]] = defaultdict(list)
     for game in games:
         if game.row.winner is not None and not game.forfeited:
@@ -152,7 +152,7 @@ def test_the_games_of_a_pair_within_a_third_are_one_unit() -> None:
     games = [[0, 1], [3, 4]] * 3  # City and points, each won once by either bot
     pairings = [Pairing("a", "b"), Pairing("c", "d"), Pairing("e", "f")]
     counts = Counts.of(pairing=[0, 0, 1, 1, 2, 2], games=games, pairs=[20] * 6)
-    found = rows_by(make_city_winners(pairings, [*"abcdef"], counts), "part", "bot")
+    found = rows_by(make_city_winners(pairings, [*"abcdef"], counts).frame, "part", "bot")
     third, bot = found["strongest", None], found["strongest", "a"]
     assert (third["wins"], bot["wins"], third["share"], bot["share"]) == (80, 40, 0.5, 0.5)
     assert third["share_low"] == bot["share_low"]

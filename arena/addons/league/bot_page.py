@@ -175,7 +175,8 @@ def _name_nearest(league: League, last: Version, judged: JudgedTables) -> Iterat
         yield f"Its program is that of {_name(alike[0])}, but for comments."
     elif related:
         yield f"Its program is that of {_name(related[0])}, with other parameters."
-    table = judged.agreement
+    if (table := judged.agreement) is None:
+        return
     own = table[(table["bot"] == last.name) & (table["other"] != last.name)]
     if len(own):
         nearest = max(plain_rows(own), key=lambda row: row["share"])
@@ -296,8 +297,9 @@ def _look(league: League, last: Version, results: Sequence[Result], worst: Again
         return Seen()
     with closing(store):
         tables = read_judged(folder, tournament, store)
-        of_bot = tables.decisions[tables.decisions["bot"] == last.name]
-        costly = find_worst(of_bot, _MOST_COSTLY) if len(of_bot) else None
+        costly = None
+        if (decisions := tables.decisions) is not None:
+            costly = find_worst(decisions[decisions["bot"] == last.name], _MOST_COSTLY)
         picks = [*_pick_costly(tournament, costly)]
         links = [replay_id(pick.place) for pick in picks]
         picks += [*_picks(tournament, store, last.name, worst)][:_MOST_GAMES]

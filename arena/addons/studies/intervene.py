@@ -28,7 +28,7 @@ from arena.statistics.intervals import Estimates, Moments
 from arena.store.manifest import other_versions, read_manifest
 from arena.store.store import Store
 from arena.tables.cards import ADJUSTED
-from arena.tables.run_games import Row, add_rows, every, interval, make_frame
+from arena.tables.run_games import Row, add_rows, every, interval, make_table
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament.keys import MOST_SEED, MOST_SWAPS, SWAPS, Venue
 from arena.tournament.match import GameResult
@@ -124,7 +124,7 @@ def make_effects(labels: Sequence[str], swapped: Iterable[Swapped] | Ints) -> pd
         "swaps": swaps,
         **interval("effect", "effect", _make_differences(moments)),
     }
-    return make_frame(columns, labels, swaps > 0)
+    return make_table(columns, labels, swaps > 0).frame
 
 
 def _make_differences(moments: Moments) -> Estimates:

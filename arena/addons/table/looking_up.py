@@ -28,7 +28,6 @@ from arena.store.finished import Game, game_timeline, line_timeline
 from arena.store.reader import find_game, is_under_way, read_run
 from arena.store.store import Store
 from arena.store.timeline import write_chosen
-from arena.tables.summary import plain_rows
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.schedule import Pairing
 from arena.tournament.thinking import asked
@@ -68,7 +67,7 @@ def describe_run(path: Path) -> dict[str, Any]:
             "finished": extent.finished,
             "labels": [*tournament.labels],
             "pairings": [[*pairing] for pairing in tournament.pairings],
-            "standings": plain_rows(tables.standings),
+            "standings": tables.rows,
             "faults": find_faults(tournament, store),
             "warnings": tables.findings.warnings() if counts.total else [],
         }

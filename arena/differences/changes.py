@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from arena.differences.difference_columns import (
     RATING_CHANGES,
@@ -30,6 +29,9 @@ from arena.tables.win_tables import find_met, how_rated, make_field
 from arena.tournament.rule_changes import deals_alike
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _ESTIMATE = ["base", "other", "difference", "low", "high"]
 
@@ -351,6 +353,8 @@ def _describe_rules(tournament: Tournament) -> str:
 
 def _finish(rows: Sequence[tuple[object, ...]], of: TableColumns, digits: int) -> pd.DataFrame:
     """Return a table whose last column, the p-value, has become a verdict for the whole table."""
+    import pandas as pd
+
     table = pd.DataFrame(rows, columns=of.names)
     p_values = table["sure"].to_numpy(float)
     table[_ESTIMATE] = table[_ESTIMATE].astype(float).round(digits) + 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from arena.differences.comparison import (
     Compared,
@@ -46,18 +47,20 @@ from arena.statistics.intervals import Estimate
 from arena.statistics.wording import as_sentence
 from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
-from arena.store.listed_games import GameList
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
 from arena.tables.findings import describe_seat
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
-from arena.tables.rated_lists import RatedLists, find_labels
 from arena.tables.table_columns import Column
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
 from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
+
+if TYPE_CHECKING:
+    from arena.store.listed_games import GameList
+    from arena.tables.rated_lists import RatedLists
 
 _REASON = 60  # characters of why a bot forfeits
 _FAULTS = 2  # faults that are read for each pairing, bot and kind
@@ -383,6 +386,8 @@ def _without_links(block: Block) -> Block:
 
 def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:
     """Yield the blocks on the lists of games, and on the identities of their bots."""
+    from arena.tables.rated_lists import find_labels
+
     if rated.notes:
         yield Text([*map(as_sentence, rated.notes)], warning=True)
     rows = [(one.name, len(one.games)) for one in lists]

@@ -11,11 +11,12 @@ from arena.statistics.wording import (
     write_cells,
     write_ends,
 )
-from arena.store.columns import Columns
 from arena.tables.short_names import Names, short_names
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from arena.store.columns import Columns
 
 
 _RATING_WIDTH = 20
@@ -83,4 +84,6 @@ def write_row(
 
 def plain_rows(table: Columns | pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as data for JSON; an empty cell is None."""
+    from arena.store.columns import Columns
+
     return Columns.of(table).dicts()

@@ -14,7 +14,7 @@ import numpy as np
 from arena.entries.resolve import resolve
 from arena.store.store import Store
 from arena.tables.cards import MOST_PAIRS, Cards
-from arena.tables.counted import make_seats
+from arena.tables.parts_of_field import make_seats
 from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Batch, Row, read_batches
 from arena.tables.swings import Decisive

@@ -262,6 +262,16 @@ def test_a_small_run_without_a_folder_imports_no_tables_and_no_pages() -> None:
     assert not found & ((HEAVY - {"numpy"}) | {"yaml", "tqdm", "multiprocessing"})
 
 
+def test_the_files_of_a_run_are_made_without_pandas(tmp_path: Path) -> None:
+    """Its import takes as long as all files of ten games; a DataFrame is made where it is read."""
+    entry = "arena.run(['greedy', 'uniform'], pairs=1, workers=1, progress=False, out={!r})"
+    play = f"import arena; results = {entry.format(str(tmp_path / 'run'))}"
+    found = loaded_by(play)
+    assert (tmp_path / "run" / "report.md").exists()
+    assert "pandas" not in found
+    assert "pandas" in loaded_by(f"{play}; results.standings")
+
+
 OPTIONAL = {
     "altair": {"library"},
     "httpcore": {"remote"},
@@ -313,7 +323,7 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 286,
+    "files": 288,
     "modules with one importer": 43,
 }
 """What the house has at most."""

@@ -46,10 +46,10 @@ from arena.tables.counted import (
     PARTS,
     count_endings,
     group_bots,
-    make_city_winners,
     number_sides,
 )
 from arena.tables.losses import JudgedTables, losses_against
+from arena.tables.parts_of_field import make_city_winners
 from arena.tables.win_tables import (
     Tables,
     WinTables,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -248,8 +248,9 @@ def margin_blocks(
     margins: Iterable[Margin], bots: Sequence[tuple[str, str]], labels: Sequence[str]
 ) -> Iterator[Block]:
     """Yield the blocks on the margins of games; `bots` are those of each pairing."""
-    counts = _count_margins(margins, bots)
-    names = [name for name in (ALL, *labels[:MOST_BOTS]) if name in counts]
+    shown = (ALL, *labels[:MOST_BOTS])
+    counts = _count_margins(margins, bots, {*shown})
+    names = [name for name in shown if name in counts]
     if not names:
         return
     rows: list[dict[str, Any]] = [
@@ -286,12 +287,14 @@ def margin_blocks(
 
 
 def _count_margins(
-    margins: Iterable[Margin], bots: Sequence[tuple[str, str]]
+    margins: Iterable[Margin], bots: Sequence[tuple[str, str]], shown: Container[str]
 ) -> dict[str, dict[int, int]]:
     counts: dict[str, dict[int, int]] = {}
     for pairing, margin, games in margins:
         bot, opponent = bots[pairing]
         for name, lead in ((ALL, abs(margin)), (bot, margin), (opponent, -margin)):
+            if name not in shown:
+                continue
             of_bot = counts.setdefault(name, {})
             start = lead // _BIN * _BIN
             of_bot[start] = of_bot.get(start, 0) + games

@@ -109,11 +109,12 @@ class Field:
 
         Its numbers are rounded, so that all that is derived from them agrees.
         """
-        found = self.verdicts.of(self.numbers[bot], self.numbers[opponent])
-        if found is None:
-            return None
-        lead = Estimate(*found[:3]).scaled(ELO, 1)
-        return Verdict(*lead[:3], round(found.likely, 4), found.word)
+        return self.verdicts_on(bot, [opponent])[0]
+
+    def verdicts_on(self, bot: str, others: Sequence[str]) -> list[Verdict | None]:
+        """Return the verdicts on a bot and each of others, as `verdict` does."""
+        places = [self.numbers[other] for other in others]
+        return [*map(_in_elo, self.verdicts.on(self.numbers[bot], places))]
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -160,6 +161,13 @@ class Field:
             else:
                 continue
             yield label, record, *rating.scaled(1, 1).cells[1:]
+
+
+def _in_elo(found: Verdict | None) -> Verdict | None:
+    if found is None:
+        return None
+    lead, low, high = (round(ELO * end, 1) + 0.0 for end in found[:3])
+    return Verdict(lead, low, high, round(found.likely, 4), found.word)
 
 
 def make_residuals(field: Field) -> dict[str, npt.NDArray[Any]]:

@@ -65,31 +65,43 @@ def replace_rows(path: Path, columns: Sequence[str], rows: Iterable[Iterable[Any
         write_rows(file, columns, rows)
 
 
-_AT_ONCE = 10_000  # rows: their cells as objects have a few megabytes
+_AT_ONCE = 10_000  # rows: their cells as texts have a few megabytes
 
 
 def csv_writer(table: Columns | pd.DataFrame) -> Callable[[TextIO], object]:
-    """Return a function that writes a table as CSV."""
+    """Return a function that writes a table as CSV.
+
+    A column has few different cells, so each of these is formatted once: for the five million cells
+    of 300 bots that takes a sixth of the time of `csv.writer`.
+    """
 
     def write(file: TextIO) -> None:
         from arena.store.columns import Columns
 
         columns = Columns.of(table)
-        write_rows(file, map(guard, columns.names), ())
+        file.write(",".join(map(_cell, columns.names)) + "\n")
         for start in range(0, len(columns), _AT_ONCE):
             some = columns.where(slice(start, start + _AT_ONCE))
-            lists = [*map(_guard_all, some.cells.values(), some.lists())]
-            csv.writer(file, lineterminator="\n").writerows(zip(*lists, strict=True))
+            texts = [*map(_format_cells, some.cells.values(), some.lists())]
+            file.writelines(f"{','.join(row)}\n" for row in zip(*texts, strict=True))
 
     return write
 
 
-def _guard_all(cells: Cells, values: list[Any]) -> list[Any]:
-    """Return the values of a column as they are written: few texts differ, so each is read once."""
-    if cells.dtype.kind != "O":
-        return values
-    written = {value: guard(value) for value in {*values}}
+def _format_cells(cells: Cells, values: list[Any]) -> list[str]:
+    """Return the values of a column as CSV; they are the cells, with None in empty ones."""
+    import numpy as np
+
+    if cells.dtype.kind == "f" and np.signbit(cells[cells == 0]).any():  # -0.0 equals 0.0
+        return [*map(_format_value, values)]
+    written = {value: _format_value(value) for value in {*values}}
     return [written[value] for value in values]
+
+
+def _format_value(value: Any) -> str:
+    if value is None or value == "":
+        return ""
+    return _cell(value) if isinstance(value, str) else str(value)
 
 
 NUMBERS: Final = {"points": "points", "opponent_points": "opponent_points", "plies": "plies"}

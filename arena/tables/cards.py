@@ -69,8 +69,6 @@ _PART = 4_000
 _AT_ONCE = 2_000  # pairs, of 16 takes each
 _TENTHS = 10  # points in one unit of the lead: numbers of about one suit the ridge
 _FEW_PAIRS = 2 * len(KINDS)  # with fewer, the effects of the kinds cannot be separated
-
-
 _WORTH = "won", "expected", "more", "more_low", "more_high", "adds", "adds_low", "adds_high"
 """Columns that the takes of a bot give for each kind of card.
 
@@ -218,11 +216,8 @@ class Sample:
     def _fit(self, stage: int) -> Floats:
         """Return the fitted weights of the model of a stage."""
         here = [takes.choose(takes.stage == stage) for takes in self.kept]
-
-        def parts() -> Iterator[tuple[Floats, Floats]]:
-            return ((self._table(takes), takes.score / 2) for takes in here)
-
-        return _fit(parts, sum(len(takes.pair) for takes in here))
+        rows = sum(len(takes.pair) for takes in here)
+        return _fit(lambda: ((self._table(takes), takes.score / 2) for takes in here), rows)
 
     def _table(self, takes: _Takes) -> Floats:
         """Return the table of the model's inputs: a row for each take."""
@@ -360,9 +355,8 @@ def _find_pairs(group: Ints, takes: _Takes) -> _Pairs:
 
 def _cross_by(table: Floats, starts: Ints) -> Floats:
     """Return the product of a table's transpose with itself for each part that starts there."""
-    columns = table.shape[1]
-    sums = [np.add.reduceat(table * table[:, [column]], starts) for column in range(columns)]
-    return np.stack(sums, axis=1)
+    columns = (table[:, [column]] for column in range(table.shape[1]))
+    return np.stack([np.add.reduceat(table * one, starts) for one in columns], axis=1)
 
 
 MOST_PAIRS = 25_000

@@ -290,5 +290,7 @@ def _describe_goal(
     tournament: Tournament, counts: Counts, out: Collection[str], unrated: Collection[str]
 ) -> list[str]:
     """Return lines that say whether a run has reached its goal; none for a run without a goal."""
+    if not tournament.stop:
+        return []
     by_score = {one.pairing: one.by_score for one in counts.pair_totals}
     return make_rounds(tournament).describe_end(by_score, out, sorted({*unrated} - {*out}))

@@ -146,7 +146,7 @@ def place_bots(pairings: Iterable[Pairing], order: Sequence[str]) -> Ints:
     A bot that is not in it has the place behind the last one.
     """
     places = {label: place for place, label in enumerate(order)}
-    numbers = [[places.get(label, len(order)) for label in two] for two in pairings]
+    numbers = [places.get(label, len(order)) for two in pairings for label in two]
     return np.array(numbers, np.int64).reshape(-1, 2)
 
 

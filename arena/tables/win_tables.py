@@ -25,8 +25,9 @@ from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
 from arena.tables.cards import MOST_PAIRS, Cards
-from arena.tables.counted import BROUGHT, MOST_MET, make_seats
+from arena.tables.counted import BROUGHT, MOST_MET
 from arena.tables.findings import Findings, Misfit, Unbounded
+from arena.tables.parts_of_field import make_seats
 from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Row, read_batches
 from arena.tables.swings import Decisive

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -19,7 +21,7 @@ ROWS = {
     "elo_high": [None, 1540.0, 1520.0, None],
     "group": ["a", "b", "b", None],
 }
-LEADS = {
+LEADS: dict[str, list[Any]] = {
     "bot": ["x", "x", "a"],
     "opponent": ["a", "b", "b"],
     "lead": [870.0, 890.0, 20.0],

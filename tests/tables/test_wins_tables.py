@@ -13,7 +13,7 @@ import pytest
 
 from arena.statistics.intervals import Moments
 from arena.store.counting import Counts
-from arena.tables.counted import make_city_winners
+from arena.tables.parts_of_field import make_city_winners
 from arena.tables.replayed_games import SOURCES
 from arena.tables.run_games import Row, read_batches
 from arena.tables.swings import chances_of

@@ -6,6 +6,7 @@ replaced by one that accepts at once: what is studied is that nothing is lost, o
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 import statistics
@@ -275,11 +276,12 @@ def _fill(folder: Path, submissions: int) -> str:
 
 def lines() -> Iterator[str]:
     """Yield the section of this study."""
-    yield f"""
-{OWNERS} owners hand in a bot each over HTTP, from {CONNECTIONS} connections, while rounds are
-played. The web and `arena league serve` are killed at random moments; a request without an
-answer is sent again. Times are those of requests that were answered; `cpu` is the processor time of
-the web server for a request. The check of bots is replaced by one that accepts at once.
+    yield f"""{OWNERS} owners hand in a bot each over HTTP, from {CONNECTIONS} connections, while
+rounds are played. The web and `arena league serve` are killed at random moments; a request
+without an answer is sent again. Times are those of requests that were answered; `cpu` is the
+processor time of the web server for a request. The check of bots is replaced by one that
+accepts at once.
+{os.cpu_count()} cores, with a load of {os.getloadavg()[0]:.0f} before.
 
 | kills | minutes | lost | twice | rounds | receipt: median, longest | page: median, longest | cpu |
 |---|---|---|---|---|---|---|---|"""

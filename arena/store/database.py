@@ -98,15 +98,23 @@ class SqliteFile:
         self.connection.execute(f"PRAGMA application_id = {application}")
         self.connection.execute(f"PRAGMA user_version = {number}")
 
-    def check(self, application: int, number: int, foreign: str, advice: str) -> None:
+    def check(
+        self,
+        application: int,
+        number: int,
+        foreign: str,
+        advice: str,
+        oldest: int | None = None,
+    ) -> None:
         """Raise InputError if the header has another application, or a format that is not read.
 
-        `foreign` is the message for the first, `advice` follows the message for the second.
+        `foreign` is the message for the first, `advice` follows the message for the second. With
+        `oldest`, formats from this number on are read.
         """
         if self.one("PRAGMA application_id") != application:
             raise InputError(f"{self.path}: {foreign}")
         try:
-            check_format(self.one("PRAGMA user_version"), number, self.find_maker())
+            check_format(self.one("PRAGMA user_version"), number, self.find_maker(), oldest)
         except InputError as error:
             raise InputError(f"{self.path}: {error}{advice}") from None
 

@@ -149,10 +149,11 @@ def check_made_by(manifest: Mapping[str, Any]) -> None:
         raise InputError(f"made by version {version}; this is {here}: update the arena")
 
 
-def check_format(number: object, known: int, maker: str = "") -> None:
+def check_format(number: object, known: int, maker: str = "", oldest: int | None = None) -> None:
     """Raise InputError if the number of a file's format is not `known`, the one supported here.
 
-    `maker` is the result of `maker_of` for the file, empty if unknown.
+    `maker` is the result of `maker_of` for the file, empty if unknown. With `oldest`, formats from
+    this number on are supported, too.
 
     >>> check_format(3, 4)
     Traceback (most recent call last):
@@ -166,6 +167,6 @@ arena reads 4
         maker = maker or "made by a later version"
         reads = f"this is {version_here()} and reads {known}"
         raise InputError(f"{maker}, in format {number}; {reads}: update the arena")
-    if number < known:
+    if number < (known if oldest is None else oldest):
         maker = maker or "made by a development version before 1.0"
         raise InputError(f"{maker}, in format {number}, and this arena reads {known}")

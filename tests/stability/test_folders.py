@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import arena as library
+from arena.addons.league.ledger import FORMAT, Ledger
 from arena.addons.league.ledger import NAME as LEDGER
-from arena.addons.league.ledger import Ledger
 from arena.addons.table.interrupted import find_interrupted
 from arena.addons.table.session import Records
 from arena.tournament.versions import engine_sha256, minor, version_here
@@ -125,6 +125,8 @@ def test_a_league_of_an_earlier_version_is_opened(
     played = arena("league", "play", "league", "--games", "4")
     with closing(Ledger(tmp_path / "league" / LEDGER)) as ledger:
         is_same = ledger.fixed()["engine"] == engine_sha256()
+        assert ledger.one("PRAGMA user_version") == FORMAT  # brought to it when it was opened
+        assert ledger.holder("Greedy") == ("greedy", "arena")
     if is_same:
         assert played.returncode == 0
     else:
@@ -229,7 +231,7 @@ def test_no_version_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("number", "reason"),
     [
-        (3, "made by a later version, in format 3; this is"),
+        (4, "made by a later version, in format 4; this is"),
         (0, "made by a development version before 1.0, in format 0, and this arena reads"),
         (-1, "format -1: not the number of a format"),
         (2**31 - 1, "format 2147483647: not the number of a format"),

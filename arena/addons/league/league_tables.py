@@ -48,6 +48,44 @@ CREATE TABLE events (
 );
 CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
 """
+"""The tables of format 2."""
+
+GROWN: Final = """
+ALTER TABLE refusals ADD COLUMN public TEXT NOT NULL DEFAULT '';
+CREATE TABLE names (
+    alike TEXT PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE traces (version INTEGER PRIMARY KEY, moves TEXT NOT NULL, tree BLOB NOT NULL);
+CREATE TABLE copies (
+    version INTEGER NOT NULL, other INTEGER NOT NULL, same INTEGER NOT NULL,
+    moves REAL, positions INTEGER NOT NULL, tree REAL, PRIMARY KEY (version, other)
+) WITHOUT ROWID;
+CREATE TABLE beaten (
+    version INTEGER NOT NULL, opponent INTEGER NOT NULL, PRIMARY KEY (version, opponent)
+) WITHOUT ROWID;
+CREATE INDEX versions_owner ON versions (owner, at);
+CREATE INDEX versions_sha256 ON versions (sha256);
+CREATE INDEX versions_shape ON versions (shape);
+CREATE INDEX versions_state ON versions (state);
+CREATE INDEX refusals_name ON refusals (name);
+CREATE INDEX refusals_owner ON refusals (owner, at);
+CREATE INDEX results_bot ON results (bot);
+CREATE INDEX results_opponent ON results (opponent);
+CREATE INDEX faults_version ON faults (version);
+CREATE INDEX ratings_version ON ratings (version)
+"""
+"""What format 3 has beside them; a league of format 2 is brought to it when it is opened."""
+
+_ALIKE: Final = str.maketrans("10i", "lol")
+
+
+def simplify_name(name: str) -> str:
+    """Map a name to a form that is equal for names that look alike.
+
+    >>> simplify_name("B0b"), simplify_name("Il1") == simplify_name("lll")
+    ('bob', True)
+    """
+    return name.lower().translate(_ALIKE)
 
 
 class Version(NamedTuple):
@@ -83,7 +121,7 @@ class Version(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A submission that was not accepted, and the reason."""
+    """A submission that was not accepted, and the reason; `public` is the part for everybody."""
 
     id: int
     name: str
@@ -91,6 +129,23 @@ class Refusal(NamedTuple):
     sha256: str
     why: str
     at: str
+    public: str = ""
+
+
+class Copy(NamedTuple):
+    """How much a version is like one of another owner, when it was accepted.
+
+    `same` is whether the programs differ only in comments and layout. `moves` is the share of
+    common `positions` at which both chose alike, `tree` that of common parts of the syntax trees;
+    None where that is not known.
+    """
+
+    version: int
+    other: int
+    same: bool
+    moves: float | None
+    positions: int
+    tree: float | None
 
 
 class Event(NamedTuple):

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from arena.addons.league.league_tables import (
     ACTIVE,
+    GROWN,
     REPLACED,
     SCHEMA,
     SUSPENDED,
+    Copy,
     Event,
     Pairs,
     Plan,
@@ -24,6 +26,7 @@ from arena.addons.league.league_tables import (
     Refusal,
     Result,
     Version,
+    simplify_name,
 )
 from arena.errors import InputError
 from arena.statistics.counts import RESULTS
@@ -33,8 +36,10 @@ from arena.tournament.schedule import Meeting
 from arena.tournament.versions import maker_of, version_here
 
 NAME: Final = LEAGUE
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The format of league.sqlite, which changes with its tables and with the deals of a seed."""
+
+_OLDEST: Final = 2  # this format is brought to the present one
 
 _APPLICATION = 0x444E4C47  # DNLG
 _PATIENCE = 60.0  # seconds to wait while another process is writing
@@ -73,7 +78,11 @@ class Ledger(SqliteFile):
                 self._create()
             else:
                 foreign = "not the database of a league"
-                self.check(_APPLICATION, FORMAT, foreign, "; another league needs a new folder")
+                advice = "; another league needs a new folder"
+                self.check(_APPLICATION, FORMAT, foreign, advice, _OLDEST)
+                if self.one("PRAGMA user_version") < FORMAT:
+                    with self.changing():
+                        self._grow()
 
     def _create(self) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
@@ -82,7 +91,18 @@ class Ledger(SqliteFile):
                 raise InputError(f"{self.path}: there is a database already")
             for statement in SCHEMA.split(";"):
                 self.connection.execute(statement)
-            self.mark(_APPLICATION, FORMAT)
+            self.mark(_APPLICATION, _OLDEST)
+            self._grow()
+
+    def _grow(self) -> None:
+        """Bring the oldest format to the present one, unless another process has just done so."""
+        if self.one("PRAGMA user_version") == FORMAT:
+            return
+        for statement in GROWN.split(";"):
+            self.connection.execute(statement)
+        for name, owner in self.rows("SELECT name, owner FROM versions WHERE number = 1"):
+            self._insert("names", simplify_name(name), name, owner)
+        self.mark(_APPLICATION, FORMAT)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
@@ -126,6 +146,15 @@ class Ledger(SqliteFile):
             for row in self.rows(f"SELECT * FROM refusals WHERE {where} ORDER BY id", *values)
         ]
 
+    def holder(self, name: str) -> tuple[str, str] | None:
+        """Return the name that looks like this one or is it, and its owner; None if there is none.
+
+        The first owner of a name keeps it.
+        """
+        query = "SELECT name, owner FROM names WHERE alike = ?"
+        rows = self.rows(query, simplify_name(name))
+        return (rows[0][0], rows[0][1]) if rows else None
+
     def add_version(self, version: Version) -> Version:
         """Store a new version and return it with its id and number; it replaces the one before."""
         number = 1 + (
@@ -137,6 +166,8 @@ class Ledger(SqliteFile):
         )
         row = version._replace(id=None, number=number)  # type: ignore[arg-type]
         id = self._insert("versions", *row)
+        if number == 1:
+            self._insert("names", simplify_name(row.name), row.name, row.owner)
         what = "joins the league" if number == 1 else "is a new version"
         self.tell(version.at, version.name, f"{row.title}, by {version.owner}, {what}")
         return row._replace(id=id)
@@ -160,7 +191,41 @@ class Ledger(SqliteFile):
         """Record a refusal; an invalid name, which has no owner, is not published."""
         self._insert("refusals", None, *refusal[1:])
         name = refusal.name if refusal.owner else ""
-        self.tell(refusal.at, name, f"a submission for {name or 'a wrong name'} was refused")
+        why = f": {refusal.public}" if name and refusal.public else ""
+        self.tell(refusal.at, name, f"a submission for {name or 'a wrong name'} was refused{why}")
+
+    def freeze(self, at: str, text: str) -> None:
+        """Accept no submission from now on; an empty time accepts them again."""
+        self.connection.execute("INSERT OR REPLACE INTO fixed VALUES ('frozen', ?)", (at,))
+        self.tell(at, "", text)
+
+    def frozen(self) -> str:
+        """Return the time from which on no submission counts, empty while they do."""
+        return self.one("SELECT value FROM fixed WHERE key = 'frozen'") or ""
+
+    # copies
+
+    def add_trace(self, version: int, moves: str, tree: bytes) -> None:
+        """Store what a version chose at the positions of the league, and its syntax tree."""
+        self._insert("traces", version, moves, tree)
+
+    def traces(self, owner: str) -> list[tuple[int, str, bytes]]:
+        """Return the traces of the versions of all other owners: id, moves and tree."""
+        query = (
+            "SELECT version, moves, tree FROM traces JOIN versions ON id = version "
+            "WHERE owner <> ? ORDER BY version"
+        )
+        return [(*row,) for row in self.rows(query, owner)]
+
+    def add_copies(self, copies: Sequence[Copy]) -> None:
+        """Store the versions to which a new one is nearest."""
+        for copy in copies:
+            self._insert("copies", *copy)
+
+    def copies(self, where: str = "1", *values: Any) -> list[Copy]:
+        """Return what is known of copies, in the order of the versions."""
+        rows = self.rows(f"SELECT * FROM copies WHERE {where} ORDER BY version, other", *values)
+        return [Copy(*row)._replace(same=bool(row[2])) for row in rows]
 
     # rounds
 
@@ -225,6 +290,19 @@ class Ledger(SqliteFile):
         self.connection.execute(
             "INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?)", (number, *spread)
         )
+
+    def keep_beaten(self, beaten: Iterable[tuple[int, int]]) -> None:
+        """Store which bots of the panel are surely beaten by which version, instead of before."""
+        self.connection.execute("DELETE FROM beaten")
+        for two in beaten:
+            self._insert("beaten", *two)
+
+    def beaten(self) -> dict[int, set[int]]:
+        """Return the bots of the panel that each version surely beats, by id."""
+        found: dict[int, set[int]] = {}
+        for version, opponent in self.rows("SELECT version, opponent FROM beaten"):
+            found.setdefault(version, set()).add(opponent)
+        return found
 
     def ratings(self, number: int) -> dict[int, RatingRow]:
         """Return the ratings after a round, by version."""

@@ -43,7 +43,6 @@ SOURCES: Final = "bots"
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
-_ALIKE: Final = str.maketrans("10i", "lol")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _LABEL: Final = "submitted"
@@ -181,8 +180,8 @@ class Desk:
         return self.now().isoformat(timespec="seconds")
 
     def _find_owner(self, name: str) -> str:
-        versions = self.ledger.versions("name = ?", name)
-        return versions[0].owner if versions else ""
+        held, owner = self.ledger.holder(name) or ("", "")
+        return owner if held == name else ""
 
     def check_right(self, name: str, owner: str = "") -> None:
         """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
@@ -191,19 +190,19 @@ class Desk:
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
-        alike = _simplify_name(name)
-        for version in self.ledger.versions("number = 1"):
-            if version.name == name and version.owner != owner:
-                raise Refused(f"name {name}: it is {version.owner}'s")
-            if version.name != name and _simplify_name(version.name) == alike:
-                raise Refused(f"name {name}: it looks like {version.name}; choose another one")
+        held, holder = self.ledger.holder(name) or (name, owner)
+        if held != name:
+            raise Refused(f"name {name}: it looks like {held}; choose another one")
+        if holder != owner:
+            raise Refused(f"name {name}: it is {holder}'s")
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
         today = self._time()[:10]
-        count = "SELECT count(*) FROM {} WHERE owner = ? AND substr(at, 1, 10) = ?"
+        count = "SELECT count(*) FROM {} WHERE owner = ? AND at BETWEEN ? AND ?"
         given = sum(
-            self.ledger.one(count.format(table), owner, today) for table in ("versions", "refusals")
+            self.ledger.one(count.format(table), owner, today, f"{today}~")
+            for table in ("versions", "refusals")
         )
         return bool(given < self.settings.a_day)
 
@@ -319,15 +318,6 @@ def check_name(name: str) -> None:
         return
     shown = name if len(name) <= 60 else f"{name[:60]}..."
     raise InputError(f"name {shown!r}: {why}")
-
-
-def _simplify_name(name: str) -> str:
-    """Map a name to a form that is equal for names that look alike.
-
-    >>> _simplify_name("B0b"), _simplify_name("Il1") == _simplify_name("lll")
-    ('bob', True)
-    """
-    return name.lower().translate(_ALIKE)
 
 
 def read_submission(path: Path, megabytes: int) -> bytes:

@@ -354,4 +354,7 @@ LEAGUE: Final = list_columns("""
     pairs | Pairs | count | Deals that it has played, each twice.
     note | Note | text | What its owner has to know.
     state | | | Whether it is active, or suspended for its faults.
+    best_version | | | The version with the highest Elo of the name.
+    days | | | On how many days the name was submitted (UTC).
+    faults | | | Of all versions of the name.
     """)

@@ -306,6 +306,7 @@ class League:
         with self.ledger.changing():
             rows = [rated.rows[id] for id in sorted(rated.rows)]
             self.ledger.add_ratings(number, rows, (rated.spread[0], low, high, rated.spread[3]))
+            self.ledger.keep_beaten(rated.beaten)
 
 
 def _find_half(row: RatingRow | None) -> float:

@@ -19,7 +19,7 @@ variance is the c-optimal design of Elfving 1952. Measured in bench/STUDIES.md, 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -74,10 +74,14 @@ def _find_variance(gaps: Floats, variances: Floats) -> float:
 
 
 class Rated(NamedTuple):
-    """The ratings of a league's versions, by id, and the spread with its interval."""
+    """The ratings of a league's versions, by id, and the spread with its interval.
+
+    `beaten` has an active version and a bot of the panel that it surely beats, by id.
+    """
 
     rows: dict[int, RatingRow]
     spread: tuple[float, float, float, bool]
+    beaten: list[tuple[int, int]]
 
 
 def rate(
@@ -97,7 +101,7 @@ def rate(
     counts = {(numbers[one], numbers[two]): by_score for one, two, by_score in played}
     scores = [pair_scores(*two, by_score) for two, by_score in counts.items()]
     if not rated:
-        return Rated({}, (LADDER_SPREAD.high, 0.0, math.inf, False))
+        return Rated({}, (LADDER_SPREAD.high, 0.0, math.inf, False), [])
     spread = Fit(len(rated), scores).spread
     fit = Fit(len(rated), scores, known_spread=spread.elo)
     panel = [numbers[version.id] for version in rated if version.panel]
@@ -110,9 +114,16 @@ def rate(
     moved = fit.full_covariance - zero @ fit.full_covariance
     variances = np.clip(np.diag(moved) - moved @ zero, 0, None)
     rows = _rows(rated, elo, ELO * np.sqrt(variances), fit, panel, now)
-    letters = _letters(rated, fit, counts, elo, active)
+    verdicts = Verdicts(fit, {two: tuple(by) for two, by in counts.items()}, looks=True)
+    letters = _letters(rated, verdicts, elo, active)
     kept = {row.version: row._replace(letters=letters.get(row.version, "")) for row in rows}
-    return Rated(kept, (spread.elo, spread.low, spread.high, spread.is_measured))
+    beaten = [
+        (version.id, rated[weaker].id)
+        for number, version in enumerate(rated)
+        for weaker in panel
+        if version.id in active and verdicts.apart[number, weaker]
+    ]
+    return Rated(kept, (spread.elo, spread.low, spread.high, spread.is_measured), beaten)
 
 
 def _zero(bots: int, panel: Sequence[int]) -> Floats:
@@ -173,14 +184,9 @@ def _shrink(elo: Floats, errors: Floats) -> Floats:
 
 
 def _letters(
-    rated: Sequence[Version],
-    fit: Fit,
-    counts: Mapping[tuple[int, int], Sequence[int]],
-    elo: Floats,
-    active: Collection[int],
+    rated: Sequence[Version], verdicts: Verdicts, elo: Floats, active: Collection[int]
 ) -> dict[int, str]:
     """Return the group letters of the active versions: two share one unless they are `apart`."""
-    verdicts = Verdicts(fit, {two: tuple(by) for two, by in counts.items()}, looks=True)
     ranked = [number for number, version in enumerate(rated) if version.id in active]
     ranked.sort(key=lambda number: (-round(float(elo[number]), 1), rated[number].name))
 

@@ -19,7 +19,13 @@ from typing import Any, Final
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Event
-from arena.addons.league.shown import Standing, describe_spread, standings, to_document
+from arena.addons.league.shown import (
+    Standing,
+    describe_spread,
+    standings,
+    table,
+    to_document,
+)
 from arena.errors import counted, name_some, shell_line
 from arena.reports.blocks import Block, Cell, Report, Section, Table, Text
 from arena.reports.html import to_html
@@ -64,8 +70,7 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
             write_text(page, to_html(bot_report(league, name, found)))
     write_text(folder / "feed.json", _feed(league))
     write_text(folder / "league.json", _live(league, found))
-    rows = ([getattr(one, name) for name in LEAGUE.names] for one in found)
-    replace_rows(folder / LEAGUE.file, LEAGUE.names, rows)
+    replace_rows(folder / LEAGUE.file, *table(league, found))
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
     return index

@@ -121,7 +121,7 @@ class Version(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A submission that was not accepted, and the reason; `public` is the part for everybody."""
+    """A submission that was not accepted, and the reason; `public` is what everybody may read."""
 
     id: int
     name: str

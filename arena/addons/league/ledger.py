@@ -304,6 +304,23 @@ class Ledger(SqliteFile):
             found.setdefault(version, set()).add(opponent)
         return found
 
+    def days_and_faults(self) -> dict[str, tuple[int, int]]:
+        """Return on how many days each name was submitted, and the faults of all its versions."""
+        strikes = "SELECT version, sum(strikes) AS faults FROM faults GROUP BY version"
+        query = (
+            "SELECT name, count(DISTINCT substr(at, 1, 10)), coalesce(sum(faults), 0) "
+            f"FROM versions LEFT JOIN ({strikes}) ON version = id GROUP BY name"
+        )
+        return {name: (days, faults) for name, days, faults in self.rows(query)}
+
+    def best_versions(self, number: int) -> dict[str, int]:
+        """Return the number of each name's version with the highest Elo after a round."""
+        query = (
+            "SELECT name, number, max(round(elo, 1)) FROM ratings JOIN versions ON id = version "
+            "WHERE round = ? GROUP BY name"
+        )
+        return {name: best for name, best, _ in self.rows(query, number)}
+
     def ratings(self, number: int) -> dict[int, RatingRow]:
         """Return the ratings after a round, by version."""
         rows = self.rows(f"{_RATINGS} WHERE round = ? ORDER BY version", number)

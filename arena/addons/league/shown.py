@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from arena.statistics.difference import Values, compare_means
 from arena.statistics.intervals import Estimate
 from arena.statistics.wording import write_ends, write_estimate
 from arena.tables.short_names import short_names
+from arena.tables.table_columns import LEAGUE
 
 _HALVES = 4  # half points of a pair
 _FEWEST = 10  # pairs
@@ -86,6 +87,9 @@ class Standing(NamedTuple):
     `elo`, with its 95 % interval, is None before the first games; an end of the interval is None if
     it is unbounded. `shrunk` is the Elo shrunk towards the mean, the more the less is known. Bots
     that share a letter in `group` could not be separated. `note` is information for its owner.
+    `best_version` has the highest Elo of the name, None before the first games; `days` is on how
+    many days it was submitted, `faults` counts those of all its versions, and `beats` has the bots
+    of the panel that its newest version surely beats.
     """
 
     rank: int | None
@@ -100,6 +104,10 @@ class Standing(NamedTuple):
     group: str
     state: str
     note: str
+    best_version: int | None = None
+    days: int = 0
+    faults: int = 0
+    beats: tuple[str, ...] = ()
 
 
 def standings(league: League) -> list[Standing]:
@@ -115,9 +123,49 @@ def standings(league: League) -> list[Standing]:
         for row in [rows.get(version.id)]
     ]
     gone = [version for version in versions if not version.is_active]
-    return found + [
+    found += [
         _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone
     ]
+    return _add_grades(league, found, [*active, *gone])
+
+
+def panel_names(ledger: Ledger) -> dict[int, str]:
+    """Return the names of the panel's bots, by id."""
+    return {version.id: version.name for version in ledger.versions("panel")}
+
+
+def _add_grades(
+    league: League, found: Sequence[Standing], versions: Sequence[Version]
+) -> list[Standing]:
+    """Return the standings with what courses grade by; the versions are in the same order."""
+    best, counts = league.ledger.best_versions(league.number), league.ledger.days_and_faults()
+    names, beaten = panel_names(league.ledger), league.ledger.beaten()
+    return [
+        one._replace(
+            best_version=best.get(one.bot),
+            days=counts[one.bot][0],
+            faults=counts[one.bot][1],
+            beats=tuple(names[id] for id in sorted(beaten.get(version.id, ()))),
+        )
+        for one, version in zip(found, versions, strict=True)
+    ]
+
+
+def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[list[Any]]]:
+    """Return the columns and rows of league.csv.
+
+    For each bot of the panel it says whether a bot surely beats it: yes, no, or nothing for itself
+    and before its games.
+    """
+    panel = [*panel_names(league.ledger).values()]
+    rows = []
+    for one in found:
+        beats = [
+            "" if not one.pairs or name == one.bot else "yes" if name in one.beats else "no"
+            for name in panel
+        ]
+        rows.append([*(getattr(one, name) for name in LEAGUE.names), *beats])
+    return [*LEAGUE.names, *(f"beats_{name}" for name in panel)], rows
 
 
 def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:
@@ -222,7 +270,8 @@ def history(league: League, name: str) -> dict[str, Any]:
         before = next((one for one in versions if one.number == version.number - 1), None)
         change = find_change(league.ledger, version, before) if before else None
         fault = json.loads(first) if first else None
-        more = {"faults": strikes, "first_fault": fault, "change": _to_data(change)}
+        told_change = to_data(change) if change else None
+        more = {"faults": strikes, "first_fault": fault, "change": told_change}
         told.append({**shown, **more, "ratings": ratings})
     kept = [
         {"sha256": one.sha256, "owner": one.owner, "why": one.why, "at": one.at} for one in refusals
@@ -230,10 +279,8 @@ def history(league: League, name: str) -> dict[str, Any]:
     return {"bot": name, "versions": told, "refusals": kept}
 
 
-def _to_data(change: Change | None) -> dict[str, Any] | None:
+def to_data(change: Change) -> dict[str, Any]:
     """Return the difference from the previous version as plain data."""
-    if change is None:
-        return None
     cells = change.estimate.scaled(100).cells
     data = dict(zip(("points", "low", "high"), cells, strict=True))
     told = {"pairs": change.pairs, "opponents": change.opponents, "sentence": change.describe()}

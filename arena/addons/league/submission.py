@@ -32,6 +32,7 @@ from arena.entries.syntax import find_shape
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
+from arena.lanes.faults import KINDS
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
 from arena.store.store import Store
@@ -44,6 +45,9 @@ SOURCES: Final = "bots"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
 _DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
+_UNREADABLE: Final = "it cannot be read as a bot"
+_TAKEN: Final = "its name belongs to somebody else, or looks like another one"
+_KNOWN: Final = "its program is in the league already"
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _LABEL: Final = "submitted"
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
@@ -52,11 +56,17 @@ _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair in the lowest class; factor b
 
 
 class Refused(InputError):
-    """A submission was not accepted; this is recorded, and `items` are the results of a check."""
+    """A submission was not accepted; this is recorded, and `items` are the results of a check.
 
-    def __init__(self, message: str, items: tuple[Item, ...] = ()) -> None:
+    `public` is the reason for everybody: in words of the arena, without anything of the bot's.
+    """
+
+    def __init__(
+        self, message: str, items: tuple[Item, ...] = (), public: str = _UNREADABLE
+    ) -> None:
         super().__init__(message)
         self.items = items
+        self.public = public
 
 
 class Unchanged(Refused):
@@ -65,6 +75,10 @@ class Unchanged(Refused):
 
 class TooMany(InputError):
     """An owner has submitted too often today; the attempt is not recorded."""
+
+
+class Closed(TooMany):
+    """The league accepts no submissions any more, or for some time; nothing is recorded."""
 
 
 @dataclass
@@ -113,9 +127,9 @@ class Desk:
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
             if resent and isinstance(error, Unchanged):
                 raise
-            why = str(error)
-            self._refuse(Refusal(0, name, owner, sha256, why, self._time()), since)
-            raise Refused(why, getattr(error, "items", ())) from None
+            why, public = str(error), getattr(error, "public", _UNREADABLE)
+            self._refuse(Refusal(0, name, owner, sha256, why, self._time(), public), since)
+            raise Refused(why, getattr(error, "items", ()), public) from None
 
     def _refuse(self, refusal: Refusal, since: str) -> None:
         """Record a refusal, unless a killed process has recorded it."""
@@ -128,7 +142,7 @@ class Desk:
         if since and (done := self.ledger.versions(_DONE, name, sha256, since)):
             return done[0]
         if since and (refused := self.ledger.refusals(_DONE, name, sha256, since)):
-            raise Refused(refused[0].why)
+            raise Refused(refused[0].why, public=refused[0].public)
         return None
 
     def _accept(
@@ -142,7 +156,11 @@ class Desk:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
                 what = re.sub(rf"\S*{re.escape(spec)}", f"{name}.py", what)
-            raise Refused(f"the check failed: {what}", items)
+            kinds = [
+                f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
+            ]
+            public = f"the check failed: {'; '.join(kinds)}"
+            raise Refused(f"the check failed: {what}", items, public)
         version = self._make_version(name, owner, spec, sha256, shape, _choose_cost(items))
         with self.ledger.changing():
             self.check_right(name, owner)
@@ -184,17 +202,27 @@ class Desk:
         return owner if held == name else ""
 
     def check_right(self, name: str, owner: str = "") -> None:
-        """Raise Refused if the name is another owner's, TooMany at the owner's daily limit."""
+        """Raise Refused if the name is another owner's, TooMany at the owner's daily limit.
+
+        Raises Closed for a league that is frozen.
+        """
         check_name(name)
+        self.check_open()
         owner = owner or self._find_owner(name) or name
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
         held, holder = self.ledger.holder(name) or (name, owner)
         if held != name:
-            raise Refused(f"name {name}: it looks like {held}; choose another one")
+            why = f"name {name}: it looks like {held}; choose another one"
+            raise Refused(why, public=_TAKEN)
         if holder != owner:
-            raise Refused(f"name {name}: it is {holder}'s")
+            raise Refused(f"name {name}: it is {holder}'s", public=_TAKEN)
+
+    def check_open(self) -> None:
+        """Raise Closed if the league is frozen."""
+        if since := self.ledger.frozen():
+            raise Closed(f"the league is frozen: submissions counted until {since[:16]} UTC")
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
@@ -210,7 +238,7 @@ class Desk:
         """Raise Refused if the league has this bot, Unchanged if it plays under this name."""
         for version in self.ledger.versions("sha256 = ?", sha256):
             kind = Unchanged if version.name == name and version.is_active else Refused
-            raise kind(f"the same as {version.title} of {version.owner}")
+            raise kind(f"the same as {version.title} of {version.owner}", public=_KNOWN)
 
     def _check_place(self, bot: str) -> None:
         """Raise InputError if no bot has this spec: that is a typing error, not a submission."""

@@ -161,13 +161,19 @@ def test_no_page_has_a_source_or_what_a_bot_has_printed(league: League) -> None:
 
 
 def test_the_standings_are_a_csv_file_too(league: League) -> None:
-    """With every column of the page, and the state; a bot without games has empty cells."""
+    """With every column of the page, and what courses grade by; empty cells before its games."""
     with (league.folder / "site" / "league.csv").open() as file:
         rows = [*csv.DictReader(file)]
     found = standings(league)
     assert [row["bot"] for row in rows] == [one.bot for one in found]
+    panel = [version.name for version in league.ledger.versions("panel")]
     for row, one in zip(rows, found, strict=True):
-        assert row == {name: "" if v is None else str(v) for name, v in one._asdict().items()}
+        known = one._asdict()
+        del known["beats"]
+        for name in panel:
+            may = one.pairs > 0 and name != one.bot
+            known[f"beats_{name}"] = ("yes" if name in one.beats else "no") if may else ""
+        assert row == {name: "" if v is None else str(v) for name, v in known.items()}
 
 
 def test_the_feed_has_what_happened_the_newest_first(league: League) -> None:

@@ -20,6 +20,11 @@ FULL = 3
 UNREADABLE = (SyntaxError, ValueError, RecursionError)
 """The errors of Python for a source that it cannot compile, besides MemoryError (see `FULL`)."""
 
+PARTS = 1024
+"""The most hashes of a sketch of a syntax tree."""
+
+_RUN = 8  # nodes
+_ANNOTATIONS = ("annotation", "returns")
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LONGEST = 1000  # characters of a summary
 _BOTS = "bots."
@@ -105,6 +110,42 @@ def _is_text(part: object) -> bool:
     return isinstance(value, _ast.Constant) and isinstance(value.value, str)
 
 
+def make_tree(source: bytes) -> list[str]:
+    """Return a sketch of the syntax tree of a program without names, in hexadecimal, in a list.
+
+    It has the smallest hashes of all runs of eight nodes, in the order of the source, at most
+    `PARTS`, each of four bytes. Names, annotations, docstrings and the values of constants do not
+    count. It is empty if the source does not compile.
+
+    >>> make_tree(b"def f(a): return a + 1") == make_tree(b"def g(b: int): return b + 2")
+    True
+    """
+    from zlib import crc32
+
+    try:
+        tree = compile(source, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+        kinds = [*_kinds(tree)]
+    except UNREADABLE:
+        return [""]
+    runs = {" ".join(kinds[n : n + _RUN]) for n in range(max(1, len(kinds) - _RUN + 1))}
+    hashes = sorted({crc32(run.encode()) for run in runs})[:PARTS]
+    return [b"".join(number.to_bytes(4, "little") for number in hashes).hex()]
+
+
+def _kinds(tree: _ast.AST) -> Iterator[str]:
+    """Yield the kinds of the nodes of a syntax tree, each before those below it."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _ast.expr_context) or _is_text(node):
+            continue
+        yield type(node).__name__
+        for field in reversed(node._fields):
+            value = None if field in _ANNOTATIONS else getattr(node, field, None)
+            below = value if isinstance(value, list) else [value]
+            waiting += [one for one in reversed(below) if isinstance(one, _ast.AST)]
+
+
 def find_damage(archive: bytes) -> list[str]:
     """Return why `read_archive` refuses an archive, as a list; empty if it accepts it."""
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
@@ -121,6 +162,7 @@ QUESTIONS = {
     "outline": make_outline,
     "error": find_error,
     "shape": make_shape,
+    "tree": make_tree,
     "damage": find_damage,
 }
 

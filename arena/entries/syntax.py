@@ -123,6 +123,18 @@ def find_shape(source: bytes) -> str:
     return shape
 
 
+def find_tree(source: bytes) -> bytes:
+    """Return a sketch of a program's syntax tree without names (`source_reader.make_tree`).
+
+    >>> find_tree(b"x = 1") == find_tree(b"y = 2  # two"), find_tree(b"def (")
+    (True, b'')
+    """
+    ((tree, *_),) = ask("tree", {"": source})
+    if not re.fullmatch(r"(?:[0-9a-f]{8})*", tree):
+        raise _broken()
+    return bytes.fromhex(tree)
+
+
 def check_archive(archive: bytes) -> None:
     """Raise InputError if `read_archive` refuses an archive, or needs too much time or memory."""
     ((damage, *_),) = ask("damage", {"": archive})

@@ -11,6 +11,7 @@ from contextlib import closing
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from arena.addons.league.copies import nearest
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import Copy, Version
 from arena.addons.league.round import ROUNDS, round_folder
@@ -104,12 +105,11 @@ def nearest_copy(league: League, name: str) -> tuple[Version, Copy] | None:
 
     None if nothing is known. It is a number and no verdict.
     """
-    copies = league.ledger.copies("version = ?", league.find(name)[-1].id)
-    if not copies:
+    copy = nearest(league.ledger.copies("version = ?", league.find(name)[-1].id))
+    if copy is None:
         return None
-    nearest = max(copies, key=lambda one: (one.same, one.tree or 0.0, one.moves or 0.0))
-    (version,) = league.ledger.versions("id = ?", nearest.other)
-    return version, nearest
+    (version,) = league.ledger.versions("id = ?", copy.other)
+    return version, copy
 
 
 def worst_game(league: League, name: str) -> Lost | None:

@@ -10,13 +10,16 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
+from arena.addons.league.copies import SECONDS, Trace, ask_moves, find_copies
 from arena.addons.league.league_settings import PANEL, Settings
 from arena.addons.league.league_tables import ACTIVE, Refusal, Version
 from arena.addons.league.ledger import Ledger
@@ -28,7 +31,7 @@ from arena.entries.identity import imported_bots
 from arena.entries.pack import gather, read_packed, write_packed
 from arena.entries.resolve import BOTS, installed, resolve
 from arena.entries.spec import parse
-from arena.entries.syntax import find_shape
+from arena.entries.syntax import find_shape, find_tree
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
@@ -38,6 +41,11 @@ from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.keys import Venue
 from arena.tournament.tournament import Tournament
+
+_Checked: TypeAlias = tuple[tuple[Item, ...], Trace]
+_T = TypeVar("_T")
+Submitting: TypeAlias = Generator[str, Callable[[], _Checked], _T]
+"""A submission in progress: it yields a spec to check, and returns when it got the result."""
 
 SOURCES: Final = "bots"
 """The folder of the submitted files, in the league's folder."""
@@ -110,6 +118,22 @@ class Desk:
         `since`, a killed process may have submitted the bot already, at that time or later. Raises
         Refused, with the reason; with `resent`, an Unchanged refusal is not recorded.
         """
+        steps = self.submitting(bot, name, owner, since=since, resent=resent)
+        try:
+            spec = next(steps)
+            steps.send(partial(self.check, spec, working))
+        except StopIteration as done:
+            version: Version = done.value
+            return version
+        raise AssertionError("a submission has one check")
+
+    def submitting(
+        self, bot: str, name: str, owner: str = "", *, since: str = "", resent: bool = False
+    ) -> Submitting[Version]:
+        """Submit a bot as `submit` does, but let the caller check what it yields: a spec.
+
+        It gets a function that returns what `check` does for that spec, or raises.
+        """
         check_name(name)
         self._check_place(bot)
         owner = owner or self._find_owner(name) or name
@@ -121,7 +145,8 @@ class Desk:
         try:
             self.check_right(name, owner)
             _, sha256, _ = taken = self._take(bot)
-            return self._find_done(name, sha256, since) or self._accept(name, owner, taken, working)
+            done = self._find_done(name, sha256, since)
+            return done or (yield from self._accept(name, owner, taken))
         except TooMany:
             raise
         except InputError as error:  # other errors, such as a full disk, are not the bot's fault
@@ -145,13 +170,12 @@ class Desk:
             raise Refused(refused[0].why, public=refused[0].public)
         return None
 
-    def _accept(
-        self, name: str, owner: str, taken: tuple[str, str, str], working: Callable[[str], None]
-    ) -> Version:
-        """Check what `_take` returned, and store it as a version; raises Refused."""
+    def _accept(self, name: str, owner: str, taken: tuple[str, str, str]) -> Submitting[Version]:
+        """Let what `_take` returned be checked, and store it as a version; raises Refused."""
         spec, sha256, shape = taken
         self._check_new(sha256, name)
-        items = tuple(self._check(spec, working))
+        finished = yield spec
+        items, trace = finished()
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
@@ -165,7 +189,11 @@ class Desk:
         with self.ledger.changing():
             self.check_right(name, owner)
             self._check_new(sha256, name)
-            return self.ledger.add_version(version)
+            version = self.ledger.add_version(version)
+            same = self.find_copies(version)
+            self.ledger.add_copies(find_copies(self.ledger, version, trace, same))
+            self.ledger.add_trace(version.id, *trace)
+            return version
 
     def find_copies(self, version: Version) -> list[Version]:
         """Return versions of other owners that differ only in comments and layout."""
@@ -293,6 +321,31 @@ class Desk:
             timings = run(pair, executor, shown=QUIET, store=store).timings
         cpu = timings[_LABEL].cpu
         return Item("time", "ok", "", figures={name: cpu.quantile(at) for name, at in _TIMES})
+
+    def check(self, spec: str, working: Callable[[str], None] = lambda _: None) -> _Checked:
+        """Check a stored bot; return the items, and its trace if none has failed.
+
+        It can be called in any thread. Raises Refused if the check ends without a verdict.
+        """
+        end = time.monotonic() + self.settings.check_seconds
+        items = tuple(self._check(spec, working))
+        if any(item.status == "fail" for item in items):
+            return items, Trace()
+        left = min(SECONDS, max(0.0, end - time.monotonic()))
+        return items, self._find_trace(spec, left, lambda: working("moves"))
+
+    def _find_trace(self, spec: str, seconds: float, waiting: Callable[[], None]) -> Trace:
+        """Return what a bot that has passed its check is compared by."""
+        is_file = spec.startswith(f"{SOURCES}/")
+        text = f"{_LABEL}={as_file(self.folder.absolute() / spec) if is_file else spec}"
+        entry = resolve(text, lane=self.settings.lane if is_file else None)
+        rules, limits = self.settings.game_rules(), self.settings.limits
+        moves = ask_moves(entry, self.settings.seed, rules, limits, seconds, waiting)
+        tree = b""
+        if is_file and spec.endswith(".py"):
+            content = read_file(self.folder / spec, self.settings.most_megabytes << 20)
+            tree = find_tree(content) if len(content) <= MOST_SOURCE else b""
+        return Trace(moves, tree)
 
     def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
         """Check a stored bot, and return the items of the check."""

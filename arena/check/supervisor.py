@@ -6,12 +6,14 @@ import os
 import select
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from arena.check import LONGEST
 from arena.check.item import NAMES, Item, Order
@@ -47,8 +49,7 @@ def run_check(
     if the check itself failed or takes longer than `longest` seconds. If a bot outside the jail
     kills the check, the item in progress has failed.
     """
-    with scratch_folder() as folder:
-        others = children()
+    with scratch_folder() as folder, killing_orphans():
         program, out = _start(order, folder)
         try:
             lines = _lines(out, silence)
@@ -56,7 +57,28 @@ def run_check(
         finally:
             out.close()
             program.kill()
-            kill_orphans(others)
+
+
+_lock = threading.Lock()
+_checks: list[set[psutil.Process]] = []
+"""For each check in progress, the processes that were there before the first of them."""
+
+
+@contextmanager
+def killing_orphans() -> Iterator[None]:
+    """Kill what the bots of the block have left, unless another thread is in such a block.
+
+    Then the last block to end does so: what it finds may belong to any of them.
+    """
+    with _lock:
+        _checks.append(_checks[0] if _checks else children())
+    try:
+        yield
+    finally:
+        with _lock:
+            others = _checks.pop()
+            if not _checks:
+                kill_orphans(others)
 
 
 def _complete(items: Iterator[Item]) -> Iterator[Item]:

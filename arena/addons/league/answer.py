@@ -5,10 +5,12 @@ Everything here is for the owner of the bot and for the organiser; nothing is pu
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.addons.league.copies import nearest
@@ -16,12 +18,13 @@ from arena.addons.league.league import League
 from arena.addons.league.league_tables import Copy, Version
 from arena.addons.league.round import ROUNDS, round_folder
 from arena.addons.league.shown import Change, find_change, panel_names, to_data
-from arena.errors import ArenaError, arena_command, counted, wrapped
+from arena.entries.file import read_file
+from arena.errors import ArenaError, InputError, arena_command, counted, naming, wrapped
 from arena.executors.contract import open_executor
 from arena.reports.games import Place
 from arena.runs.judge_games import find_judge, judge_games
 from arena.store.finished import Game
-from arena.store.folder import JUDGED
+from arena.store.folder import JUDGED, write_text
 from arena.store.judge import JudgedGames
 from arena.store.reader import read_run
 from arena.store.store import Store
@@ -36,9 +39,14 @@ _MOST_ROUNDS: Final = 20  # the newest ones in which a version played
 _MOST_LOST: Final = 4  # games against one opponent
 _MOST_COSTLY: Final = 3  # decisions against one opponent
 _MOST_LATE: Final = 10
+_MOST_BYTES: Final = 1 << 24
 _CANDIDATES: Final = 6
 _WORLDS: Final = 100  # in which candidates are judged again
 _LATE: Final = "timeout"
+
+
+KEPT: Final = "why"
+"""The folder of the last answers, in the league's folder."""
 
 
 class Lost(NamedTuple):
@@ -143,7 +151,29 @@ def why(league: League, name: str, venue: Venue | None = None, *, progress: bool
         if (change := find_change(league.ledger, new, old))
     ]
     waiting = len(played) - len(judged)
-    return Why(versions[-1], costly, late, changes, len(judged), waiting)
+    found = Why(versions[-1], costly, late, changes, len(judged), waiting)
+    if venue:
+        text = json.dumps(why_to_data(found), ensure_ascii=False)
+        write_text(_keep(league) / f"{name}.json", text + "\n")
+    return found
+
+
+def _keep(league: League) -> Path:
+    """Return the folder of the answers, which only the league's owner reads."""
+    folder = league.folder / KEPT
+    with naming(f"{folder}: cannot be written", OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def kept_why(league: League, name: str) -> dict[str, Any] | None:
+    """Return what `why` last found on a name's newest version, as plain data; None if nothing."""
+    path = league.folder / KEPT / f"{name}.json"
+    try:
+        data: dict[str, Any] = json.loads(read_file(path, _MOST_BYTES))
+    except (OSError, InputError, ValueError):
+        return None
+    return data if data["version"] == league.find(name)[-1].number else None
 
 
 def _find_lost(league: League, version: Version) -> Iterator[Lost]:

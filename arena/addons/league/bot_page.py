@@ -7,13 +7,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from arena.addons.league.answer import kept_why
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import SUSPENDED, RatingRow, Result, Version
 from arena.addons.league.round import round_folder
 from arena.addons.league.shown import Standing, find_change
-from arena.entries.spec import parse
 from arena.errors import ArenaError, counted
 from arena.reports.blocks import Block, Cell, Code, Report, Section, Table, Text
 from arena.reports.games import Pick, Place, games_section, replay_id
@@ -98,16 +98,41 @@ def bot_report(league: League, name: str, found: Sequence[Standing]) -> Report:
     met = _against(league, last, results, rows)
     worst = min(_known(met), key=lambda one: one.beyond, default=None)
     seen = _look(league, last, results, worst)
-    advice = [*_advise(league, last, rows, worst), *_name_nearest(league, last, seen.judged)]
+    advice = [*_advise(league, last, rows, worst)]
     sections = [
         Section("next", "What to do next", [Text(advice), *_costliest(seen.costly, seen.links)]),
         Section("versions", _title_versions(versions), [*_versions(league, versions, rows)]),
         Section("profile", f"How version {last.number} plays", [*_profile(results, met)]),
         Section("faults", _title_faults(league, versions), [*_faults(league, versions)]),
     ]
+    if told := kept_why(league, name):
+        sections.insert(1, Section("why", "Why it lost", [*_why(told)]))
     if seen.games:
         sections.append(seen.games)
     return Report(name, [_summary(last, standing)], sections, home="../index.html")
+
+
+_WHY: Final = (
+    Column("opponent", "Opponent"),
+    Column("ply", "Ply", "count", "How many actions the game had before the decision."),
+    Column("action", "Played", "code"),
+    Column("best", "Best", "code"),
+    Column("loss", "Loss", "share", "The chance to win that it gave away."),
+    Column("show", "Command", "code", "It shows the game, in the league's folder."),
+)
+_LATE: Final = (_WHY[0], _WHY[1], _WHY[5])
+
+
+def _why(told: dict[str, Any]) -> Iterator[Block]:
+    """Yield what `arena league show --why` has found: costly decisions, and games lost late."""
+    rows = [tuple(row[column.name] for column in _WHY) for row in told["costly"]]
+    if rows:
+        yield Table("costly", "The decisions that cost most, by opponent", _WHY, rows)
+    late = [tuple(row[column.name] for column in _LATE) for row in told["late"]]
+    if late:
+        yield Table("late", "Games in which it was out of time", _LATE, late)
+    yield Text([f"{counted(told['judged'], 'lost game')} judged."])
+    yield Text([f"Version {row['of']}: {row['sentence']}" for row in told["changes"]])
 
 
 def _known(met: Sequence[Against]) -> Iterator[Against]:
@@ -142,9 +167,11 @@ def _advise(
     elif not last.is_active:
         yield f"Version {last.number} is {last.state}; a new version brings the bot back."
     if refusals := league.ledger.refusals("name = ? AND at > ?", last.name, last.at):
+        refusal = refusals[-1]
+        why = f": {refusal.public}" if refusal.public else ""
         yield (
-            f"The last submission was refused ({refusals[-1].at[:16].replace('T', ' ')} UTC). "
-            f"`arena league history FOLDER {last.name}` says why."
+            f"The last submission was refused ({refusal.at[:16].replace('T', ' ')} UTC){why}. "
+            f"`arena league history FOLDER {last.name}` has all of the reason."
         )
     row = rows.get(last.id)
     if row is None:
@@ -163,34 +190,6 @@ def _advise(
             f"It does worst against {worst.opponent.title}, for its Elo: {score} in "
             f"{counted(worst.pairs, 'pair')}, and {expected} was to be expected{luck}."
         )
-
-
-def _name_nearest(league: League, last: Version, judged: JudgedTables) -> Iterator[str]:
-    """Yield which bot is the nearest to a copy: by its program, and by what it chooses."""
-    others = [one for one in league.ledger.versions() if one.name != last.name]
-    target = find_target(last)
-    alike = [one for one in others if last.shape and one.shape == last.shape]
-    related = [one for one in others if target and find_target(one) == target]
-    if alike:
-        yield f"Its program is that of {_name(alike[0])}, but for comments."
-    elif related:
-        yield f"Its program is that of {_name(related[0])}, with other parameters."
-    table = judged.agreement
-    own = table[(table["bot"] == last.name) & (table["other"] != last.name)]
-    if len(own):
-        nearest = max(plain_rows(own), key=lambda row: row["share"])
-        shown = f"{100 * nearest['share']:.0f} % of {counted(nearest['positions'], 'position')}"
-        yield f"It chooses most often as {nearest['other']} does: in {shown}."
-
-
-def _name(version: Version) -> str:
-    return f"{version.title} of {version.owner}"
-
-
-def find_target(version: Version) -> str:
-    """Return the name of the arena's bot that a version is, "" for a file of its own."""
-    is_own = not version.spec or "/" in version.spec
-    return "" if is_own else parse(version.spec).target
 
 
 def _versions(

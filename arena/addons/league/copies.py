@@ -38,6 +38,7 @@ SECONDS: Final = 20.0
 
 _UNKNOWN: Final = "-"  # no answer, or an invalid one
 _LEAST: Final = 50  # positions at which both have answered
+_LEAST_PARTS: Final = 40  # of the smaller tree: those of tiny bots are alike by chance
 _MOST_FAULTS: Final = 3
 _MOST_KEPT: Final = 5  # versions to which a new one is nearest
 _WORD: Final = np.dtype("<u4")  # of a syntax tree
@@ -156,25 +157,26 @@ def share_of_moves(one: str, other: str) -> tuple[float | None, int]:
 
 
 def share_of_trees(one: bytes, other: bytes) -> float | None:
-    """Return the share of the smaller syntax tree that the other one has, None without a tree.
+    """Return the share of the smaller syntax tree that the other one has, None for a tiny one.
 
     Both are sketches: the smallest hashes of the parts of a tree, so the same hashes of both count.
     Source: Broder 1997, "On the resemblance and containment of documents".
 
-    >>> share_of_trees(bytes(range(8)), bytes(range(16))), share_of_trees(b"", b"1234")
+    >>> share_of_trees(bytes(range(200)), bytes(range(240))), share_of_trees(b"", b"1234")
     (1.0, None)
     """
-    first, second = (np.frombuffer(tree, _WORD) for tree in (one, other))
-    if not len(first) or not len(second):
-        return None
-    most = min(
-        first[-1] if len(first) == PARTS else _ALL, second[-1] if len(second) == PARTS else _ALL
-    )
-    first, second = first[first <= most], second[second <= most]
+    trees = [np.frombuffer(tree, _WORD) for tree in (one, other)]
+    known = min((tree[-1] for tree in trees if len(tree) == PARTS), default=_ALL)
+    first, second = (tree[tree <= known] for tree in trees)
     smaller = min(len(first), len(second))
-    return (
-        float(len(np.intersect1d(first, second, assume_unique=True)) / smaller) if smaller else None
-    )
+    if smaller < _LEAST_PARTS:
+        return None
+    return len(np.intersect1d(first, second, assume_unique=True)) / smaller
+
+
+USUAL_MOVES: Final = 0.8
+USUAL_TREE: Final = 0.2
+"""What 95 of 100 pairs of independent bots do not exceed: those of bots/ (docs/league.md)."""
 
 
 def find_copies(
@@ -205,3 +207,27 @@ def _nearness(one: Copy) -> tuple[bool, float, int]:
 def nearest(copies: Sequence[Copy]) -> Copy | None:
     """Return the nearest one of some copies, None without any."""
     return max(copies, key=_nearness, default=None)
+
+
+def describe_copies(ledger: Ledger, version: Version) -> Iterator[str]:
+    """Yield lines for the organiser about those to which a version is nearer than is usual."""
+    for one in ledger.copies("version = ?", version.id):
+        (other,) = ledger.versions("id = ?", one.other)
+        if one.same:
+            yield f"warning: but for comments {version.title} is the same as {other.title}"
+        elif (one.moves or 0.0) > USUAL_MOVES or (one.tree or 0.0) > USUAL_TREE:
+            yield f"note: {version.title} and {other.title} of {other.owner}: {describe(one)}"
+
+
+def describe(one: Copy) -> str:
+    """Return how much two versions are alike, in words.
+
+    >>> describe(Copy(2, 1, False, 0.955, 400, 0.5))
+    '96 % of 400 choices alike, 50 % of the smaller syntax tree'
+    """
+    parts = ["the same program but for comments"] if one.same else []
+    if one.moves is not None:
+        parts.append(f"{100 * one.moves:.0f} % of {one.positions:,} choices alike")
+    if one.tree is not None:
+        parts.append(f"{100 * one.tree:.0f} % of the smaller syntax tree")
+    return ", ".join(parts) or "too few choices to compare"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import time
@@ -10,14 +11,23 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import Refusal
-from arena.addons.league.submission import Refused, TooMany, Unchanged, as_file
+from arena.addons.league.submission import (
+    Refused,
+    Submitting,
+    TooMany,
+    Unchanged,
+    as_file,
+    check_name,
+)
+from arena.addons.league.together import submit_together, take_turns
 from arena.entries.layout import remove_tree
-from arena.errors import ArenaError, InputError, escape
+from arena.errors import ArenaError, InputError, counted, escape
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET
 
@@ -28,34 +38,60 @@ _SETTLED = 2.0  # seconds without change after which a file counts as complete
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
 _MOST_LOOKED_AT = 1000  # files and folders examined in a folder
 _MOST_NAME = 60
+_BATCH = 4  # submissions for each check at a time
 _LONGEST = 60.0  # seconds after which the rest of the inbox waits for the next round
 
 
 def take_all(
-    league: League, tell: Callable[[str], object], settled: float = _SETTLED
+    league: League,
+    tell: Callable[[str], object],
+    settled: float = _SETTLED,
+    *,
+    checks: int = 1,
+    whole: bool = False,
 ) -> Iterator[str]:
     """Submit the bots in the inbox, and yield the name of each that was accepted or refused.
 
-    The callback receives a line for each. Files that changed in the last `settled` seconds stay in
-    the inbox; so do those over an owner's daily limit, and the rest once this has taken a minute.
+    The callback receives a line for each. Owners take turns, and so many `checks` run at a time.
+    Files that changed in the last `settled` seconds stay in the inbox; so do those over an owner's
+    daily limit, and the rest once this has taken a minute, unless the `whole` inbox is to be taken.
     """
     inbox, taken = _make(league.folder / INBOX), _make(league.folder / TAKEN, mode=0o700)
-    end = time.monotonic() + _LONGEST
-    for item in _list(taken):
-        yield _submit(league, item, tell, since=_time_of(item))
-    for item in _list(inbox):
-        if time.monotonic() > end:
-            break
-        place = taken / item.name
-        if os.path.lexists(place):
-            continue  # an earlier one of this name waits, for example for disk space
-        if _is_settled(item, settled) and _may_come(league, name_of(item)):
-            try:
-                os.rename(item, place)
-            except OSError as error:
-                tell(f"{escape(str(item))}: cannot be taken: {error.strerror or error}")
-                continue
-            yield _submit(league, place, tell)
+    end = time.monotonic() + (math.inf if whole else _LONGEST)
+    submissions = [_submitting(league, item, tell, since=_time_of(item)) for item in _list(taken)]
+    yield from submit_together(league.desk, submissions, checks)
+    for turn in take_turns(_list(inbox), lambda item: _owner_of(league, name_of(item))):
+        for first in range(0, len(turn), _BATCH * checks):
+            if time.monotonic() > end:
+                return
+            items = turn[first : first + _BATCH * checks]
+            moved = [place for item in items if (place := _move(league, item, tell, settled))]
+            submissions = [_submitting(league, place, tell) for place in moved]
+            yield from submit_together(league.desk, submissions, checks)
+
+
+def _owner_of(league: League, name: str) -> str:
+    """Return whose turn it is with a name: a new one is its own owner, invalid ones share one."""
+    try:
+        check_name(name)
+    except InputError:
+        return ""
+    return league.desk.find_owner(name) or name
+
+
+def _move(league: League, item: Path, tell: Callable[[str], object], settled: float) -> Path | None:
+    """Move an item out of the inbox, and return its new place; None if it has to wait."""
+    place = league.folder / TAKEN / item.name
+    if os.path.lexists(place):
+        return None  # an earlier one of this name waits, for example for disk space
+    if not _is_settled(item, settled) or not _may_come(league, name_of(item)):
+        return None
+    try:
+        os.rename(item, place)
+    except OSError as error:
+        tell(f"{escape(str(item))}: cannot be taken: {error.strerror or error}")
+        return None
+    return place
 
 
 def _make(folder: Path, mode: int = 0o777) -> Path:
@@ -118,17 +154,19 @@ def _may_come(league: League, name: str) -> bool:
     return True
 
 
-def _submit(league: League, place: Path, tell: Callable[[str], object], *, since: str = "") -> str:
+def _submitting(
+    league: League, place: Path, tell: Callable[[str], object], *, since: str = ""
+) -> Submitting[str]:
     """Submit an item that was moved from the inbox, remove it, and return its name.
 
     `since` is the time at which a killed process moved it, empty otherwise.
     """
     name = name_of(place)
     try:
-        version = league.desk.submit(as_file(place), name, since=since, resent=True)
+        version = yield from league.desk.submitting(as_file(place), name, since=since, resent=True)
         tell(f"accepted: {version.title}, by {version.owner}")
-        for copy in league.desk.find_copies(version):
-            tell(f"warning: but for comments {version.title} is the same as {copy.title}")
+        for line in describe_copies(league.ledger, version):
+            tell(line)
     except Unchanged as error:  # for example, a whole folder was copied again
         tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
     except Refused as error:
@@ -153,6 +191,27 @@ def _submit(league: League, place: Path, tell: Callable[[str], object], *, since
 _PAUSE = 1.0  # seconds between two checks of the inbox while no game can be played
 
 
+class Served(NamedTuple):
+    """What serving came to: the submissions answered, what still lies there, rounds and games.
+
+    It is unfinished if a submission could not be taken, or no round could be played.
+    """
+
+    accepted: int
+    refused: int
+    waiting: int
+    rounds: int
+    games: int
+    is_unfinished: bool
+
+    @property
+    def sentence(self) -> str:
+        """The summary in words."""
+        files = f"{self.waiting:,} {'waits' if self.waiting == 1 else 'wait'} in the inbox"
+        done = f"{self.accepted:,} accepted, {self.refused:,} refused, {files}"
+        return f"{done}; {counted(self.rounds, 'round')}, {counted(self.games, 'game')}"
+
+
 def serve(
     league: League,
     executor: Executor,
@@ -160,19 +219,26 @@ def serve(
     *,
     rests: bool = False,
     rounds: int | None = None,
-) -> None:
-    """Play until the process is stopped, or for a number of `rounds`.
+    seconds: float = math.inf,
+    checks: int = 1,
+    whole: bool = False,
+) -> Served:
+    """Play until the process is stopped, or for a number of `rounds`, or for some `seconds`.
 
     The callback receives a line for each event. With `rests`, no round is played while all ratings
-    are within the target. Call it inside `League.playing`.
+    are within the target. So many `checks` run at a time; with `whole`, all of the inbox is taken
+    before a round. Call it inside `League.playing`.
     """
+    end = time.monotonic() + seconds
+    before, played, games = league.ledger.count_submissions(), 0, 0
     names = _of_last_round(league)
-    while rounds is None or rounds > 0:
-        names = {*names, *take_all(league, tell)}
+    while (rounds is None or rounds > 0) and time.monotonic() < end:
+        names = {*names, *take_all(league, tell, checks=checks, whole=whole)}
         result = None
         if not (rests and league.number and league.is_precise()):
             result = league.play_round(executor, shown=QUIET)
         if result:
+            played, games = played + 1, games + 2 * result.pairs
             tell(f"round {result.number:,}: {2 * result.pairs:,} games")
             for name in result.suspended:
                 tell(f"suspended: {name}")
@@ -180,9 +246,22 @@ def serve(
         if result or names:
             write_site(league, _known(league, names))
             names = set()
-        if not result:
-            time.sleep(_PAUSE)
         rounds = None if rounds is None else rounds - 1
+        if not result and rounds != 0:
+            time.sleep(min(_PAUSE, max(0.0, end - time.monotonic())))
+    accepted, refused = (
+        now - then for now, then in zip(league.ledger.count_submissions(), before, strict=True)
+    )
+    stuck = (not rests and not played) or any(
+        _may_come(league, name_of(item)) for item in _list(league.folder / TAKEN)
+    )
+    return Served(accepted, refused, count_waiting(league.folder), played, games, stuck)
+
+
+def count_waiting(folder: Path) -> int:
+    """Return how many submissions lie in the inbox of a league."""
+    places = [folder / name for name in (INBOX, TAKEN)]
+    return sum(len(_list(place)) for place in places if place.is_dir())
 
 
 def _of_last_round(league: League) -> set[str]:

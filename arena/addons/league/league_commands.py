@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena.addons.league.evening_commands import (
+    FOLDER,
+    copies,
+    final,
+    freeze,
+    open_league,
+    serve,
+)
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
     LIMITS,
+    ON_THIS_MACHINE,
     PATH,
     QUIET,
     RULES,
@@ -29,7 +37,7 @@ from arena.cli.starting import find_venue
 from arena.errors import InputError, counted, quote
 
 if TYPE_CHECKING:
-    from arena.addons.league.league import League, RoundResult
+    from arena.addons.league.league import RoundResult
 
 
 @click.command()
@@ -46,46 +54,12 @@ def page(folder: Path, as_json: bool) -> None:
     """
     from arena.addons.league.league_site import write_site
 
-    with _open(folder) as opened:
+    with open_league(folder) as opened:
         index = write_site(opened)
     made = {"page": str(index), "feed": str(index.with_name("feed.json"))}
     print_found(made, [f"wrote {index}"], as_json=as_json)
 
 
-@click.command()
-@click.argument("folder", type=PATH)
-@click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
-@venue_options("scheduler", "scheduler_file")
-def serve(folder: Path, rest: bool, **options: Any) -> None:
-    """Play until stopped: take submissions, play, write the pages.
-
-    To submit a bot, put a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME there. However it
-    is stopped, also by kill -9, nothing is lost: the same command continues.
-
-    \b
-    Example:
-      timeout 20 arena league serve results/club
-    """
-    from arena.addons.league.inbox import serve as play_on
-    from arena.executors.contract import open_executor
-    from arena.lanes.cleanup import adopt_orphans, exit_on_termination
-
-    adopt_orphans()
-    venue = find_venue(options)
-    with (
-        _open(folder) as opened,
-        exit_on_termination(),
-        opened.playing(),
-        open_executor(venue) as where,
-    ):
-        say(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
-        try:
-            play_on(opened, where, say, rests=rest)
-        except KeyboardInterrupt:
-            raise click.Abort("the same command goes on with this league") from None
-
-
-FOLDER = click.argument("folder", type=PATH)
 _MOST_GAMES = 1_000_000_000
 
 
@@ -100,12 +74,6 @@ def league(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-def _open(folder: Path) -> closing[League]:
-    from arena.addons.league.league import League
-
-    return closing(League(folder))
 
 
 @league.command()
@@ -138,15 +106,15 @@ def new(
     import msgspec
 
     from arena.addons.league.league import make_league
-    from arena.addons.league.league_settings import Settings, check_settings, draw_seed
+    from arena.addons.league.league_settings import Settings, new_settings
     from arena.cli.options import split_bots
 
-    given: dict[str, Any] = {"seed": draw_seed() if seed is None else seed, "lane": lane}
+    given: dict[str, Any] = {"seed": seed, "lane": lane}
     given |= {"target": target, "panel": split_bots(panel, "--panel") if panel else None}
     values = {name: value for name, value in given.items() if value is not None}
     values["rules"] = change_rules(rules).changes()
     values["limits"] = msgspec.to_builtins(change_limits(limits, Settings().limits))
-    settings = check_settings(values)
+    settings = new_settings(values)
     make_league(folder, settings)
     if as_json:
         print_json({"folder": str(folder), "panel": [*settings.panel], "lane": settings.lane})
@@ -191,7 +159,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
 
     name = name or _find_name(bot)
     adopt_orphans()
-    with _open(folder) as opened:
+    with open_league(folder) as opened:
         try:
             version = opened.desk.submit(bot, name, owner)
         except Refused as refused:
@@ -249,7 +217,7 @@ def play(
     venue = find_venue(options)
     shown, results = QUIET if quiet or as_json else NORMAL, []
     how: Any = {"games": games, "seconds": seconds, "until_precise": until_precise}
-    with _open(folder) as opened:
+    with open_league(folder) as opened:
         try:
             for result in opened.play_rounds(venue, shown, **how):
                 results.append(result)
@@ -269,18 +237,35 @@ def _report_round(result: RoundResult) -> None:
 
 @league.command()
 @FOLDER
+@click.argument("name", required=False)
+@click.option("--why", is_flag=True, help="Of NAME: why it lost; judges its lost games.")
+@venue_options("workers", *ON_THIS_MACHINE)
 @json_option
-def show(folder: Path, as_json: bool) -> None:
-    """Show how the league stands after its last round.
+def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: Any) -> None:
+    """Show how the league stands after its last round, or with --why why NAME has lost.
+
+    That is: the three decisions that cost it most against each opponent, in up to four lost games
+    of each as `arena analyse` judges them, the games in which it was out of time, and its course by
+    version on common deals. The page of the bot shows it, too.
 
     \b
     Example:
-      arena league show results/club
+      arena league show results/club patient --why
     """
     from arena.addons.league.shown import format_summary, to_document
 
-    with _open(folder) as opened:
-        print_found(to_document(opened), format_summary(opened), as_json=as_json)
+    if (name is not None) != why:
+        raise InputError("NAME and --why: give both of them, or none")
+    with open_league(folder) as opened:
+        if name is None:
+            print_found(to_document(opened), format_summary(opened), as_json=as_json)
+            return
+        from arena.addons.league import answer
+        from arena.lanes.cleanup import adopt_orphans
+
+        adopt_orphans()
+        found = answer.why(opened, name, find_venue(options), progress=not as_json)
+    print_found(answer.why_to_data(found), answer.format_why(found), as_json=as_json)
 
 
 @league.command()
@@ -295,7 +280,7 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
     Example:
       arena league withdraw results/club patient
     """
-    with _open(folder) as opened:
+    with open_league(folder) as opened:
         version = opened.withdraw(name, owner)
     gone = {"bot": name, "version": version.number, "state": "withdrawn"}
     print_found(gone, [f"{version.title} is withdrawn"], as_json=as_json)
@@ -314,10 +299,10 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     """
     from arena.addons.league import shown
 
-    with _open(folder) as opened:
+    with open_league(folder) as opened:
         data = shown.history(opened, name)
     print_found(data, shown.format_history(data), as_json=as_json)
 
 
-league.add_command(page)
-league.add_command(serve)
+for command in (page, serve, freeze, final, copies):
+    league.add_command(command)

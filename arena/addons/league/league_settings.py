@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -143,6 +144,15 @@ def read_settings(folder: Path) -> Settings:
 
 
 msgspec.json.Decoder(Settings)  # built now: msgspec does so lazily, unsafely in threads
+
+
+CHECK_SECONDS: Final = 60.0
+"""Seconds for a check in a new league; one of before goes on with the default of the key."""
+
+
+def new_settings(data: Mapping[str, Any]) -> Settings:
+    """Convert plain data to the settings of a new league; raises InputError."""
+    return check_settings({"seed": draw_seed(), "check_seconds": CHECK_SECONDS, **data})
 
 
 def check_settings(data: Any) -> Settings:

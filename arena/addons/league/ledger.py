@@ -146,6 +146,13 @@ class Ledger(SqliteFile):
             for row in self.rows(f"SELECT * FROM refusals WHERE {where} ORDER BY id", *values)
         ]
 
+    def count_submissions(self) -> tuple[int, int]:
+        """Return how many submissions were accepted, and how many were refused."""
+        accepted, refused = (
+            int(self.one(f"SELECT count(*) FROM {table}")) for table in ("versions", "refusals")
+        )
+        return accepted, refused
+
     def holder(self, name: str) -> tuple[str, str] | None:
         """Return the name that looks like this one or is it, and its owner; None if there is none.
 
@@ -222,9 +229,17 @@ class Ledger(SqliteFile):
         for copy in copies:
             self._insert("copies", *copy)
 
+    def nearest_copies(self, most: int) -> list[Copy]:
+        """Return the two versions that are most alike, the nearest ones first."""
+        order = "same DESC, max(coalesce(moves, 0), coalesce(tree, 0)) DESC, version, other"
+        return self._copies(f"ORDER BY {order} LIMIT ?", most)
+
     def copies(self, where: str = "1", *values: Any) -> list[Copy]:
         """Return what is known of copies, in the order of the versions."""
-        rows = self.rows(f"SELECT * FROM copies WHERE {where} ORDER BY version, other", *values)
+        return self._copies(f"WHERE {where} ORDER BY version, other", *values)
+
+    def _copies(self, rest: str, *values: Any) -> list[Copy]:
+        rows = self.rows(f"SELECT * FROM copies {rest}", *values)
         return [Copy(*row)._replace(same=bool(row[2])) for row in rows]
 
     # rounds

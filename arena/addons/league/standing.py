@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from arena.addons.league import league as leagues
-from arena.addons.league.league_settings import check_settings, draw_seed
+from arena.addons.league.league_settings import new_settings
 from arena.addons.league.shown import Standing, history, standings
 from arena.executors.log import NORMAL, QUIET
 from arena.library.request import Location, find_venue, folder_path, takes
@@ -36,7 +36,7 @@ def league(folder: Location, *, new: Mapping[str, Any] | None = None) -> League:
     """
     path = folder_path(folder, "folder")
     if new is not None:
-        leagues.make_league(path, check_settings({"seed": draw_seed(), **new}))
+        leagues.make_league(path, new_settings(new))
     found = League(path)
     with found._open():
         return found

@@ -24,7 +24,7 @@ from arena.addons.league.league_settings import PANEL, Settings
 from arena.addons.league.league_tables import ACTIVE, Refusal, Version
 from arena.addons.league.ledger import Ledger
 from arena.check.item import Item, Order
-from arena.check.supervisor import run_check
+from arena.check.supervisor import killing_orphans, run_check
 from arena.entries.entry import Entry
 from arena.entries.file import MOST_SOURCE, read_file, replacing
 from arena.entries.identity import imported_bots
@@ -136,7 +136,7 @@ class Desk:
         """
         check_name(name)
         self._check_place(bot)
-        owner = owner or self._find_owner(name) or name
+        owner = owner or self.find_owner(name) or name
         if not _OWNER.fullmatch(owner):
             raise InputError(
                 f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
@@ -225,7 +225,8 @@ class Desk:
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
 
-    def _find_owner(self, name: str) -> str:
+    def find_owner(self, name: str) -> str:
+        """Return the owner of a name, empty for a new one."""
         held, owner = self.ledger.holder(name) or ("", "")
         return owner if held == name else ""
 
@@ -236,7 +237,7 @@ class Desk:
         """
         check_name(name)
         self.check_open()
-        owner = owner or self._find_owner(name) or name
+        owner = owner or self.find_owner(name) or name
         if not self.has_right(owner):
             most = self.settings.a_day
             raise TooMany(f"owner {owner}: {most} submissions today, and a_day is {most}")
@@ -250,7 +251,8 @@ class Desk:
     def check_open(self) -> None:
         """Raise Closed if the league is frozen."""
         if since := self.ledger.frozen():
-            raise Closed(f"the league is frozen: submissions counted until {since[:16]} UTC")
+            until = f"{since[:19].replace('T', ' ')} UTC"
+            raise Closed(f"the league is frozen: submissions counted until {until}")
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
@@ -328,11 +330,12 @@ class Desk:
         It can be called in any thread. Raises Refused if the check ends without a verdict.
         """
         end = time.monotonic() + self.settings.check_seconds
-        items = tuple(self._check(spec, working))
-        if any(item.status == "fail" for item in items):
-            return items, Trace()
-        left = min(SECONDS, max(0.0, end - time.monotonic()))
-        return items, self._find_trace(spec, left, lambda: working("moves"))
+        with killing_orphans():
+            items = tuple(self._check(spec, working))
+            if any(item.status == "fail" for item in items):
+                return items, Trace()
+            left = min(SECONDS, max(0.0, end - time.monotonic()))
+            return items, self._find_trace(spec, left, lambda: working("moves"))
 
     def _find_trace(self, spec: str, seconds: float, waiting: Callable[[], None]) -> Trace:
         """Return what a bot that has passed its check is compared by."""

@@ -21,6 +21,7 @@ from tests.addons.league.small import NOON, a_league, accept, write_bot
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
     monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     with a_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
         (made.folder / "inbox").mkdir()
         yield made
@@ -176,18 +177,18 @@ def test_the_next_one_of_a_name_waits_for_the_one_before(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was taken and found no room on the disk is not replaced."""
-    accepted = submission.Desk.submit
+    accepted = submission.Desk.submitting
 
     def fail(*_: object, **__: object) -> None:
         raise ArenaError("no room")
 
-    monkeypatch.setattr(submission.Desk, "submit", fail)
+    monkeypatch.setattr(submission.Desk, "submitting", fail)
     drop(league, "mine", 1)
     assert take(league) == ["not yet taken: mine: no room"]
     drop(league, "mine", 2)
     assert take(league) == ["not yet taken: mine: no room"]
     assert waiting(league) == ["mine.py", "mine.py"]
-    monkeypatch.setattr(submission.Desk, "submit", accepted)
+    monkeypatch.setattr(submission.Desk, "submitting", accepted)
     assert take(league) == ["accepted: mine 1, by mine", "accepted: mine 2, by mine"]
 
 

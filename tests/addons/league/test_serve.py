@@ -28,6 +28,7 @@ from arena.addons.league.inbox import serve
 from tests.addons.league.small import accept
 
 submission.run_check = accept
+submission.ask_moves = lambda *_, **__: ""
 inbox._SETTLED = 0.0
 inbox.take_all.__defaults__ = (0.0,)
 league = League(Path(sys.argv[1]))

@@ -1,0 +1,182 @@
+"""The commands of a league's organiser: serving for a time, the deadline, the final, copies."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.options import PATH, QUIET, Whole, json_option, print_found, say, venue_options
+from arena.cli.starting import find_venue
+from arena.errors import counted
+
+if TYPE_CHECKING:
+    from arena.addons.league.league import League
+
+FOLDER = click.argument("folder", type=PATH)
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LONGEST = 366 * 86_400
+_MOST_PAIRS = 100_000
+_MOST_ROWS = 1_000
+
+
+class Duration(Whole):
+    """A time, such as 2h, 90m or 1h30m."""
+
+    name = "time"
+
+    def __init__(self) -> None:
+        super().__init__(1, _LONGEST)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return it in seconds; raises click.BadParameter.
+
+        >>> Duration().convert("1h30m", None, None), Duration().convert("45s", None, None)
+        (5400, 45)
+        """
+        if not re.fullmatch(r"([0-9]{1,9}[smhd])+", str(value)):
+            self.fail(f"{value!r} is not a time such as 2h, 90m or 1h30m", param, ctx)
+        parts = re.findall(r"([0-9]+)([smhd])", value)
+        return super().convert(sum(int(n) * _UNITS[unit] for n, unit in parts), param, ctx)
+
+
+def open_league(folder: Path) -> closing[League]:
+    """Return the league of a folder, which is closed at the end of a block."""
+    from arena.addons.league.league import League
+
+    return closing(League(folder))
+
+
+@click.command()
+@FOLDER
+@click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
+@click.option("--once", is_flag=True, help="Take the whole inbox, play one round, and end.")
+@click.option("--for", "seconds", type=Duration(), help="Begin nothing after this time; end.")
+@venue_options("scheduler", "scheduler_file")
+def serve(folder: Path, rest: bool, once: bool, seconds: int | None, **options: Any) -> None:
+    """Play until stopped: take submissions, play, write the pages.
+
+    To submit a bot, put a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME there. However it
+    is stopped, also by kill -9, nothing is lost: the same command continues. With --once or --for
+    it ends by itself; the exit status is then 1 if a submission could not be taken, or if no round
+    was played because there are fewer than two bots.
+
+    \b
+    Example:
+      arena league serve results/club --once
+    """
+    from arena.addons.league.inbox import serve as play_on
+    from arena.executors.contract import open_executor
+    from arena.executors.local import count_cores
+    from arena.lanes.cleanup import adopt_orphans, exit_on_termination
+
+    adopt_orphans()
+    venue = find_venue(options)
+    with (
+        open_league(folder) as opened,
+        exit_on_termination(),
+        opened.playing(),
+        open_executor(venue) as where,
+    ):
+
+        def tell(text: str) -> None:
+            say(f"{opened.now():%Y-%m-%d %H:%M:%SZ} {text}")
+
+        tell(f"serving {folder}/; submit to {folder}/inbox/; Ctrl-C stops it")
+        how: dict[str, Any] = {"rests": rest, "checks": venue.workers or count_cores()}
+        how |= {"rounds": 1 if once else None, "whole": once, "seconds": seconds or math.inf}
+        try:
+            served = play_on(opened, where, tell, **how)
+        except KeyboardInterrupt:
+            raise click.Abort("the same command goes on with this league") from None
+        tell(served.sentence)
+    if served.is_unfinished:
+        sys.exit(1)
+
+
+@click.command()
+@FOLDER
+@click.option("--undo", is_flag=True, help="Accept submissions again.")
+@json_option
+def freeze(folder: Path, undo: bool, as_json: bool) -> None:
+    """Accept no submissions from now on, as at a deadline.
+
+    Rounds can still be played; `arena league final` plays the final. What lies in the inbox stays
+    there, and is taken if this is undone.
+
+    \b
+    Example:
+      arena league freeze results/club
+    """
+    from arena.addons.league import final
+
+    with open_league(folder) as opened:
+        if undo:
+            final.thaw(opened)
+            print_found({"frozen": False}, ["submissions count again"], as_json=as_json)
+            return
+        frozen = final.freeze(opened)
+    print_found({"frozen": True, **frozen._asdict()}, [frozen.sentence], as_json=as_json)
+
+
+@click.command()
+@FOLDER
+@click.option("--pairs", type=Whole(1, _MOST_PAIRS), help="Pairs of every two bots.  [default: 20]")
+@venue_options("scheduler", "scheduler_file")
+@QUIET
+@json_option
+def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Play the final of a frozen league: all against all, equally many games for everybody.
+
+    It is a run with its report in FOLDER/finals/. An interrupted final goes on with the same
+    command.
+
+    \b
+    Example:
+      arena league final results/club --pairs 50
+    """
+    from arena.addons.league.final import PAIRS, play_final
+    from arena.executors.log import NORMAL, QUIET
+    from arena.lanes.cleanup import adopt_orphans
+    from arena.runs.run import Interrupted, Playing
+
+    adopt_orphans()
+    how = Playing(find_venue(options), shown=QUIET if quiet or as_json else NORMAL)
+    with open_league(folder) as opened, opened.playing():
+        try:
+            outcome, report = play_final(opened, pairs or PAIRS, how)
+        except Interrupted:
+            raise click.Abort("the same command goes on with this final") from None
+    found = {"folder": str(report.parent), "report": str(report)}
+    document = {**found, "played": outcome.played, "kept": outcome.kept}
+    lines = [f"the final: {counted(outcome.played + outcome.kept, 'game')}; see {report}"]
+    print_found(document, lines, as_json=as_json)
+
+
+@click.command()
+@FOLDER
+@click.option("--most", type=Whole(1, _MOST_ROWS), default=20, show_default=True, help="Rows.")
+@json_option
+def copies(folder: Path, most: int, as_json: bool) -> None:
+    """Show which bots of different owners are most alike, as numbers without a verdict.
+
+    They are in FOLDER/copies/, too, as a table and a page, which only the organiser reads.
+
+    \b
+    Example:
+      arena league copies results/club
+    """
+    from arena.addons.league.copies import USUAL_MOVES, USUAL_TREE
+    from arena.addons.league.copies_page import format_copies, pairs, write_copies
+
+    with open_league(folder) as opened:
+        found = pairs(opened.ledger, most)
+        page = write_copies(folder, opened.ledger)
+    usual = {"moves": USUAL_MOVES, "tree": USUAL_TREE}
+    document = {"copies": [one._asdict() for one in found], "usual": usual, "page": str(page)}
+    print_found(document, format_copies(found), as_json=as_json)

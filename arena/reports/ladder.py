@@ -171,7 +171,7 @@ def lay_out(
     A row of a league has `lately` as well.
     """
     scale = Scale([end for row in rows for end in _ends(row)])
-    below = [*(row["bot"] for row in rows[1:]), None]
+    below = [*(row["bot"] for row in rows[1:]), None][: len(rows)]
     rungs = [
         _rung(row, scale, link or "", verdicts.get((row["bot"], other or "")))
         for row, link, other in zip_longest(rows, links, below)

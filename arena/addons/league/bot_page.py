@@ -22,7 +22,7 @@ from arena.statistics.sprt import share_of
 from arena.store.folder import ANALYSIS, locate
 from arena.store.reader import read_run
 from arena.store.store import Store
-from arena.tables.losses import DECISIONS, JudgedTables, find_worst, read_judged
+from arena.tables.losses import DECISIONS, find_worst, read_judged
 from arena.tables.summary import plain_rows
 from arena.tables.table_columns import Column
 from arena.tournament.schedule import Pairing
@@ -244,7 +244,9 @@ def _against(
     sums: defaultdict[int, list[int]] = defaultdict(lambda: [0] * 5)
     for one in results:
         sums[one.opponent] = [a + b for a, b in zip(sums[one.opponent], one.by_score, strict=True)]
-    versions = {version.id: version for version in league.ledger.versions()}
+    marks = ", ".join("?" * len(sums))
+    known = league.ledger.versions(f"id IN ({marks})", *sums)
+    versions = {version.id: version for version in known}
     found = []
     for opponent, counts in sums.items():
         if opponent in rows and last.id in rows:
@@ -272,7 +274,6 @@ class Seen(NamedTuple):
     """What one round has of a bot: its games to look at, and its decisions if they were judged."""
 
     games: Section | None = None
-    judged: JudgedTables = JudgedTables()
     costly: pd.DataFrame | None = None
     links: Sequence[str] = ()
 
@@ -294,14 +295,14 @@ def _look(league: League, last: Version, results: Sequence[Result], worst: Again
     except ArenaError:  # the organiser may have deleted old rounds
         return Seen()
     with closing(store):
-        tables = read_judged(folder, tournament, store)
-        of_bot = tables.decisions[tables.decisions["bot"] == last.name]
+        decisions = read_judged(folder, tournament, store).decisions
+        of_bot = decisions[decisions["bot"] == last.name]
         costly = find_worst(of_bot, _MOST_COSTLY) if len(of_bot) else None
         picks = [*_pick_costly(tournament, costly)]
         links = [replay_id(pick.place) for pick in picks]
         picks += [*_picks(tournament, store, last.name, worst)][:_MOST_GAMES]
         games = games_section(tournament, store, picks)[0] if picks else None
-    return Seen(games, tables, costly, links)
+    return Seen(games, costly, links)
 
 
 _COSTLY: Final = (

@@ -137,7 +137,7 @@ class Ledger(SqliteFile):
     def versions(self, where: str = "1", *values: Any) -> list[Version]:
         """Return versions in the order of their submission."""
         rows = self.rows(f"SELECT * FROM versions WHERE {where} ORDER BY id", *values)
-        return [Version(*row)._replace(panel=bool(row[8])) for row in rows]
+        return [Version._make((*row[:8], bool(row[8]), *row[9:])) for row in rows]
 
     def refusals(self, where: str = "1", *values: Any) -> list[Refusal]:
         """Return refused submissions in the order of their submission."""

@@ -14,7 +14,6 @@ from arena.addons.league.bot_page import Against, bot_report
 from arena.addons.league.ledger import RatingRow, Result, Version
 from arena.addons.league.shown import Standing, describe_spread, find_change, format_standings
 from arena.reports.blocks import Report, Section, Table, Text
-from arena.tables.losses import JudgedTables
 from arena.tournament.schedule import Pairing
 from tests.addons.league.small import settings, version
 
@@ -49,7 +48,7 @@ class Books:
     def results_of(self, number: int) -> list[Result]:
         return self.results.get(number, [])
 
-    def versions(self) -> list[Version]:
+    def versions(self, *_: object) -> list[Version]:
         return [OLD, NEW, WEAK, STRONG]
 
     def refusals(self, *_: object) -> list[Any]:
@@ -117,36 +116,6 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
     )
     wide.ledger.results = {2: RESULTS[:1]}
     assert advice(bot_report(wide, "mine", [])) == ""
-
-
-def test_the_nearest_copy_is_named_by_its_program_and_by_what_it_chooses() -> None:
-    """Other versions of the bot are none; the same program comes before the same bot elsewhere."""
-    own = league(target=40)
-    mine, weak, strong = (one._replace(owner="Ann") for one in (NEW, WEAK, STRONG))
-
-    def nearest(**changes: Any) -> str:
-        made = mine._replace(**changes)
-        own.ledger.versions = lambda: [OLD._replace(**changes), made, weak, strong]
-        own.find = lambda _: [made]
-        own.ledger.results = {2: []}
-        return advice(bot_report(own, "mine", []))
-
-    assert nearest(shape="s", spec="sources/x.py") == ""
-    weak, strong = weak._replace(shape="s"), strong._replace(spec="greedy")
-    assert nearest(shape="s", spec="sources/x.py") == (
-        "Its program is that of weak 1 of Ann, but for comments."
-    )
-    assert nearest(spec="greedy(patience=3)") == (
-        "Its program is that of strong 1 of Ann, with other parameters."
-    )
-    table = pd.DataFrame(
-        [("mine", "mine", 9, 1.0), ("mine", "weak", 9, 0.25), ("mine", "strong", 9, 0.5)],
-        columns=["bot", "other", "positions", "share"],
-    )
-    judged = JudgedTables(agreement=table)
-    assert [*bot_page._name_nearest(own, mine._replace(spec="sources/x.py"), judged)] == [
-        "It chooses most often as strong does: in 50 % of 9 positions."
-    ]
 
 
 def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:

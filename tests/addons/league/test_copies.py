@@ -43,18 +43,17 @@ def source_of(name: str) -> str:
 def rename(text: str) -> str:
     """Return a program with other names of its functions and variables, and another docstring."""
     tree = ast.parse(text)
-    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    nodes = [*ast.walk(tree)]
     names = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
     names |= {
-        one.id
-        for function in functions
-        for one in ast.walk(function)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
     }
-    for one in ast.walk(tree):
+    names -= {one.arg for one in nodes if isinstance(one, ast.arg | ast.keyword)}
+    names -= {one.attr for one in nodes if isinstance(one, ast.Attribute)} | {"bot"}
+    for one in nodes:
         if isinstance(one, ast.Name) and one.id in names:
             one.id = f"my_{one.id}"
-        if isinstance(one, ast.FunctionDef) and one.name in names:
+        if isinstance(one, ast.FunctionDef) and one in tree.body:
             one.name = f"my_{one.name}"
     return f'"""My own work."""\n{ast.unparse(tree)}\n'
 
@@ -76,8 +75,8 @@ def hand_in(league: League, name: str, text: str) -> None:
 
 def test_renamed_functions_hide_no_copy(league: League) -> None:
     """All choices and the whole tree agree; history, table and page have the numbers."""
-    hand_in(league, "ann", source_of("denier"))
-    hand_in(league, "bob", rename(source_of("denier")))
+    hand_in(league, "ann", source_of("timing"))
+    hand_in(league, "bob", rename(source_of("timing")))
     hand_in(league, "cid", source_of("uniform") + "CID = 1\n")
     (found, *others) = pairs(league.ledger, 10)
     assert (found.bot, found.other, found.same_program) == ("bob", "ann", "no")

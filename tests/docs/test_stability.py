@@ -20,10 +20,10 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 def test_the_page_has_the_number_of_each_format() -> None:
     """Of what is opened by this minor version."""
     assert f"| {minor(version_here())} opens |" in PAGE
-    rows = dict(re.findall(r"^\| ([^|]+?) \|[^|]+\| ([\d.]+) \|$", PAGE, re.MULTILINE))
+    rows = dict(re.findall(r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: and \d+)?) \|$", PAGE, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
     assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
-    assert rows["a league, `league.sqlite`"] == str(ledger.FORMAT)
+    assert rows["a league, `league.sqlite`"] == f"{ledger.FORMAT - 1} and {ledger.FORMAT}"
     assert rows["`manifest.json`, `tune.json`"] == minor(version_here())
     assert rows["a record, and the journal of an interrupted game"] == str(record.FORMAT)
     assert rows["weights of a network"] == str(encoding.VERSION)

@@ -239,7 +239,7 @@ def _report_round(result: RoundResult) -> None:
 @FOLDER
 @click.argument("name", required=False)
 @click.option("--why", is_flag=True, help="Of NAME: why it lost; judges its lost games.")
-@venue_options("workers", *ON_THIS_MACHINE)
+@venue_options(*ON_THIS_MACHINE)
 @json_option
 def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: Any) -> None:
     """Show how the league stands after its last round, or with --why why NAME has lost.

@@ -1,0 +1,180 @@
+"""What an author asks after a loss is answered with the right decisions, games and versions."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.addons.league import submission
+from arena.addons.league.answer import (
+    format_why,
+    kept_why,
+    nearest_copy,
+    surely_beats,
+    why,
+    why_to_data,
+    worst_game,
+)
+from arena.addons.league.bot_page import bot_report
+from arena.addons.league.league import League
+from arena.addons.league.shown import standings, table
+from arena.errors import InputError
+from arena.reports.html import to_html
+from arena.runs.judge_games import review_record
+from arena.store.reader import read_run
+from arena.tournament.keys import Venue
+from engine import STANDARD, Record
+from tests.addons.league.small import a_league, accept, play
+from tests.conftest import Arena
+
+VENUE = Venue(workers=1)
+
+SLEEPER = '''
+import time
+
+
+class Sleeper:
+    """Plays at random, and thinks for ever in its third turn."""
+
+    def __init__(self, setup):
+        self.turns = 0
+        self.rng = setup.rng
+
+    def choose(self, view):
+        self.turns += 1
+        while self.turns == 3:
+            pass
+        return self.rng.choice(view.legal)
+
+
+bot = Sleeper
+'''
+
+
+@pytest.fixture(scope="module")
+def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
+    """Yield a league in which a bot has two versions and two rounds."""
+    with a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league:
+        league.desk.submit("timing(patience=2.5)", "patient", "Ann")
+        play(league)
+        league.desk.submit("timing(patience=3.5)", "patient", "Ann")
+        play(league, 2)
+        yield league
+
+
+def test_the_three_costliest_decisions_against_each_opponent_are_those_of_the_judge(
+    club: League,
+) -> None:
+    """Its own decisions, in games that it lost; the loss is that of 100 worlds."""
+    found = why(club, "patient", VENUE)
+    assert {*found.costly} <= {"uniform", "greedy", "majority"}
+    assert found.costly
+    assert (found.waiting, found.version.number) == (0, 2)
+    for opponent, rows in found.costly.items():
+        assert 1 <= len(rows) <= 3
+        assert [one.loss for one in rows] == sorted((one.loss for one in rows), reverse=True)
+        for one in rows:
+            assert one.lost.opponent == opponent
+            assert STANDARD.seat_at(one.ply) == one.lost.seat
+            assert one.lost.recorded.actions[one.ply] == one.action
+    (worst, *_) = max(found.costly.values(), key=lambda rows: rows[0].loss)
+    record = Record(worst.lost.recorded.deal, worst.lost.recorded.actions)
+    judged = review_record(record, name=worst.lost.game, worlds=100, plies=[worst.ply])
+    assert judged[0].loss / 1e6 == pytest.approx(worst.loss, abs=0.15)
+    assert worst_game(club, "patient") == worst.lost
+    tournament, store = read_run(club.folder / "rounds" / f"{worst.lost.round:06}")
+    with closing(store):
+        game = store.game(*worst.lost.place)
+        assert game is not None
+        assert game.actions == worst.lost.recorded.actions
+        assert (
+            tournament.pairings[worst.lost.place.pairing][game.winner or 0] == worst.lost.opponent
+        )
+
+
+def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) -> None:
+    """Without a venue nothing is judged; only the league's owner reads the answers."""
+    found = why(club, "patient", VENUE)
+    assert why(club, "patient") == found
+    assert kept_why(club, "patient") == json.loads(json.dumps(why_to_data(found)))
+    assert stat.S_IMODE((club.folder / "why").stat().st_mode) == 0o700
+    page = to_html(bot_report(club, "patient", standings(club)))
+    assert "Why it lost" in page
+    assert next(iter(found.costly.values()))[0].lost.game in page
+    assert kept_why(club, "greedy") is None
+    assert max(map(len, format_why(found))) <= 110
+
+
+def test_versions_are_compared_on_common_deals(club: League) -> None:
+    """The new one beside the one before, with the sentence of the history."""
+    ((number, change),) = why(club, "patient").changes
+    assert (number, change.old.number) == (2, 1)
+    assert f"Version 2: {change.describe()}"[:60] in "\n".join(format_why(why(club, "patient")))
+
+
+def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
+    """By the one verdict: apart; a cell of the table for each bot of the panel."""
+    beaten = surely_beats(club, "patient")
+    assert "uniform" in beaten
+    columns, rows = table(club, standings(club))
+    row = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "patient")
+    assert [
+        name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"
+    ] == (beaten)
+    assert (row["best_version"] in (1, 2), row["days"], row["faults"]) == (True, 1, 0)
+    own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
+    assert own["beats_uniform"] == ""
+    assert nearest_copy(club, "greedy") is None
+
+
+@pytest.mark.slow
+def test_games_in_which_it_was_out_of_time_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the ply and the command; such a game is not judged."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
+    path = tmp_path / "sleeper.py"
+    path.write_text(SLEEPER)
+    limits = {"decision": 0.1}
+    with a_league(tmp_path / "club", round_pairs=20, max_faults=3, limits=limits) as league:
+        league.desk.submit(str(path), "sleeper")
+        play(league)
+        found = why(league, "sleeper", VENUE)
+        assert found.late
+        assert all(one.show.startswith("arena show rounds/000001 ") for one in found.late)
+        assert found.judged == 0
+        assert len(why_to_data(found)["late"]) == len(found.late) >= 3
+        page = to_html(bot_report(league, "sleeper", standings(league)))
+        assert "out of time" in page
+
+
+def test_other_rules_have_no_judge(tmp_path: Path) -> None:
+    """The rest of the answer is there."""
+    with a_league(tmp_path / "club", round_pairs=20, rules={"set_bonus": 4}) as league:
+        play(league)
+        found = why(league, "uniform", VENUE)
+        assert (found.judged, found.costly) == (0, {})
+        assert found.waiting > 0
+
+
+def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> None:
+    """A name without --why, or the other way round, is one clear line."""
+    folder = str(club.folder)
+    done = arena("league", "show", folder, "patient", "--why", "--workers", "1", "--json")
+    document = json.loads(done.stdout)
+    assert document == why_to_data(why(club, "patient"))
+    lines = arena("league", "show", folder, "patient", "--why", "--workers", "1").stdout
+    assert lines.startswith("patient 2: ")
+    for words in (("patient",), ("--why",)):
+        done = arena("league", "show", folder, *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "error: NAME and --why: give both of them, or none\n"
+    assert "no bot 'nobody'" in arena("league", "show", folder, "nobody", "--why").stderr
+    with pytest.raises(InputError, match="no bot 'nobody'"):
+        why(club, "nobody")

@@ -1,0 +1,314 @@
+"""An organiser's evening: serving ends by itself, owners take turns, and the final is equal."""
+
+from __future__ import annotations
+
+import configparser
+import csv
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.addons.league import submission
+from arena.addons.league.final import freeze, make_final, play_final, thaw
+from arena.addons.league.inbox import serve, take_all
+from arena.addons.league.league import League, make_league
+from arena.addons.league.league_settings import Settings, new_settings
+from arena.addons.league.submission import Closed
+from arena.check.item import Item, Order
+from arena.errors import InputError
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
+from arena.runs.run import Playing
+from arena.tournament.keys import Venue
+from tests import ROOT
+from tests.addons.league.small import a_league, accept, settings, write_bot
+from tests.conftest import Arena
+from tests.markdown import blocks
+
+PAGE = (ROOT / "docs" / "league.md").read_text(encoding="utf-8")
+LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .+")
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+    """Yield a league whose check finds nothing and asks nothing, with an inbox."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
+    with a_league(tmp_path / "club", round_pairs=20) as made:
+        (made.folder / "inbox").mkdir()
+        yield made
+
+
+def served(league: League, **how: Any) -> Any:
+    """Serve a league, and return what it came to."""
+    with league.playing():
+        return serve(league, LocalExecutor(1), lambda _: None, **how)
+
+
+def test_an_owner_with_fifty_files_holds_nobody(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Owners take turns: the one file of another owner comes second, though it is the newest."""
+    for number in range(4):
+        bot = str(write_bot(tmp_path, f"a{number}", number))
+        league.desk.submit(bot, f"a{number}", "Ann")
+    for number in range(4):
+        path = write_bot(league.folder / "inbox", f"a{number}", 100 + number)
+        os.utime(path, (1000 + number,) * 2)
+    write_bot(league.folder / "inbox", "bob", 200)
+    monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
+    assert [*take_all(league, lambda _: None)] == ["a0", "bob", "a1", "a2", "a3"]
+
+
+def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of them wait for each other; versions come in the order of the files all the same."""
+    both = threading.Barrier(2, timeout=60)
+
+    def meet(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        both.wait()
+        yield from accept(order)
+
+    monkeypatch.setattr(submission, "run_check", meet)
+    for number in range(4):
+        path = write_bot(league.folder / "inbox", f"b{number}", number)
+        os.utime(path, (1000 + number,) * 2)
+    names = [f"b{number}" for number in range(4)]
+    assert [*take_all(league, lambda _: None, 0.0, checks=2)] == names
+    assert [one.name for one in league.ledger.versions("NOT panel")] == names
+
+
+def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check that goes on is told so at its next sign of life; the file is taken again."""
+    ended = []
+
+    def wait(_order: Order, working: Any, **__: object) -> Iterator[Item]:
+        begun.set()
+        try:
+            while True:
+                working("imports")
+        finally:
+            ended.append(True)
+        yield Item("time", "ok", "fast")
+
+    begun = threading.Event()
+
+    def interrupt(*_: object, **__: object) -> Any:
+        begun.wait()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(submission, "run_check", wait)
+    monkeypatch.setattr("concurrent.futures.Future.result", interrupt)
+    write_bot(league.folder / "inbox", "ann")
+    with pytest.raises(KeyboardInterrupt):
+        [*take_all(league, lambda _: None, 0.0)]
+    assert ended == [True]
+    assert [path.name for path in (league.folder / "taken").iterdir()] == ["ann.py"]
+    monkeypatch.undo()
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
+    assert [*take_all(league, lambda _: None, 0.0)] == ["ann"]
+
+
+def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole inbox, also if this takes long; a submission that cannot be taken is left to do."""
+    monkeypatch.setattr("arena.addons.league.inbox._LONGEST", -1.0)
+    monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
+    write_bot(league.folder / "inbox", "ann", 1)
+    (league.folder / "inbox" / "bad.py").symlink_to("/etc/passwd")
+    found = served(league, rounds=1, whole=True)
+    assert found.sentence == "1 accepted, 1 refused, 0 wait in the inbox; 1 round, 40 games"
+    assert not found.is_unfinished
+    write_bot(league.folder / "taken", "cid", 1)
+    monkeypatch.setattr(league.desk, "submitting", fail)
+    found = served(league, rounds=1, whole=True)
+    assert (found.is_unfinished, found.waiting) == (True, 1)
+
+
+def fail(*_: object, **__: object) -> None:
+    """Stand in for a submission with a full disk."""
+    raise submission.ArenaError("no room")
+
+
+def test_a_league_of_one_bot_has_something_left_to_do(tmp_path: Path) -> None:
+    """No round can be played; its pages are written all the same."""
+    with a_league(tmp_path / "club", panel=["uniform"]) as league:
+        found = served(league, rounds=1)
+        assert (found.rounds, found.is_unfinished) == (0, True)
+
+
+def test_serving_for_a_time_ends_after_the_round(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing begins after it; the clock is that of the process."""
+    now = iter([0.0, 0.0, 0.0, 0.0, 50.0, 50.0, 50.0, 101.0, 101.0, 101.0])
+    monkeypatch.setattr("arena.addons.league.inbox.time.monotonic", lambda: next(now, 101.0))
+    assert served(league, seconds=100.0).rounds >= 1
+
+
+@pytest.mark.parametrize("words", [("--once",), ("--for", "1s"), ("--once", "--for", "1h30m")])
+def test_the_command_ends_by_itself_with_times_and_a_summary(
+    words: tuple[str, ...], tmp_path: Path, arena: Arena
+) -> None:
+    """Every line has its time; the status is 0."""
+    make_league(tmp_path / "club", settings(round_pairs=20))
+    done = arena("league", "serve", "club", "--workers", "1", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert all(LINE.fullmatch(line) for line in lines)
+    assert re.search(r"Z 0 accepted, 0 refused, 0 wait in the inbox; \d+ rounds?, ", lines[-1])
+
+
+def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(
+    tmp_path: Path, arena: Arena
+) -> None:
+    """In one line each."""
+    make_league(tmp_path / "club", settings(panel=["uniform"]))
+    assert arena("league", "serve", "club", "--once").returncode == 1
+    for text in ("2", "h", "-1h", "2h ", "0s", "9999999d", "1e3s"):
+        done = arena("league", "serve", "club", "--for", text)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), text
+
+
+def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
+    """By the shell of cron, in a home with an environment; it adds to the log, and has a time."""
+    (text,) = blocks(PAGE, "cron")
+    line = text.strip()
+    *times, command = line.split(maxsplit=5)
+    assert len(times) == 5
+    assert all(re.fullmatch(r"[\d*,/-]+", one) for one in times)
+    assert "%" not in command  # which cron reads as a line break
+    bin = tmp_path / ".venv" / "bin"
+    bin.mkdir(parents=True)
+    program = bin / "arena"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m arena "$@"\n')
+    program.chmod(0o755)
+    make_league(tmp_path / "club", settings(round_pairs=20))
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+    for _ in range(2):
+        subprocess.run(["/bin/sh", "-c", command], env=environment, cwd="/", check=True)
+    log = (tmp_path / "club.log").read_text().splitlines()
+    assert sum("1 round, 40 games" in line for line in log) == 2
+    assert all(LINE.fullmatch(line) for line in log)
+
+
+KEYS = {
+    "Unit": {"Description"},
+    "Service": {
+        *("User", "WorkingDirectory", "ExecStart", "Restart", "RestartSec"),
+        *("SuccessExitStatus", "TimeoutStopSec", "Delegate"),
+    },
+    "Install": {"WantedBy"},
+}
+
+
+def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
+    """By systemd itself where it is, else by its keys; its command is one of the arena."""
+    (text,) = blocks(PAGE, "ini")
+    unit = configparser.ConfigParser()
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(text)
+    assert {name: {*unit[name]} for name in unit.sections()} == KEYS
+    program, *words = unit["Service"]["ExecStart"].split()
+    assert program.endswith("/.venv/bin/arena")
+    assert unit["Service"]["SuccessExitStatus"] == "143"  # after SIGTERM
+    from arena.addons.league.league_commands import league as group
+
+    assert words[0] == "league"
+    context = group.make_context("league", words[1:2], resilient_parsing=True)
+    _, command, _ = group.resolve_command(context, words[1:2])
+    assert command is not None
+    command.make_context("serve", words[2:])
+    if systemd := shutil.which("systemd-analyze"):
+        path = tmp_path / "league.service"
+        path.write_text(text.replace(program, "/bin/true"))
+        done = subprocess.run([systemd, "verify", str(path)], capture_output=True, text=True)
+        told = [line for line in done.stderr.splitlines() if path.name in line]
+        assert (done.returncode, told) == (0, [])
+
+
+def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_path: Path) -> None:
+    """It says until when submissions counted; what lies in the inbox stays, and the news say it."""
+    bot = str(write_bot(tmp_path, "ann", 1))
+    league.desk.submit(bot, "ann")
+    write_bot(league.folder / "inbox", "bob", 2)
+    frozen = freeze(league)
+    assert frozen.sentence == (
+        "submissions counted until 2026-11-24 12:00:00 UTC; 4 bots play the final; 1 submission "
+        "in the inbox does not count"
+    )
+    why = "frozen: submissions counted until 2026-11-24 12:00:00 UTC"
+    with pytest.raises(Closed, match=why):
+        league.desk.submit(str(write_bot(tmp_path, "cid", 3)), "cid")
+    assert [*take_all(league, lambda _: None, 0.0)] == []
+    assert not league.ledger.refusals()
+    with pytest.raises(InputError, match="it is frozen since 2026-11-24 12:00:00 UTC"):
+        freeze(league)
+    assert served(league, rounds=1).rounds == 1
+    thaw(league)
+    with pytest.raises(InputError, match="it is not frozen"):
+        thaw(league)
+    assert [*take_all(league, lambda _: None, 0.0)] == ["bob"]
+    said = [event.text for event in league.ledger.events() if not event.name]
+    assert [text.partition(",")[0] for text in said] == [
+        "submissions count again",
+        "submissions counted until 2026-11-24 12:00:00 UTC",
+    ]
+
+
+def test_a_check_that_ends_after_the_deadline_does_not_count(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The league was frozen while it went on."""
+
+    def late(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        freeze(league)
+        yield from accept(order)
+
+    monkeypatch.setattr(submission, "run_check", late)
+    with pytest.raises(Closed):
+        league.desk.submit(str(write_bot(tmp_path, "ann", 1)), "ann")
+    assert len(league.ledger.versions()) == 3
+
+
+def test_the_final_is_a_run_with_equal_games_and_deals_of_its_own(league: League) -> None:
+    """It needs a league that is frozen, and goes on where it was interrupted."""
+    with pytest.raises(InputError, match="it is not frozen; `arena league freeze "):
+        make_final(league, 2)
+    freeze(league)
+    tournament, folder = make_final(league, 2)
+    assert tournament.seed != league.settings.seed
+    outcome, report = play_final(league, 2, Playing(Venue(workers=1), shown=QUIET))
+    assert (outcome.played, report.parent) == (12, folder)
+    assert report.is_file()
+    with (folder / "standings.csv").open() as file:
+        assert {row["games"] for row in csv.DictReader(file)} == {"8"}
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    again, _ = play_final(league, 2, Playing(Venue(workers=1), shown=QUIET))
+    assert (again.played, again.kept) == (0, 12)
+    thaw(league)
+    league.now = lambda: datetime(2026, 11, 25, 12, tzinfo=UTC)
+    freeze(league)
+    other, elsewhere = make_final(league, 2)
+    assert other.seed != tournament.seed
+    assert elsewhere != folder
+
+
+def test_a_check_takes_a_minute_at_most_in_a_new_league() -> None:
+    """A file that names no limit is of a league that was made before, and keeps its own."""
+    assert new_settings({}).check_seconds == 60
+    assert new_settings({"check_seconds": 99}).check_seconds == 99
+    assert Settings().check_seconds == 600

@@ -309,8 +309,8 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 264,
-    "modules with one importer": 40,
+    "files": 270,
+    "modules with one importer": 41,
 }
 """What the house has at most."""
 

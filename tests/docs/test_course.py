@@ -37,7 +37,7 @@ def course(arena: Arena, tmp_path: Path) -> Path:
 
 def the_league_has_the_student(ran: markdown.Ran, _: Path) -> None:
     """At the end, and no bot was refused."""
-    assert not any("refused" in done.stdout for _, done in ran)
+    assert not any("refused:" in done.stdout for _, done in ran)
     shown = [done.stdout for command, done in ran if command == "arena league show course"]
     assert "ada 1" in shown[-1]
 

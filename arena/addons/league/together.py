@@ -29,7 +29,7 @@ def take_turns(items: Iterable[_T], owner: Callable[[_T], Hashable]) -> Iterator
 
 
 def submit_together(desk: Desk, submissions: Iterable[Submitting[_T]], checks: int) -> Iterator[_T]:
-    """Run submissions, with so many of their checks at a time; yield in order what each returns.
+    """Run submissions, with some `checks` at a time, and yield in order what each of them returns.
 
     All but the checks runs in this thread, and starts no process while one goes on. If the caller
     stops, the checks in progress are ended.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import csv
+import json
 import os
 import re
 import shutil
@@ -23,7 +24,9 @@ from arena.addons.league.final import freeze, make_final, play_final, thaw
 from arena.addons.league.inbox import serve, take_all
 from arena.addons.league.league import League, make_league
 from arena.addons.league.league_settings import Settings, new_settings
-from arena.addons.league.submission import Closed
+from arena.addons.league.league_site import write_site
+from arena.addons.league.shown import history
+from arena.addons.league.submission import Closed, Refused
 from arena.check.item import Item, Order
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
@@ -312,3 +315,78 @@ def test_a_check_takes_a_minute_at_most_in_a_new_league() -> None:
     assert new_settings({}).check_seconds == 60
     assert new_settings({"check_seconds": 99}).check_seconds == 99
     assert Settings().check_seconds == 600
+
+
+@pytest.mark.slow
+def test_real_checks_at_a_time_disturb_one_another_in_nothing(tmp_path: Path) -> None:
+    """Three of them, of which one leaves a process: what is orphaned is killed at the end."""
+    with a_league(tmp_path / "club", round_pairs=20) as league:
+        (league.folder / "inbox").mkdir()
+        for number in range(3):
+            path = write_bot(league.folder / "inbox", f"b{number}", number)
+        child = "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+        path.write_text(path.read_text().replace("\nfrom engine", f"\n{child}from engine", 1))
+        told: list[str] = []
+        assert sorted(take_all(league, told.append, 0.0, checks=3)) == ["b0", "b1", "b2"]
+        assert {"accepted: b0 1, by b0", "accepted: b1 1, by b1"} <= {*told}
+
+
+QUERIES = {
+    "SELECT * FROM versions WHERE name = 'x'": "name",
+    "SELECT count(*) FROM versions WHERE owner = 'x' AND at BETWEEN 'a' AND 'b'": "versions_owner",
+    "SELECT * FROM versions WHERE sha256 = 'x' ORDER BY id": "versions_sha256",
+    "SELECT * FROM versions WHERE shape = 'x' AND owner <> 'y' ORDER BY id": "versions_shape",
+    "SELECT * FROM versions WHERE state IN ('active') ORDER BY id": "versions_state",
+    "SELECT * FROM refusals WHERE name = 'x' ORDER BY id": "refusals_name",
+    "SELECT count(*) FROM refusals WHERE owner = 'x' AND at >= 'a'": "refusals_owner",
+    "SELECT * FROM results WHERE bot = 1 OR opponent = 1": "results_opponent",
+    "SELECT * FROM ratings WHERE version = 1 ORDER BY round": "ratings_version",
+    "SELECT * FROM faults WHERE version = 1 ORDER BY round": "faults_version",
+    "SELECT name, owner FROM names WHERE alike = 'x'": "PRIMARY KEY",
+    "SELECT * FROM copies WHERE version = 1": "PRIMARY KEY",
+}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_what_is_asked_by_name_or_owner_reads_no_whole_table(query: str, league: League) -> None:
+    """So a submission to a league of 10,000 costs what one to an empty league costs."""
+    plan = " ".join(str(row[-1]) for row in league.ledger.rows(f"EXPLAIN QUERY PLAN {query}"))
+    assert QUERIES[query] in plan
+    assert "SCAN" not in plan
+
+
+def test_a_refusal_has_its_reason_on_the_page_and_in_the_feed(
+    league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words of the arena: neither what the bot has said nor whose program it is."""
+
+    def refuse(*_: object, **__: object) -> Iterator[Item]:
+        yield Item("imports", "fail", "import: ValueError: secret <b>", "import")
+        yield Item("time", "fail", "secret", "my <i>own</i> kind")
+
+    bot = str(write_bot(tmp_path, "ann", 1))
+    league.desk.submit(bot, "ann", "Ann")
+    with pytest.raises(Refused, match="the same as ann 1 of Ann"):
+        league.desk.submit(bot, "bob", "Bob")
+    with pytest.raises(Refused, match="it is Ann's"):
+        league.desk.submit(bot, "ann", "Bob")
+    monkeypatch.setattr(submission, "run_check", refuse)
+    with pytest.raises(Refused, match="secret"):
+        league.desk.submit(str(write_bot(tmp_path, "ann", 2)), "ann", "Ann")
+    assert history(league, "ann")["refusals"][-1]["why"].endswith("time: secret")
+    league.now = lambda: datetime(2026, 11, 24, 13, tzinfo=UTC)
+    with pytest.raises(Refused):
+        league.desk.submit(str(write_bot(tmp_path, "ann", 3)), "ann", "Ann")
+    served(league, rounds=1)
+    write_site(league)
+    site = league.folder / "site"
+    titles = [item["title"] for item in json.loads((site / "feed.json").read_text())["items"]]
+    assert [title.partition(" was refused: ")[2] for title in titles if "refused" in title] == [
+        "the check failed: imports (import); time",
+        "the check failed: imports (import); time",
+        "its name belongs to somebody else, or looks like another one",
+        "its program is in the league already",
+    ]
+    for path in site.rglob("*.*"):
+        assert "secret" not in path.read_text()
+        assert "own</i>" not in path.read_text()

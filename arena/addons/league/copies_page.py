@@ -74,7 +74,7 @@ PAGE: Final = "index.html"
 
 
 def write_copies(league: Path, ledger: Ledger, most: int = 1000) -> Path:
-    """Write what is known of copies, for the organiser alone; return the page.
+    """Write what is known of copies, only for the organiser; return the page.
 
     Raises InputError if a file cannot be written.
     """
@@ -86,7 +86,7 @@ def write_copies(league: Path, ledger: Ledger, most: int = 1000) -> Path:
     blocks: list[Block] = [Text([USUAL]), Table("copies", "Who is like whom", _COLUMNS, rows)]
     sections = [Section("copies", counted(len(rows), "pair"), blocks)]
     page = folder / PAGE
-    write_text(page, to_html(Report("Copies", ["For the organiser alone."], sections)))
+    write_text(page, to_html(Report("Copies", ["Only for the organiser."], sections)))
     return page
 
 

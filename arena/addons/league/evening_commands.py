@@ -63,8 +63,8 @@ def serve(folder: Path, rest: bool, once: bool, seconds: int | None, **options: 
 
     To submit a bot, put a file FOLDER/inbox/NAME.py or a folder FOLDER/inbox/NAME there. However it
     is stopped, also by kill -9, nothing is lost: the same command continues. With --once or --for
-    it ends by itself; the exit status is then 1 if a submission could not be taken, or if no round
-    was played because there are fewer than two bots.
+    it ends without being stopped; the exit status is then 1 if a submission could not be taken, or
+    if no round was played because there are fewer than two bots.
 
     \b
     Example:
@@ -131,10 +131,10 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
 @QUIET
 @json_option
 def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options: Any) -> None:
-    """Play the final of a frozen league: all against all, equally many games for everybody.
+    """Play the final of a frozen league.
 
-    It is a run with its report in FOLDER/finals/. An interrupted final goes on with the same
-    command.
+    All play against all, equally many games. It is a run with its report in FOLDER/finals/. An
+    interrupted final goes on with the same command.
 
     \b
     Example:
@@ -163,9 +163,10 @@ def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options
 @click.option("--most", type=Whole(1, _MOST_ROWS), default=20, show_default=True, help="Rows.")
 @json_option
 def copies(folder: Path, most: int, as_json: bool) -> None:
-    """Show which bots of different owners are most alike, as numbers without a verdict.
+    """Show which bots are most alike, without a verdict.
 
-    They are in FOLDER/copies/, too, as a table and a page, which only the organiser reads.
+    They are bots of different owners, with numbers. They are in FOLDER/copies/, too, as a table and
+    a page, which only the organiser reads.
 
     \b
     Example:

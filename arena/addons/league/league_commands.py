@@ -242,11 +242,12 @@ def _report_round(result: RoundResult) -> None:
 @venue_options(*ON_THIS_MACHINE)
 @json_option
 def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: Any) -> None:
-    """Show how the league stands after its last round, or with --why why NAME has lost.
+    """Show how the league stands, or why a bot lost.
 
-    That is: the three decisions that cost it most against each opponent, in up to four lost games
-    of each as `arena analyse` judges them, the games in which it was out of time, and its course by
-    version on common deals. The page of the bot shows it, too.
+    The standings are those after the last round. With --why, of NAME: the three decisions that cost
+    it most against each opponent, in up to four lost games of each as `arena analyse` judges them,
+    the games in which it was out of time, and its course by version on common deals. The page of
+    the bot shows it, too.
 
     \b
     Example:

@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 
 FULL = 3
 """The exit status if the memory or the parser's stack does not suffice."""
@@ -146,9 +147,14 @@ def _kinds(tree: _ast.AST) -> Iterator[str]:
             waiting += [one for one in reversed(below) if isinstance(one, _ast.AST)]
 
 
+def _import_arena() -> None:
+    """Let this program import the arena, which it does not as it starts."""
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+
+
 def find_damage(archive: bytes) -> list[str]:
     """Return why `read_archive` refuses an archive, as a list; empty if it accepts it."""
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+    _import_arena()
     from arena.entries.archive import read_archive
 
     try:
@@ -158,12 +164,31 @@ def find_damage(archive: bytes) -> list[str]:
     return [""]
 
 
+def open_zip(content: bytes) -> list[str]:
+    """Return why a zip is refused; else an empty text, and three for each of its files.
+
+    These are its name, "x" if it can be executed, and its content in base64.
+    """
+    _import_arena()
+    from base64 import b64encode
+
+    from arena.entries.zipped import read_zip
+
+    try:
+        files = read_zip(content)
+    except ValueError as error:
+        return [str(error)[:_LONGEST]]
+    parts = ((name, "x" * can_run, b64encode(data).decode()) for name, can_run, data in files)
+    return ["", *chain.from_iterable(parts)]
+
+
 QUESTIONS = {
     "outline": make_outline,
     "error": find_error,
     "shape": make_shape,
     "tree": make_tree,
     "damage": find_damage,
+    "zip": open_zip,
 }
 
 

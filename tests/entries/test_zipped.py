@@ -1,0 +1,143 @@
+"""A zip is a stranger's: what could lead elsewhere, or become too large, is refused in one line."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from arena.entries.archive import MOST_DATA, MOST_FILES
+from arena.entries.syntax import open_zip
+from arena.errors import InputError
+
+MAKERS = {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}
+
+
+def make_zip(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a zip of files, whatever their names are."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, content in files:
+            archive.writestr(_item(name, method), content)
+    return buffer.getvalue()
+
+
+def _item(name: str, method: int, mode: int = 0o644) -> zipfile.ZipInfo:
+    item = zipfile.ZipInfo("x")
+    item.filename = item.orig_filename = name  # a NUL would be cut off
+    item.compress_type = method
+    item.create_system = 3
+    item.external_attr = mode << 16
+    return item
+
+
+def link() -> bytes:
+    """Return a zip with a link to a file of the system."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(_item("bot.py", zipfile.ZIP_STORED, stat.S_IFLNK | 0o777), "/etc/passwd")
+    return buffer.getvalue()
+
+
+def overlapping() -> bytes:
+    """Return a zip whose list has the same compressed megabyte ninety times: a bomb."""
+    whole = make_zip(("bot.py", bytes(1 << 20)))
+    start = whole.index(b"PK\x01\x02")
+    end = whole.index(b"PK\x05\x06")
+    entry, last = whole[start:end], bytearray(whole[end:])
+    entries = b"".join(entry.replace(b"bot.py", b"bo%04d" % n) for n in range(90))
+    last[8:12] = (90).to_bytes(2, "little") * 2
+    last[12:16] = len(entries).to_bytes(4, "little")
+    return whole[:start] + entries + bytes(last)
+
+
+def encrypted() -> bytes:
+    """Return a zip that says of its file that it is encrypted."""
+    content = bytearray(make_zip(("bot.py", b"x")))
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(content)
+
+
+def cut() -> bytes:
+    """Return a zip in which the compressed bytes were changed."""
+    content = bytearray(make_zip(("bot.py", b"abcdefgh" * 100)))
+    content[40:44] = b"\xff\xff\xff\xff"
+    return bytes(content)
+
+
+BAD: dict[str, tuple[Callable[[], bytes], str]] = {
+    "no zip": (lambda: b"PK\x03\x04 hello", "damaged"),
+    "nothing": (lambda: b"", "damaged"),
+    "no files": (make_zip, "no files"),
+    "only what systems add": (lambda: make_zip(("__MACOSX/a", b"")), "no files"),
+    "an absolute name": (lambda: make_zip(("/etc/cron.d/x", b"")), "leads elsewhere"),
+    "a name above": (lambda: make_zip(("a/../../x.py", b"")), "leads elsewhere"),
+    "a name of the folder": (lambda: make_zip(("./x.py", b"")), "leads elsewhere"),
+    "a drive": (lambda: make_zip(("C:\\x.py", b"")), "not every system"),
+    "a backslash": (lambda: make_zip(("a\\..\\x.py", b"")), "not every system"),
+    "a line": (lambda: make_zip(("a\nb.py", b"")), "cannot be shown"),
+    "an escape": (lambda: make_zip(("a\x1b[2J.py", b"")), "cannot be shown"),
+    "a NUL": (lambda: make_zip(("a\0.py", b"")), "cannot be shown"),
+    "another direction": (lambda: make_zip(("a\u202eyp.exe", b"")), "cannot be shown"),
+    "a long name": (lambda: make_zip(("x" * 300, b"")), "too long"),
+    "a name twice": (lambda: make_zip(("a.py", b"1"), ("a.py", b"2")), "twice"),
+    "a link": (link, "a link or device"),
+    "an encrypted file": (encrypted, "encrypted"),
+    "damaged bytes": (cut, "damaged"),
+    "another method": (lambda: make_zip(("a.py", b"x"), method=zipfile.ZIP_LZMA), "deflate"),
+    "a bomb": (lambda: make_zip(("a.py", bytes(MOST_DATA + 1))), "more than 47,185,920 bytes"),
+    "a bomb of one piece": (overlapping, "more than 47,185,920 bytes|damaged"),
+    "many files": (
+        lambda: make_zip(*((f"{n}", b"") for n in range(MOST_FILES + 1))),
+        "more than 1,000 files",
+    ),
+    "very many files": (
+        lambda: make_zip(*((f"{n}/", b"") for n in range(4 * MOST_FILES + 1))),
+        "more than 1,000 files",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("what", BAD)
+def test_a_hostile_zip_is_refused_in_one_line(what: str) -> None:
+    """Whatever is in it; and nothing is written."""
+    make, message = BAD[what]
+    with pytest.raises(InputError, match=message) as caught:
+        open_zip(make())
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("method", MAKERS.values(), ids=MAKERS)
+def test_the_files_of_a_zip(method: int) -> None:
+    """With their paths and bytes, in any of the usual ways to pack."""
+    files = ("bot.py", b"bot = 1\n"), ("data/w.bin", bytes(range(256))), ("\u00e4.txt", b"")
+    found = open_zip(make_zip(*files, method=method))
+    assert found == {name: (False, content) for name, content in files}
+
+
+def test_a_folder_that_holds_all_files_is_left_out() -> None:
+    """As systems pack a folder, with files of their own beside it."""
+    packed = make_zip(
+        ("mine/bot.py", b"1"),
+        ("mine/more/a.py", b"2"),
+        ("mine/.DS_Store", b"3"),
+        ("__MACOSX/mine/._bot.py", b"4"),
+    )
+    assert open_zip(packed) == {"bot.py": (False, b"1"), "more/a.py": (False, b"2")}
+
+
+def test_a_program_can_still_be_executed() -> None:
+    """If the zip was made where files have this bit."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(_item("first", zipfile.ZIP_STORED, 0o755), b"#!/bin/sh\n")
+        archive.writestr(_item("bot.toml", zipfile.ZIP_STORED), b"")
+    assert {name: can_run for name, (can_run, _) in open_zip(buffer.getvalue()).items()} == {
+        "first": True,
+        "bot.toml": False,
+    }

@@ -1,1 +1,1 @@
-"""Reports of runs as data, and written as HTML and Markdown."""
+"""Reports of runs as data, written as HTML and Markdown, and how pages are served."""

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from arena.addons.table.server import MOST_WAITING, WHOLE
 from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.syntax import MEGABYTES, SECONDS, SECONDS_OF_MB
 from arena.lanes.bubblewrap import OLDEST_JAIL
@@ -16,6 +15,7 @@ from arena.lanes.jail import most_processes
 from arena.lanes.launch import MOST
 from arena.lanes.libraries import TOOLS
 from arena.lanes.syscalls import ALLOWED, DECIDED
+from arena.reports.page_server import MOST_WAITING, WHOLE
 from tests import ROOT
 from tests.rogues import fills_kernel
 

@@ -41,6 +41,7 @@ from arena.addons.table.visitor import (
     read_body,
 )
 from arena.errors import ArenaError, escape
+from arena.reports.page_server import REPORT_POLICY
 from arena.store.html_page import SCRIPTS, STYLE, STYLES, static
 from engine import EngineError
 
@@ -113,13 +114,6 @@ _STYLES: Final = (STYLE, *STYLES, "arena.addons.table/table.css")
 _TYPES: Final = {"css": "text/css", "js": "text/javascript"}
 _FILES: Final = {name.partition("/")[2]: name for name in (*_STYLES, *SCRIPTS, *_OWN)}
 """The files of the page by the last part of their address; scripts load in this order."""
-
-REPORT_POLICY: Final = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'self'"
-)
-"""The security policy of a report: it may run its own scripts, in an origin of its own."""
 
 _ALONE: Final = """<!doctype html>
 <html lang="en">

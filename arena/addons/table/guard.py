@@ -9,18 +9,18 @@ import socket
 import struct
 from collections.abc import Callable
 from functools import cache
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.datastructures import Headers, QueryParams
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from arena.reports.page_server import HOST, guarded, is_own, read_cookie
 
 Address: TypeAlias = tuple[str, int]
 
 _ROOT: Final = 0
-_HERE: Final = "127.0.0.1"
 _SOCK_DIAG = 4  # names as in linux/sock_diag.h, inet_diag.h and netlink.h
 _BY_FAMILY = 20
 _REQUEST = 1
@@ -51,18 +51,6 @@ POLICY: Final = (
     "frame-ancestors 'none'"
 )
 """The security policy of a page: it loads only from this server, without inline scripts."""
-
-_HEADERS: Final = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-}
-
-_NEVER_CHANGES = ("GET", "HEAD")
 
 _MODE = "sec-fetch-mode"
 _GUESSES = ("sec-purpose", "purpose", "x-moz")  # headers of a browser's prefetch request
@@ -104,7 +92,7 @@ def kernel_tells() -> bool:
     """Return whether the kernel reports the user of a connection, by a trial of our own."""
     try:
         with (
-            socket.create_server((_HERE, 0)) as server,
+            socket.create_server((HOST, 0)) as server,
             socket.create_connection(server.getsockname()) as one,
         ):
             return find_user(one.getsockname(), server.getsockname()) is not None
@@ -196,7 +184,7 @@ class Guard:
             raise ValueError(f"no {scope['type']} here")
         headers = Headers(scope=scope)
         answer = self._answer(scope, headers)
-        await answer(scope, receive, _guarded(send))
+        await answer(scope, receive, guarded(send, POLICY))
 
     def _answer(self, scope: Scope, headers: Headers) -> ASGIApp:
         """Return the application that answers a request.
@@ -238,39 +226,13 @@ class Guard:
 
     def _may_pass(self, scope: Scope, headers: Headers) -> bool:
         """Return whether a request comes from a page of this server and has the cookie."""
-        host = headers["host"]
         if not scope["path"].startswith(f"{self.root}/"):
             return False
-        if headers.get("origin", f"http://{host}") != f"http://{host}":
+        if not is_own(scope["method"], headers, f"http://{headers['host']}"):
             return False
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return False
-        if scope["method"] not in _NEVER_CHANGES and "origin" not in headers:
-            return False
-        given = _read_cookie(headers.get("cookie", ""), self._cookie)
+        given = read_cookie(headers.get("cookie", ""), self._cookie)
         return secrets.compare_digest(given.encode(), self._secret.encode())
-
-
-def _read_cookie(header: str, name: str) -> str:
-    try:
-        cookies = SimpleCookie(header)
-    except CookieError:
-        return ""
-    return cookies[name].value if name in cookies else ""
 
 
 def _refusal() -> Response:
     return Response(status_code=403, headers=_CLOSE)
-
-
-def _guarded(send: Send) -> Send:
-    """Return a `send` that adds the headers of every answer."""
-
-    async def send_guarded(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return send_guarded

@@ -58,4 +58,5 @@
     event.preventDefault();
     openReplay(id);
   });
+  openReplay(location.hash.slice(1)); // the page was opened by a link to a replay
 })();

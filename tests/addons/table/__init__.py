@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from arena.addons.table.guard import Guard
-from arena.addons.table.server import listen, make_server
+from arena.addons.table.server import make_server
 from arena.addons.table.visitor import Table
 from arena.lanes.scratch import scratch_folder
+from arena.reports.page_server import listen
 from tests.waiting import PATIENCE
 
 

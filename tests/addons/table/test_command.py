@@ -42,13 +42,13 @@ def open_address(address: str) -> tuple[HTTPConnection, str, dict[str, str]]:
 LATE = """
 import asyncio, sys
 from arena.cli import main
-from arena.addons.table.server import TableServer
+from arena.reports.page_server import PageServer
 
-async def shutdown(self, sockets=None, *, ends=TableServer.shutdown):
+async def shutdown(self, sockets=None, *, ends=PageServer.shutdown):
     await asyncio.sleep(1)
     await ends(self, sockets)
 
-TableServer.shutdown = shutdown
+PageServer.shutdown = shutdown
 sys.argv = ["arena", "table", "--no-browser"]
 main()
 """

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from arena.addons.table.application import REPORT_POLICY
 from arena.addons.table.guard import LOST, POLICY, write_page
-from arena.addons.table.server import listen
 from arena.addons.table.visitor import MOST_BODY
 from arena.errors import InputError
+from arena.reports.page_server import REPORT_POLICY, listen
 from tests.addons.table import Client
 
 

@@ -22,6 +22,8 @@ import pytest
 
 from arena.addons.table import guard, server
 from arena.addons.table.guard import find_user, is_of_stranger, kernel_tells
+from arena.reports import page_server
+from arena.reports.page_server import Connection
 from tests import ROOT
 from tests.addons.table import Client, running
 from tests.addons.table.stranger import is_closed
@@ -120,8 +122,8 @@ def test_another_user_holds_no_place_at_the_table(
     client: Client, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What he opens is closed at once, whatever he sends; the owner is answered meanwhile."""
-    monkeypatch.setattr(server, "WHOLE", PATIENCE)
-    monkeypatch.setattr(server, "MOST_WAITING", 1000)
+    monkeypatch.setattr(Connection, "whole", PATIENCE)
+    monkeypatch.setattr(page_server, "MOST_WAITING", 1000)
     (place / "handed").write_text(json.dumps([[client.origin, ""]]))
     stranger = start_python(
         "stranger", place, "-m", "tests.addons.table.stranger", str(place), "hold"
@@ -162,7 +164,7 @@ def test_a_request_that_does_not_come_whole_is_given_up(
     client: Client, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     """Also the second one of a connection; one that has come is answered, however long it takes."""
-    monkeypatch.setattr(server, "WHOLE", 0.2)
+    monkeypatch.setattr(Connection, "whole", 0.2)
     with socket.create_connection(("127.0.0.1", client.port)) as one:
         one.sendall(sent)
         until(partial(is_closed, one))
@@ -175,7 +177,7 @@ def test_a_request_that_does_not_come_whole_is_given_up(
     game = f"api/games/{client.ask('api/games', {'bot': 'greedy', 'begins': 'me'})['id']}"
     stream = client.news(f"{game}/events")
     frame = next(news for news in stream if news["phase"] == "yours")["frames"][-1]
-    time.sleep(2 * server.WHOLE)
+    time.sleep(2 * Connection.whole)
     client.ask(f"{game}/act", {"ply": frame["ply"], "action": frame["legal"][0]})
     assert next(stream)
     client.ask(f"{game}/leave", {})
@@ -209,7 +211,7 @@ def test_who_closes_his_end_at_once_is_a_stranger_too(
     """The kernel calls what nobody has any more root's; the request has come before."""
     obeyed: list[object] = []
     monkeypatch.setattr(client.table, "sit_down", obeyed.append)
-    look = server.is_of_stranger
+    look = guard.is_of_stranger
 
     def look_late(*ends: Any) -> bool:
         time.sleep(0.05)  # as on a busy machine: he has closed it by now

@@ -16,6 +16,7 @@ from bench.studies import (
     deal_luck,
     effect_headlines,
     guess,
+    handing_in,
     headlines,
     ladder,
     league,
@@ -54,6 +55,7 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "league": ("Leagues: a newcomer's interval", league.lines),
     "copies": ("Leagues: a panel of near copies", league.copies),
+    "handing_in": ("Leagues: handed in over the web, with kills", handing_in.lines),
     "guess": ("The rating that ends a check", guess.lines),
     "swiss": ("Swiss tournaments: simulated fields", swiss.lines),
     "swiss_field": ("Swiss tournaments: a field of real bots", swiss_field.lines),
@@ -75,8 +77,8 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
 }
 """The studies by name: the title of the section, and what yields its lines."""
 
-LONG = {"tune"}
-"""Studies that are made only by name: the first time this one plays games for half an hour."""
+LONG = {"handing_in", "tune"}
+"""Studies that are made only by name: each takes half an hour, of which one plays games once."""
 
 
 def section(name: str) -> Iterator[str]:

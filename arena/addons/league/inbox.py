@@ -26,6 +26,7 @@ from arena.addons.league.submission import (
     check_name,
 )
 from arena.addons.league.together import submit_together, take_turns
+from arena.addons.league.turns import count_uploads, take_uploads
 from arena.entries.layout import remove_tree
 from arena.errors import ArenaError, InputError, counted, escape
 from arena.executors.contract import Executor
@@ -233,7 +234,8 @@ def serve(
     before, played, games = league.ledger.count_submissions(), 0, 0
     names = _of_last_round(league)
     while (rounds is None or rounds > 0) and time.monotonic() < end:
-        names = {*names, *take_all(league, tell, checks=checks, whole=whole)}
+        names |= {*take_all(league, tell, checks=checks, whole=whole)}
+        names |= {*take_uploads(league, tell, checks=checks, whole=whole)}
         result = None
         if not (rests and league.number and league.is_precise()):
             result = league.play_round(executor, shown=QUIET)
@@ -255,13 +257,15 @@ def serve(
     stuck = (not rests and not played) or any(
         _may_come(league, name_of(item)) for item in _list(league.folder / TAKEN)
     )
+    stuck = stuck or count_uploads(league.folder)[1] > 0
     return Served(accepted, refused, count_waiting(league.folder), played, games, stuck)
 
 
 def count_waiting(folder: Path) -> int:
-    """Return how many submissions lie in the inbox of a league."""
+    """Return how many submissions lie in the inbox of a league, or in the queue of its web."""
     places = [folder / name for name in (INBOX, TAKEN)]
-    return sum(len(_list(place)) for place in places if place.is_dir())
+    files = sum(len(_list(place)) for place in places if place.is_dir())
+    return files + count_uploads(folder)[0]
 
 
 def _of_last_round(league: League) -> set[str]:

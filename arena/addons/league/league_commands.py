@@ -16,6 +16,7 @@ from arena.addons.league.evening_commands import (
     open_league,
     serve,
 )
+from arena.addons.league.web_commands import invite, web
 from arena.cli.completion import complete_bots
 from arena.cli.options import (
     LIMITS,
@@ -305,5 +306,5 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     print_found(data, shown.format_history(data), as_json=as_json)
 
 
-for command in (page, serve, freeze, final, copies):
+for command in (page, serve, freeze, final, copies, invite, web):
     league.add_command(command)

@@ -7,7 +7,6 @@ that replays the game.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -20,8 +19,11 @@ from arena.addons.league.bot_page import bot_report
 from arena.addons.league.copies_page import write_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Event
+from arena.addons.league.owner_page import keep_told
+from arena.addons.league.post import has_post
 from arena.addons.league.shown import (
     Standing,
+    are_apart,
     describe_spread,
     standings,
     table,
@@ -51,7 +53,6 @@ _MOST_FED = 100
 _MOST_LIVE = 10
 
 _EVENTS: Final = (Column("at", "When (UTC)", "code"), Column("text", "What"))
-_LETTER: Final = re.compile(r"[a-z]\d*")
 
 
 def write_site(league: League, names: Iterable[str] | None = None) -> Path:
@@ -63,12 +64,13 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
     found = standings(league)
     everybody = dict.fromkeys(version.name for version in league.ledger.versions())
     wanted = everybody if names is None else names
-    for name in wanted:
-        page = folder / "bots" / f"{name}.html"
-        write_text(page, to_html(bot_report(league, name, found)))
-    for name in everybody:  # a killed process may not have written this page
-        if not (page := folder / "bots" / f"{name}.html").is_file():
-            write_text(page, to_html(bot_report(league, name, found)))
+    pages = {name: folder / "bots" / f"{name}.html" for name in everybody}
+    # a killed process may not have written a page
+    for name in sorted({*wanted, *(one for one, page in pages.items() if not page.is_file())}):
+        report = bot_report(league, name, found)
+        if has_post(league.folder):
+            keep_told(league.folder, name, report)
+        write_text(pages[name], to_html(report))
     write_text(folder / "feed.json", _feed(league))
     write_text(folder / "league.json", _live(league, found))
     replace_rows(folder / LEAGUE.file, *table(league, found))
@@ -116,15 +118,9 @@ def say_standings(found: Sequence[Standing]) -> str:
     if len(rated) < _LEAST:
         return f"{counted(len(found), 'bot')}, and no two of them are rated yet."
     ends = range(1, len(rated))
-    ahead = next((n for n in ends if _are_apart(rated[:n], rated[n:])), 0)
-    word = "apart" if _are_apart(rated[:1], rated[1:2]) else "open"
+    ahead = next((n for n in ends if are_apart(rated[:n], rated[n:])), 0)
+    word = "apart" if are_apart(rated[:1], rated[1:2]) else "open"
     return say_order([one.bot for one in rated], word, ahead)
-
-
-def _are_apart(upper: Sequence[Standing], lower: Sequence[Standing]) -> bool:
-    """Return whether each bot is told apart from each of the others: they share no letter."""
-    letters = [{*_LETTER.findall("".join(one.group for one in some))} for some in (upper, lower)]
-    return not letters[0] & letters[1]
 
 
 def _open(league: League, found: Sequence[Standing]) -> Opening:
@@ -135,7 +131,7 @@ def _open(league: League, found: Sequence[Standing]) -> Opening:
     extent = f"{_name(league)} \u00b7 {counted(len(rated), 'bot')} \u00b7 round {league.number:,}"
     more = [f"In the next rounds plays {name_some(waiting)}."] if waiting else []
     verdicts = {
-        (one.bot, two.bot): "apart" if _are_apart([one], [two]) else "open"
+        (one.bot, two.bot): "apart" if are_apart([one], [two]) else "open"
         for one, two in pairwise(shown)
     }
     number, moved = _moves(league, rated)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -77,6 +78,7 @@ def _by_deal(ledger: Ledger, version: Version) -> dict[int, dict[int, int]]:
 
 
 _HEAD = f"{'rank':>4}  {'bot':<24} {'elo':>6} {'95 %':>13} {'shrunk':>6} {'pairs':>7}  group"
+_LETTER = re.compile(r"[a-z]\d*")
 _MOST_NAME = 24
 _MOST_LETTERS = 8
 _WIDTH = 80
@@ -167,6 +169,12 @@ def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[li
         ]
         rows.append([*(getattr(one, name) for name in LEAGUE.names), *beats])
     return [*LEAGUE.names, *(f"beats_{name}" for name in panel)], rows
+
+
+def are_apart(upper: Sequence[Standing], lower: Sequence[Standing]) -> bool:
+    """Return whether each bot is told apart from each of the others: they share no letter."""
+    letters = [{*_LETTER.findall("".join(one.group for one in some))} for some in (upper, lower)]
+    return not letters[0] & letters[1]
 
 
 def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:

@@ -137,10 +137,7 @@ class Desk:
         check_name(name)
         self._check_place(bot)
         owner = owner or self.find_owner(name) or name
-        if not _OWNER.fullmatch(owner):
-            raise InputError(
-                f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between"
-            )
+        check_owner(owner)
         sha256 = ""
         try:
             self.check_right(name, owner)
@@ -382,6 +379,12 @@ def identity_of(entry: Entry) -> str:
         return entry.sha256
     params = json.dumps(entry.params, sort_keys=True)
     return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
+
+
+def check_owner(owner: str) -> None:
+    """Raise InputError unless an owner's name can be shown everywhere."""
+    if not _OWNER.fullmatch(owner):
+        raise InputError(f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between")
 
 
 def check_name(name: str) -> None:

@@ -309,8 +309,8 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 270,
-    "modules with one importer": 41,
+    "files": 277,  # the web of leagues has seven: server of pages, queue, turns, pages, zips ...
+    "modules with one importer": 42,
 }
 """What the house has at most."""
 

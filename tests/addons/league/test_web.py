@@ -24,6 +24,7 @@ from arena.reports.page_server import REPORT_POLICY, Connection
 from tests.addons.league.small import BOT, NOON, a_league, accept, play
 from tests.addons.league.web import BOUNDARY, Client, form, serving
 from tests.addons.table.stranger import is_closed
+from tests.entries.test_program import PLAYS, RUN
 from tests.entries.test_zipped import BAD, make_zip
 from tests.waiting import until
 
@@ -84,6 +85,18 @@ def test_a_folder_comes_as_a_zip(league: League, client: Client) -> None:
     (folder / "other.py").write_bytes(SOURCE)
     with pytest.raises(InputError, match="the same as mine 1 of Ann"):
         league.desk.submit(str(folder), "again")
+
+
+def test_a_program_comes_as_a_file_or_as_a_zip(league: League, client: Client) -> None:
+    """A file is run by the program of its ending, a folder as its bot.toml says."""
+    ann = client.invite("Ann")
+    client.hand_in(ann, "quick.sh", PLAYS.read_bytes())
+    files = ("slow/bot.toml", RUN.encode()), ("slow/first.sh", PLAYS.read_bytes() + b"# slow\n")
+    client.hand_in(ann, "slow.zip", make_zip(*files))
+    assert take(league) == ["accepted: quick 1, by Ann", "accepted: slow 1, by Ann"]
+    quick, slow = league.ledger.versions("NOT panel")
+    assert quick.spec.endswith(".bot")
+    assert slow.spec.endswith(".bot")
 
 
 def test_a_refusal_is_one_line_without_a_path(league: League, client: Client) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import arena as library
+from arena.entries.identity import COPY
+from arena.entries.resolve import resolve
 from arena.errors import InputError
 from tests.conftest import Arena, run_here
 from tests.tiers import few
@@ -74,9 +76,7 @@ def test_the_library_says_the_same_of_a_class() -> None:
 @pytest.mark.parametrize(
     ("bot", "advice"),
     [
-        ("./hasty.js", "not Python; a program is named by its command: 'cmd:node ./hasty.js'"),
-        ("hasty.js", "not Python; a program is named by its command: 'cmd:node hasty.js'"),
-        ("hasty.sh", "not Python; a program is named by its command: 'cmd:sh hasty.sh'"),
+        ("hasty.js", "no module 'hasty.js'; did you mean ./hasty.js?"),
         ("cmd:./hasty.js", "not a program by itself; write 'cmd:node ./hasty.js'"),
         ("cmd:hasty.js 3", "not a program by itself; write 'cmd:node hasty.js 3'"),
         ("good", "no bot 'good' in bots/; did you mean ./good.py?"),
@@ -96,10 +96,11 @@ def test_a_program_is_known_by_its_first_bytes(arena: Arena, folder: Path) -> No
         (folder / name).write_text(f"#!{first}\nfrom bots.uniform import bot\n")
         (folder / name).chmod(0o755)
     for name in ("runs", "compiled"):
-        assert refusal(arena, "play", f"./{name}", *PLAY).endswith(f"'cmd:./{name}'")
+        assert resolve(str(folder / name)).command == (f"{COPY}bot",)
     assert refusal(arena, "play", "cmd:runs", *PLAY).endswith("write 'cmd:./runs'")
     (folder / "runs").chmod(0o644)
     assert "`chmod +x ./runs` makes it so" in refusal(arena, "play", "cmd:./runs", *PLAY)
+    assert not resolve(str(folder / "mine")).command
     assert arena("play", "./mine", *PLAY).stderr == ""
 
 

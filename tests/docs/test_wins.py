@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena.reports import seat_section as takes
+from arena.store.columns import Columns
 from arena.tables.table_columns import CARDS
 from tests import ROOT, markdown
 
@@ -40,7 +41,7 @@ def test_the_report_says_so_in_its_glossary_and_beside_the_chart() -> None:
     sentences = {column.name: column.meaning for column in CARDS.columns}
     assert "no cause" in sentences["adds"]
     assert "need not come from it" in sentences["more"]
-    cards = pd.DataFrame(
+    cards = Columns(
         {"bot": ["all bots"], "card": ["C"], "adds": [0.1], "adds_low": [0.0], "adds_high": [0.2]}
     )
     chart = takes._card_chart(cards, ["all bots"])

@@ -30,6 +30,7 @@ from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import DIFFERENCES, PAIR_SCORES, Bounds, log_likelihood_ratio, share_of
 from arena.statistics.stopped import estimate_mean
+from arena.store.columns import Columns
 from arena.store.folder import RunFolder, locate
 from arena.tables.table_columns import VERDICTS
 from arena.tournament.sprt_rounds import Evidence, as_comparison
@@ -318,8 +319,8 @@ def test_the_sentence_says_the_word_of_the_verdicts(
     assert (found.word, found.document()["word"]) == (word, word)
     assert said in found.sentence
     row = ["new", "old", 1.0, -1.0, 2.0, likely, "open"]
-    verdicts = pd.DataFrame([row], columns=VERDICTS.names)
-    (judged,) = judge_compared(verdicts, found).to_dict("records")
+    verdicts = Columns.of_rows(VERDICTS.names, [row])
+    (judged,) = judge_compared(verdicts, found).dicts()
     ahead = ("new", "old") if elo.value > 0 else ("old", "new")
     assert (judged["bot"], judged["opponent"], judged["verdict"]) == (*ahead, word)
 

@@ -202,7 +202,7 @@ def play(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Play rounds of the league: one, unless an option asks for more.
+    """Play a round of the league, or more.
 
     An interrupted round is finished first. Bots submitted meanwhile play, too.
 
@@ -298,7 +298,7 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def history(folder: Path, name: str, as_json: bool) -> None:
-    """Show versions, ratings, faults and refusals of NAME.
+    """Show versions, ratings and refusals of NAME.
 
     \b
     Example:

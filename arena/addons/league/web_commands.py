@@ -28,7 +28,7 @@ _HERE: Final = "127.0.0.1"
 @click.option("--revoke", is_flag=True, help="Make the tokens of these owners invalid.")
 @json_option
 def invite(folder: Path, owners: tuple[str, ...], revoke: bool, as_json: bool) -> None:
-    """Give each OWNER a token for `arena league web`, or list who has one.
+    """Give owners tokens for `arena league web`, or list them.
 
     A token is shown once: the league keeps only its hash. A new token replaces the one before.
 

@@ -17,7 +17,7 @@ from arena.addons.league.copies import nearest
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import Copy, Version
 from arena.addons.league.round import ROUNDS, round_folder
-from arena.addons.league.shown import Change, find_change, panel_names, to_data
+from arena.addons.league.shown import Change, find_change, to_data
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, arena_command, counted, naming, wrapped
 from arena.executors.contract import open_executor
@@ -99,13 +99,6 @@ class Why(NamedTuple):
     changes: list[tuple[int, Change]]
     judged: int
     waiting: int
-
-
-def surely_beats(league: League, name: str) -> list[str]:
-    """Return the bots of the panel that the newest version of a name surely beats."""
-    names = panel_names(league.ledger)
-    beaten = league.ledger.beaten().get(league.find(name)[-1].id, set())
-    return [names[id] for id in sorted(beaten)]
 
 
 def nearest_copy(league: League, name: str) -> tuple[Version, Copy] | None:

@@ -33,6 +33,7 @@ from arena.addons.league.submission import TooMany
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, escape
 from arena.reports.page_server import REPORT_POLICY, Connection, guarded, is_own, read_cookie
+from arena.statistics.wording import write_ends
 from arena.store.html_page import STYLE, render, static
 
 POLICY: Final = (
@@ -295,7 +296,7 @@ class Web:
         receipt = request.query_params.get("receipt", "")
         new = next((one for one in data["uploads"] if str(one["receipt"]) == receipt), None)
         waits = new is not None and not new["answer"]
-        page = render("arena.addons.league/mine.html", **data, new=new)
+        page = render("arena.addons.league/mine.html", **data, new=new, write_ends=write_ends)
         return HTMLResponse(page, headers={"refresh": "15"} if waits else None)
 
     async def hand_in(self, request: Request) -> Response:

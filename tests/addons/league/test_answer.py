@@ -15,7 +15,6 @@ from arena.addons.league.answer import (
     format_why,
     kept_why,
     nearest_copy,
-    surely_beats,
     why,
     why_to_data,
     worst_game,
@@ -119,13 +118,13 @@ def test_versions_are_compared_on_common_deals(club: League) -> None:
 
 def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
     """By the one verdict: apart; a cell of the table for each bot of the panel."""
-    beaten = surely_beats(club, "patient")
+    found = standings(club)
+    (beaten,) = (one.beats for one in found if one.bot == "patient")
     assert "uniform" in beaten
-    columns, rows = table(club, standings(club))
+    columns, rows = table(club, found)
     row = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "patient")
-    assert [
-        name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"
-    ] == (beaten)
+    named = {name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"}
+    assert named == {*beaten}
     assert (row["best_version"] in (1, 2), row["days"], row["faults"]) == (True, 1, 0)
     own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
     assert own["beats_uniform"] == ""

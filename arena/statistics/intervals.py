@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -220,6 +221,12 @@ class Moments:
         merged = Moments(number, self.sums.shape[2], self.scale)
         np.add.at(merged.sums.swapaxes(0, 1), groups, self.sums.swapaxes(0, 1))
         return merged
+
+    def choose(self, cells: Any) -> Moments:
+        """Return the moments of some groups and keys."""
+        chosen = copy(self)
+        chosen.sums = np.array([sums[cells] for sums in self.sums])
+        return chosen
 
     @property
     def counts(self) -> Ints:

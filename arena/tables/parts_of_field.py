@@ -89,22 +89,28 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
     """
     met, place = np.unique(counts.pairing, return_inverse=True)
     scored = _is_scored(counts.games)
-    cells = np.zeros((len(met), 2, _CELLS), np.int64)
-    for seat in (0, 1):  # of the first bot
-        np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
-        sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
-        np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
-    own = np.stack([cells, _turn_seats(cells)], axis=1).reshape(-1, 2, _CELLS)
+    rows = _count_sides(len(met), place, counts, scored)
     bot, opponent = number_sides([pairings[one] for one in met], labels).T
     everyone = len(labels)
     total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
-    np.add.at(total, bot, own)
+    np.add.at(total, bot, rows)
     total[everyone] = total.sum(axis=0)
     played = np.unique([*bot, everyone])
     bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
     order = np.lexsort([opponent, bot])
-    rows = np.concatenate([own, total[played]])[order].reshape(-1, _CELLS)
+    rows = np.concatenate([rows, total[played]])
+    rows = rows[order].reshape(-1, _CELLS)  # each is 30 MB for 300 bots
     return _frame(labels, bot[order], opponent[order], rows, _sum_by_seat(counts, scored))
+
+
+def _count_sides(met: int, place: Ints, counts: Counts, scored: Ints) -> Ints:
+    """Return the cells of each side of the pairings that met, by the seat of its bot."""
+    cells = np.zeros((met, 2, _CELLS), np.int64)
+    for seat in (0, 1):  # of the first bot
+        np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
+        sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
+        np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
+    return np.stack([cells, _turn_seats(cells)], axis=1).reshape(-1, 2, _CELLS)
 
 
 def _frame(

@@ -388,8 +388,9 @@ class Cards:
         replay = sides.batch.replay
         begun = np.broadcast_to(replay.plies > 0, (2, len(KINDS), sides.batch.games))
         counts = sides.add_up_all(begun.astype(np.int64))
-        sides.add(self.played, counts, sides.add_up_all(replay.count_played()))
-        sides.add(self.taken, counts, sides.add_up_all(replay.piles[-1].astype(np.int64)))
+        played, taken = replay.count_played(), replay.piles[-1].astype(np.int64)
+        of_both = (self.played, sides.add_up_all(played)), (self.taken, sides.add_up_all(taken))
+        sides.add(counts, *of_both)
         self.sample.add(sides.batch)
 
     def table(self) -> Columns:

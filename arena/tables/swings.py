@@ -186,9 +186,8 @@ class Decisive:
         counts, swings, owns = sums
         by_type = counts.reshape(len(_ENDED), -1, counts.shape[1])
         of_type = np.broadcast_to(by_type.sum(axis=1, keepdims=True), by_type.shape)
-        sides.add(self.share, of_type.reshape(counts.shape), counts)
-        sides.add(self.swing, counts, swings)
-        sides.add(self.own, counts, owns)
+        sides.add(of_type.reshape(counts.shape), (self.share, counts))
+        sides.add(counts, (self.swing, swings), (self.own, owns))
 
     def turn_tables(self) -> tuple[Columns, Columns]:
         """Return the games with the largest turns: of all, and of each bot's wins and losses."""

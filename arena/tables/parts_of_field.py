@@ -81,9 +81,12 @@ _CELLS = MISSING + 4  # also missing and scored games, the sums of margins and o
 _DECIDED = [name for name in ENDINGS if name != "draw"]
 
 
-def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> Columns:
+def make_seats(
+    labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts, *, each: bool = True
+) -> Columns:
     """Return a row for each bot, opponent and seat; then for each bot, and for all bots.
 
+    Without `each` there are no rows against one opponent.
     A bot sits in each seat once in a pair, so the games of a bot and seat are independent. For all
     bots together a seat has both games of a pair.
     """
@@ -96,6 +99,8 @@ def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Count
     np.add.at(total, bot, rows)
     total[everyone] = total.sum(axis=0)
     played = np.unique([*bot, everyone])
+    if not each:
+        bot, opponent, rows = bot[:0], opponent[:0], rows[:0]
     bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
     order = np.lexsort([opponent, bot])
     rows = np.concatenate([rows, total[played]])
@@ -120,11 +125,14 @@ def _frame(
     ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
     won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
     games, city = won + lost + drawn, ends[:, CITY_WIN, 0]
-    score = Moments.independent(games, 2 * won + drawn, 4 * won + drawn, scale=2)
-    of_city = Moments.independent(games, city, city)
-    margin = Moments.independent(*cells[:, MISSING + 1 :].T)
-    for moments, of_all in zip((score, of_city, margin), by_seat, strict=True):
-        moments.sums[:, -2:, 0] = of_all.sums[:, 0]  # pairs have two games there
+    of_all = iter(by_seat)
+
+    def weigh(number: Ints, total: Ints, squares: Ints, scale: int = 1) -> Moments:
+        moments = Moments.independent(number, total, squares, scale)
+        moments.sums[:, -2:, 0] = next(of_all).sums[:, 0]  # pairs have two games there
+        return moments
+
+    scores = weigh(games, 2 * won + drawn, 4 * won + drawn, scale=2).shares()
     columns = {
         "bot": bot.repeat(2),
         "opponent": opponent.repeat(2),
@@ -133,11 +141,11 @@ def _frame(
         "wins": won,
         "draws": drawn,
         "losses": lost,
-        **interval("score", "score", score.shares()),
+        **interval("score", "score", scores),
         **{f"{name}_wins": ends[:, ENDINGS.index(name), 0] for name in _DECIDED},
         **{LOSS_COLUMNS[name]: ends[:, ENDINGS.index(name), 1] for name in _DECIDED},
-        **interval("city", "city_share", of_city.shares()),
-        **interval("margin", "mean_margin", margin.means()),
+        **interval("city", "city_share", weigh(games, city, city).shares()),
+        **interval("margin", "mean_margin", weigh(*cells[:, MISSING + 1 :].T).means()),
     }
     return make_table(columns, labels, games > 0)
 

@@ -77,12 +77,12 @@ _ALL = 1 << 62  # pairs
 class WinTables:
     """The tables of how the games of a run were won; `turns` are the games with the largest turns.
 
-    `count_seats` makes `seats`, which has 40 MB for 300 bots, so it is not kept.
+    `count_seats` is `make_seats` of this run: `seats` has 40 MB for 300 bots, so it is not kept.
     `turns_of` are those of each bot's wins and losses. `takes_by_opponent` are the takes of each
     side (`arena.tables.counted`), which are left out for very many bots.
     """
 
-    count_seats: Callable[[], Columns]
+    count_seats: Callable[..., Columns]
     leads: Columns
     cities: Columns
     wins_by_source: Columns

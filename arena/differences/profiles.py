@@ -8,11 +8,10 @@ the measure of what cards add: it is estimated from all games of a bot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, product
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -232,7 +231,7 @@ def _parts(
     size = min(bots, MOST_BESIDE), bots + 1  # the last opponent stands for those without a game
 
     def merge(moments: Moments) -> Moments:
-        return _choose(moments.merged(two[:, 0], bots + 1), np.s_[:bots])
+        return moments.merged(two[:, 0], bots + 1).choose(np.s_[:bots])
 
     games = count_endings(len(pairings), files.counts)
     measures = [Measure("games", name, "share") for name in PARTS]
@@ -240,7 +239,7 @@ def _parts(
     takes = files.wins().takes_by_opponent
     if takes.sums.size:
         end = -len(BROUGHT)
-        when, brought = (_choose(takes, np.s_[:, at]) for at in np.s_[:end, end:])
+        when, brought = (takes.choose(np.s_[:, at]) for at in np.s_[:end, end:])
         measures = [Measure("takes", f"at {n + 1}", "share") for n in range(when.sums.shape[2])]
         yield measures, merge(when).shares(), shares_against(when, two, size)
         measures = [Measure("takes", name, "number") for name in BROUGHT]
@@ -251,13 +250,6 @@ def _parts(
     unknown = np.full((bots, 1), np.nan)
     own = Estimates(unknown, unknown, unknown)
     yield [Measure("losses", "loss", "loss")], own, means_against(losses, met, size)
-
-
-def _choose(moments: Moments, cells: Any) -> Moments:
-    """Return the moments of some groups and keys."""
-    chosen = copy(moments)
-    chosen.sums = np.array([sums[cells] for sums in moments.sums])
-    return chosen
 
 
 def _occurs(measure: Measure, values: Floats) -> bool:

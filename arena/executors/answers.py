@@ -229,9 +229,10 @@ def from_part(part: Part, chunk: Chunk) -> Played:
 
 def check_refusal(played: Played, tournament: Tournament) -> None:
     """Raise Garbled for games that were not played, unless a bot of them lives elsewhere."""
+    if not played.refusal or played.chunk.question:
+        return
     pairing = tournament.pairings[played.chunk.pairing]
-    lanes = {tournament.by_label[label].lane for label in pairing}
-    if played.refusal and not played.chunk.question and "remote" not in lanes:
+    if "remote" not in {tournament.by_label[label].lane for label in pairing}:
         raise Garbled("it told of an outage where none can be")
 
 
@@ -259,7 +260,8 @@ def _is_of(chunk: Chunk, asking: Asking) -> bool:
 
 def _places(chunk: Chunk) -> list[tuple[int, int]]:
     pairs = range(chunk.first, chunk.first + chunk.pairs)
-    return [(pair, seat) for pair in pairs for seat in sorted(chunk.seats)]
+    seats = sorted(chunk.seats)
+    return [(pair, seat) for pair in pairs for seat in seats]
 
 
 def most_bytes(chunks: Sequence[Chunk]) -> int:

@@ -46,6 +46,8 @@ class _Open:
     `share` is the time of a piece, as a share of that of a long chunk.
     """
 
+    __slots__ = "chunk", "is_dropped", "missing", "played", "share"
+
     def __init__(self, chunk: Chunk, share: float) -> None:
         self.chunk = chunk
         self.share = share
@@ -106,8 +108,8 @@ class Halves:
     def _add(self, chunk: Chunk) -> _Open:
         opened = _Open(chunk, min(1.0, self.expect(chunk) / CHUNK_SECONDS))
         self._open.setdefault(chunk.pairing, []).append(opened)
-        seats = [chunk.seats] if self.whole else [(seat,) for seat in chunk.seats]
-        for piece in [chunk if own == chunk.seats else chunk._replace(seats=own) for own in seats]:
+        halves = () if self.whole else chunk.seats
+        for piece in [chunk._replace(seats=(seat,)) for seat in halves] or [chunk]:
             self._waiting[self._queue_of(piece, chunk)].append((opened, piece))
             self._shares += opened.share
         return opened

@@ -30,7 +30,7 @@ from arena.lanes.launch import warm_jails
 from arena.lanes.process import MOST_PROCESSES
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.keys import HERE, Venue
-from arena.tournament.plan import Chunk, Plan, Played, Verdict
+from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played, Verdict
 from arena.tournament.schedule import Pairing
 from arena.tournament.timing import Speeds
 from arena.tournament.tournament import Tournament
@@ -40,7 +40,6 @@ _SURE_IN_START = 12  # a start takes longer than many games, so kills often hit 
 _MOST_DEATHS = 30  # deaths in one pair
 _UNSAFE = 3  # deaths in one pairing, after which all of it is played apart
 _BATCHES_AHEAD = 2  # for each worker: the current batch, and the next
-_BATCH_SECONDS = 0.1  # a batch costs the parent about 1 ms, so shorter chunks share one
 _MOST_BATCH = 512  # chunks
 _TICK = 0.1  # seconds between two checks of the workers
 _ALONE = 0.2  # seconds in which only the first worker plays: about the time of a start
@@ -225,10 +224,10 @@ class Crew:
                         self._find(number).give(part)
 
     def _next_batch(self, number: int) -> list[Chunk]:
-        """Return the next chunk for a worker, or several short ones."""
+        """Return the next chunk for a worker, or several short ones: a batch costs 2 ms."""
         batch: list[Chunk] = []
         seconds = 0.0
-        while seconds < _BATCH_SECONDS and len(batch) < _MOST_BATCH:
+        while seconds < CHUNK_SECONDS and len(batch) < _MOST_BATCH:
             chunk = self.halves.next(number, more=bool(batch))
             if chunk is None:
                 break

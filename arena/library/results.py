@@ -156,7 +156,7 @@ class Results:
         rows = fault_rows(forfeits, replay_commands(self._tournament))
         return _drop_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
 
-    @property
+    @cached_property
     def seats(self) -> pd.DataFrame:
         """One row for each bot, opponent and seat; then for each bot, and for all (seats.csv)."""
         return self._wins.seats.frame

@@ -216,7 +216,8 @@ class _Sections:
         yield from city_sections(tables.city_winners, wins.cities, labels)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
         yield takes_section(wins.takes, wins.cards, labels)
-        yield seats_section(wins.seats, tables.findings.seat, self._progress(), labels)
+        seats = wins.count_seats(each=False)
+        yield seats_section(seats, tables.findings.seat, self._progress(), labels)
 
     def _faults_section(self) -> Section:
         names = [replay_id(self._place(shown)) for shown in self.faults]

@@ -349,7 +349,7 @@ class _Run:
         self.seconds += played.seconds
         for label, timing in played.timings.items():
             self.timings.setdefault(label, Timing()).merge(timing)
-        plies = sum(result.plies for result in played.results)
+        plies = sum([result.plies for result in played.results])
         self.clocks.add(self.pairings[played.chunk.pairing], plies)
 
     def _keep(self) -> None:

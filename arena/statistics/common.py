@@ -47,6 +47,7 @@ def shares_against(moments: Moments, two: Ints, size: tuple[int, int]) -> Agains
 
     `size` is the number of bots, the first ones, and the number of opponents.
     """
+    moments, two = _choose_shown(moments, two, size)
     variance = moments.share_variances()
     value = np.where(moments.counts > 0, moments.shares().value, np.nan)
     return _spread_out(Against(value, variance, np.full_like(variance, np.inf)), two, size)
@@ -54,16 +55,20 @@ def shares_against(moments: Moments, two: Ints, size: tuple[int, int]) -> Agains
 
 def means_against(moments: Moments, two: Ints, size: tuple[int, int]) -> Against:
     """Return the means of some bots, as `shares_against`."""
+    moments, two = _choose_shown(moments, two, size)
     return _spread_out(Against(moments.means().value, *moments.mean_variances()), two, size)
 
 
-def _spread_out(of_groups: Against, two: Ints, size: tuple[int, int]) -> Against:
+def _choose_shown(moments: Moments, two: Ints, size: tuple[int, int]) -> tuple[Moments, Ints]:
     shown = two[:, 0] < size[0]
-    bot, opponent = two[shown].T
+    return moments.choose(shown), two[shown]
+
+
+def _spread_out(of_groups: Against, two: Ints, size: tuple[int, int]) -> Against:
     tables = []
     for part in of_groups:
         table = np.full((*size, part.shape[1]), np.nan)
-        table[bot, opponent] = part[shown]
+        table[two[:, 0], two[:, 1]] = part
         tables.append(table)
     return Against(*tables)
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -203,23 +204,19 @@ class Moments:
 
         A column stands for `alike` equal pairs, by default one.
         """
-        if not len(groups):
-            return
-        n, y = counts, totals
-        if (np.diff(groups) < 0).any():  # sorting takes a third of np.add.at of groups apart
-            order = np.argsort(groups, kind="stable")
-            groups, n, y = groups[order], n[:, order], y[:, order]
-            alike = None if alike is None else alike[order]
-        starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-        for index, part in enumerate((np.minimum(n, 1), n, y, n * n, n * y, y * y)):
-            part = part if alike is None else part * alike
-            self.sums[index, groups[starts]] += np.add.reduceat(part, starts, axis=1).T
+        add_pairs(groups, counts, [(self, totals)], alike)
 
     def merged(self, groups: Ints, number: int) -> Moments:
         """Return the moments of `number` larger groups; `groups` maps the groups here to them."""
         merged = Moments(number, self.sums.shape[2], self.scale)
         np.add.at(merged.sums.swapaxes(0, 1), groups, self.sums.swapaxes(0, 1))
         return merged
+
+    def choose(self, cells: Any) -> Moments:
+        """Return the moments of some groups and keys."""
+        chosen = copy(self)
+        chosen.sums = np.array([sums[cells] for sums in self.sums])
+        return chosen
 
     @property
     def counts(self) -> Ints:
@@ -282,6 +279,35 @@ class Moments:
         y, ny, yy = y / self.scale, ny / self.scale, yy / self.scale**2
         mean = np.divide(y, n, where=n > 0, out=np.full_like(y, np.nan))
         return pairs, n, mean, np.maximum(0, yy - 2 * mean * ny + mean**2 * nn)
+
+
+def add_pairs(
+    groups: Ints,
+    counts: Ints,
+    totals: Sequence[tuple[Moments, Ints]],
+    alike: Ints | None = None,
+) -> None:
+    """Add pairs as `Moments.add` does, to several moments: totals of the same counts."""
+    if not len(groups):
+        return
+    order: Ints | slice = slice(None)
+    if (np.diff(groups) < 0).any():  # sorting takes a third of np.add.at of groups apart
+        order = np.argsort(groups, kind="stable")
+        groups, counts = groups[order], counts.take(order, axis=1)
+    starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+    weights = 1 if alike is None else alike[order]
+
+    def add_up(part: Ints) -> Ints:
+        weighed = part if alike is None else part * weights
+        return np.asarray(np.add.reduceat(weighed, starts, axis=1).T)
+
+    n = counts
+    of_counts = [add_up(part) for part in (np.minimum(n, 1), n, n * n)]
+    for moments, total in totals:
+        y = total if isinstance(order, slice) else total.take(order, axis=1)
+        parts = zip((0, 1, 3, 2, 4, 5), [*of_counts, *map(add_up, (y, n * y, y * y))], strict=True)
+        for index, part in parts:
+            moments.sums[index, groups[starts]] += part
 
 
 class SeatAdvantage(NamedTuple):

@@ -83,7 +83,7 @@ def csv_writer(table: Columns | pd.DataFrame) -> Callable[[TextIO], object]:
         for start in range(0, len(columns), _AT_ONCE):
             some = columns.where(slice(start, start + _AT_ONCE))
             texts = [*map(_format_cells, some.cells.values(), some.lists())]
-            file.writelines(f"{','.join(row)}\n" for row in zip(*texts, strict=True))
+            file.write("\n".join([*map(",".join, zip(*texts, strict=True)), ""]))
 
     return write
 
@@ -95,7 +95,7 @@ def _format_cells(cells: Cells, values: list[Any]) -> list[str]:
     if cells.dtype.kind == "f" and np.signbit(cells[cells == 0]).any():  # -0.0 equals 0.0
         return [*map(_format_value, values)]
     written = {value: _format_value(value) for value in {*values}}
-    return [written[value] for value in values]
+    return [*map(written.__getitem__, values)]
 
 
 def _format_value(value: Any) -> str:

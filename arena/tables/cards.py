@@ -203,9 +203,10 @@ class Sample:
 
     def _add_up(self, groups: int) -> _Sums:
         """Return the sums over the takes of each bot, and of all bots."""
-        weights = [self._fit(stage) for stage in range(_STAGES)]
+        strengths = self._find_strengths()
+        weights = [self._fit(stage, strengths) for stage in range(_STAGES)]
         sums = _Sums(groups)
-        rests = [takes.score / 2 - self._expect_wins(takes, weights) for takes in self.kept]
+        rests = [takes.score / 2 - _expect_wins(takes, weights, strengths) for takes in self.kept]
         for add in (sums.add, sums.add_spread):
             for takes, rest in zip(self.kept, rests, strict=True):
                 order = np.argsort(takes.bot, kind="stable")
@@ -213,30 +214,35 @@ class Sample:
                 add(np.full(len(order), groups - 1), takes, rest)
         return sums
 
-    def _fit(self, stage: int) -> Floats:
+    def _find_strengths(self) -> Floats:
+        """Return how strongly each side scores against the other, by its number."""
+        games, score = self.games.T
+        share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
+        return logit(np.stack([share, 1 - share], axis=1).ravel())
+
+    def _fit(self, stage: int, strengths: Floats) -> Floats:
         """Return the fitted weights of the model of a stage."""
         here = [takes.choose(takes.stage == stage) for takes in self.kept]
         rows = sum(len(takes.pair) for takes in here)
-        return _fit(lambda: ((self._table(takes), takes.score / 2) for takes in here), rows)
+        return _fit(lambda: ((_table(takes, strengths), takes.score / 2) for takes in here), rows)
 
-    def _table(self, takes: _Takes) -> Floats:
-        """Return the table of the model's inputs: a row for each take."""
-        games, score = self.games.T
-        share = (score / 2 + 1) / (games + 2)  # as if one more pair had ended 1 : 1
-        strength = logit(np.stack([share, 1 - share], axis=1).ravel())
-        table = np.empty((len(takes.stage), 2 + takes.state.shape[1]))
-        table[:, 0], table[:, 1] = 1, strength[takes.side]
-        table[:, 2:] = takes.state
-        table[:, 2 + CITY] /= _TENTHS
-        return table
 
-    def _expect_wins(self, takes: _Takes, weights: Sequence[Floats]) -> Floats:
-        """Return the chance of each taker to win, by the state before the take."""
-        expected = np.zeros(len(takes.stage))
-        for stage in range(_STAGES):
-            here = takes.stage == stage
-            expected[here] = expit(dot(self._table(takes.choose(here)), weights[stage]))
-        return expected
+def _table(takes: _Takes, strengths: Floats) -> Floats:
+    """Return the table of the model's inputs: a row for each take."""
+    table = np.empty((len(takes.stage), 2 + takes.state.shape[1]))
+    table[:, 0], table[:, 1] = 1, strengths[takes.side]
+    table[:, 2:] = takes.state
+    table[:, 2 + CITY] /= _TENTHS
+    return table
+
+
+def _expect_wins(takes: _Takes, weights: Sequence[Floats], strengths: Floats) -> Floats:
+    """Return the chance of each taker to win, by the state before the take."""
+    expected = np.zeros(len(takes.stage))
+    for stage in range(_STAGES):
+        here = takes.stage == stage
+        expected[here] = expit(dot(_table(takes.choose(here), strengths), weights[stage]))
+    return expected
 
 
 def _fit(parts: _Parts, rows: int) -> Floats:
@@ -382,8 +388,9 @@ class Cards:
         replay = sides.batch.replay
         begun = np.broadcast_to(replay.plies > 0, (2, len(KINDS), sides.batch.games))
         counts = sides.add_up_all(begun.astype(np.int64))
-        sides.add(self.played, counts, sides.add_up_all(replay.count_played()))
-        sides.add(self.taken, counts, sides.add_up_all(replay.piles[-1].astype(np.int64)))
+        played, taken = replay.count_played(), replay.piles[-1].astype(np.int64)
+        of_both = (self.played, sides.add_up_all(played)), (self.taken, sides.add_up_all(taken))
+        sides.add(counts, *of_both)
         self.sample.add(sides.batch)
 
     def table(self) -> Columns:

@@ -81,30 +81,41 @@ _CELLS = MISSING + 4  # also missing and scored games, the sums of margins and o
 _DECIDED = [name for name in ENDINGS if name != "draw"]
 
 
-def make_seats(labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts) -> Columns:
+def make_seats(
+    labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts, *, each: bool = True
+) -> Columns:
     """Return a row for each bot, opponent and seat; then for each bot, and for all bots.
 
+    Without `each` there are no rows against one opponent.
     A bot sits in each seat once in a pair, so the games of a bot and seat are independent. For all
     bots together a seat has both games of a pair.
     """
     met, place = np.unique(counts.pairing, return_inverse=True)
     scored = _is_scored(counts.games)
-    cells = np.zeros((len(met), 2, _CELLS), np.int64)
+    rows = _count_sides(len(met), place, counts, scored)
+    bot, opponent = number_sides([pairings[one] for one in met], labels).T
+    everyone = len(labels)
+    total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
+    np.add.at(total, bot, rows)
+    total[everyone] = total.sum(axis=0)
+    played = np.unique([*bot, everyone])
+    if not each:
+        bot, opponent, rows = bot[:0], opponent[:0], rows[:0]
+    bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
+    order = np.lexsort([opponent, bot])
+    rows = np.concatenate([rows, total[played]])
+    rows = rows[order].reshape(-1, _CELLS)  # each is 30 MB for 300 bots
+    return _frame(labels, bot[order], opponent[order], rows, _sum_by_seat(counts, scored))
+
+
+def _count_sides(met: int, place: Ints, counts: Counts, scored: Ints) -> Ints:
+    """Return the cells of each side of the pairings that met, by the seat of its bot."""
+    cells = np.zeros((met, 2, _CELLS), np.int64)
     for seat in (0, 1):  # of the first bot
         np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
         sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
         np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
-    own = np.stack([cells, _turn_seats(cells)], axis=1).reshape(-1, 2, _CELLS)
-    bot, opponent = number_sides([pairings[one] for one in met], labels).T
-    everyone = len(labels)
-    total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
-    np.add.at(total, bot, own)
-    total[everyone] = total.sum(axis=0)
-    played = np.unique([*bot, everyone])
-    bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
-    order = np.lexsort([opponent, bot])
-    rows = np.concatenate([own, total[played]])[order].reshape(-1, _CELLS)
-    return _frame(labels, bot[order], opponent[order], rows, _sum_by_seat(counts, scored))
+    return np.stack([cells, _turn_seats(cells)], axis=1).reshape(-1, 2, _CELLS)
 
 
 def _frame(
@@ -114,11 +125,14 @@ def _frame(
     ends = cells[:, :MISSING].reshape(-1, len(ENDINGS), RESULTS)
     won, lost, drawn = np.moveaxis(ends.sum(axis=1), 1, 0)
     games, city = won + lost + drawn, ends[:, CITY_WIN, 0]
-    score = Moments.independent(games, 2 * won + drawn, 4 * won + drawn, scale=2)
-    of_city = Moments.independent(games, city, city)
-    margin = Moments.independent(*cells[:, MISSING + 1 :].T)
-    for moments, of_all in zip((score, of_city, margin), by_seat, strict=True):
-        moments.sums[:, -2:, 0] = of_all.sums[:, 0]  # pairs have two games there
+    of_all = iter(by_seat)
+
+    def weigh(number: Ints, total: Ints, squares: Ints, scale: int = 1) -> Moments:
+        moments = Moments.independent(number, total, squares, scale)
+        moments.sums[:, -2:, 0] = next(of_all).sums[:, 0]  # pairs have two games there
+        return moments
+
+    scores = weigh(games, 2 * won + drawn, 4 * won + drawn, scale=2).shares()
     columns = {
         "bot": bot.repeat(2),
         "opponent": opponent.repeat(2),
@@ -127,11 +141,11 @@ def _frame(
         "wins": won,
         "draws": drawn,
         "losses": lost,
-        **interval("score", "score", score.shares()),
+        **interval("score", "score", scores),
         **{f"{name}_wins": ends[:, ENDINGS.index(name), 0] for name in _DECIDED},
         **{LOSS_COLUMNS[name]: ends[:, ENDINGS.index(name), 1] for name in _DECIDED},
-        **interval("city", "city_share", of_city.shares()),
-        **interval("margin", "mean_margin", margin.means()),
+        **interval("city", "city_share", weigh(games, city, city).shares()),
+        **interval("margin", "mean_margin", weigh(*cells[:, MISSING + 1 :].T).means()),
     }
     return make_table(columns, labels, games > 0)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from arena.batch.positions import Cards as Piles
 from arena.batch.replay import Ints, find_points, find_sources
-from arena.statistics.intervals import Moments
+from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
 from arena.tables.counted import BROUGHT, add_takes
 from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_table
@@ -75,9 +75,9 @@ class Sides:
         first, second = np.add.reduceat(by_side, self.starts, axis=-1)
         return np.concatenate([first, second, first + second], axis=1)
 
-    def add(self, moments: Moments, counts: Ints, totals: Ints) -> None:
-        """Add sums of these groups to the moments."""
-        moments.add(self.groups, counts, totals)
+    def add(self, counts: Ints, *totals: tuple[Moments, Ints]) -> None:
+        """Add sums of these groups to moments, each with its totals."""
+        add_pairs(self.groups, counts, totals)
 
 
 AFTER = ("led", "level", "behind")
@@ -108,7 +108,7 @@ class Leads:
         winner = batch.winner[both]
         score = np.where(winner < 0, 1, 2 * (winner == seat))
         counts = sides.add_up(both, seat, key, self.keys)
-        sides.add(self.moments, counts, sides.add_up(both, seat, key, self.keys, score))
+        sides.add(counts, (self.moments, sides.add_up(both, seat, key, self.keys, score)))
 
     def table(self) -> Columns:
         """Return a row for each bot, round and `after`; for all bots only those of the leader."""
@@ -147,8 +147,10 @@ class Cities:
         won = (batch.winner[both] == seat).astype(np.int64)
         by_city = won * (batch.win_type[both] == CITY_WIN)
         counts = sides.add_up(both, seat, key, self.keys)
-        for moments, of_games in ((self.won, won), (self.by_city, by_city)):
-            sides.add(moments, counts, sides.add_up(both, seat, key, self.keys, of_games))
+        of_won, of_city = (
+            sides.add_up(both, seat, key, self.keys, of_games) for of_games in (won, by_city)
+        )
+        sides.add(counts, (self.won, of_won), (self.by_city, of_city))
 
     def table(self) -> Columns:
         """Return a row for each bot, round and number of cities, and for all bots."""
@@ -218,8 +220,7 @@ class Sources:
             counts += sides.add_up(*place)
             totals += sides.add_up(*place, own)
             leads += sides.add_up(*place, own - other)
-        sides.add(self.points, counts, totals)
-        sides.add(self.leads, counts, leads)
+        sides.add(counts, (self.points, totals), (self.leads, leads))
 
     def table(self) -> Columns:
         """Return a row for each bot, ending and source, and for all bots."""
@@ -283,10 +284,9 @@ class Takes:
             return self._with_totals(sides.add_up(takes.game, takes.seat, key, keys, values))
 
         counts = added()
-        sides.add(self.share, self._out_of(counts), counts)
+        sides.add(self._out_of(counts), (self.share, counts))
         sums = {name: added(of_takes) for name, of_takes in values.items()}
-        for name, total in sums.items():
-            sides.add(self.moments[name], counts, total)
+        sides.add(counts, *((self.moments[name], total) for name, total in sums.items()))
         if self.by_opponent:
             by_action = counts[: -self.rules.rounds - 1].reshape(-1, self.actions, counts.shape[1])
             total = np.stack([sums[name][-1] for name in BROUGHT])

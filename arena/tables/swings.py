@@ -7,6 +7,7 @@ at once. No game is continued in another way to see whether its end would change
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, Protocol
 
@@ -41,15 +42,21 @@ def chances_of(batch: Batch) -> Floats:
     After the end of a game it is the result. In the last round it is the result of the piles as
     soon as both seats can work them out (`_settle`). The rules are the published ones.
     """
-    bot: _Values = resolve(BOT).load()
     games, plies = batch.actions.shape
     found = np.empty((plies + 1, games))
-    found[:plies] = bot.chances(batch.replay)
+    found[:plies] = _load_bot().chances(batch.replay)
     settled, ends = _settle(batch)
     np.copyto(found, ends, where=settled)
     result = np.where(batch.winner < 0, 0.5, 1 - batch.winner)
     np.copyto(found, result, where=np.arange(plies + 1)[:, None] >= batch.replay.plies)
     return found.T
+
+
+@cache
+def _load_bot() -> _Values:
+    """Return the bot that computes the chances; reading it takes as long as 200 games."""
+    bot: _Values = resolve(BOT).load()
+    return bot
 
 
 def _settle(batch: Batch) -> tuple[Bools, Floats]:
@@ -179,9 +186,8 @@ class Decisive:
         counts, swings, owns = sums
         by_type = counts.reshape(len(_ENDED), -1, counts.shape[1])
         of_type = np.broadcast_to(by_type.sum(axis=1, keepdims=True), by_type.shape)
-        sides.add(self.share, of_type.reshape(counts.shape), counts)
-        sides.add(self.swing, counts, swings)
-        sides.add(self.own, counts, owns)
+        sides.add(of_type.reshape(counts.shape), (self.share, counts))
+        sides.add(counts, (self.swing, swings), (self.own, owns))
 
     def turn_tables(self) -> tuple[Columns, Columns]:
         """Return the games with the largest turns: of all, and of each bot's wins and losses."""

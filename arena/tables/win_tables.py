@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -76,11 +77,12 @@ _ALL = 1 << 62  # pairs
 class WinTables:
     """The tables of how the games of a run were won; `turns` are the games with the largest turns.
 
+    `count_seats` is `make_seats` of this run: `seats` has 40 MB for 300 bots, so it is not kept.
     `turns_of` are those of each bot's wins and losses. `takes_by_opponent` are the takes of each
     side (`arena.tables.counted`), which are left out for very many bots.
     """
 
-    seats: Columns
+    count_seats: Callable[..., Columns]
     leads: Columns
     cities: Columns
     wins_by_source: Columns
@@ -90,6 +92,11 @@ class WinTables:
     decisive: Columns
     turns: Columns
     turns_of: Columns
+
+    @property
+    def seats(self) -> Columns:
+        """The games of each bot, opponent and seat."""
+        return self.count_seats()
 
 
 def make_win_tables(
@@ -167,7 +174,7 @@ class WinSums:
         """Return the tables; all counted games are in `seats`."""
         leads, cities, sources, takes, cards = (tally.table() for tally in self.tallies)
         return WinTables(
-            make_seats(self.tournament.labels, self.tournament.pairings, counts),
+            partial(make_seats, self.tournament.labels, self.tournament.pairings, counts),
             *(leads, cities, sources, takes, cards),
             self.by_opponent,
             self.decisive.table(),

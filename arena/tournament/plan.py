@@ -241,7 +241,7 @@ class Plan:
         by_speed = max(1, int(CHUNK_SECONDS / seconds)) if seconds else _FIRST_CHUNK
         size = self.size or by_speed
         stop = min(first + min(size, most), end)
-        if turn >= 0:
+        if turn >= 0 and stop > first + 1:
             stop = min(stop, self.strikes.turn_end(pairing, first))
         if self.strikes.is_out(pairing):
             stop = end

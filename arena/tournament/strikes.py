@@ -108,16 +108,18 @@ class Strikes:
         games = [*forfeits]
         end = first + pairs
         while first < end:
-            until = min(end, self.turn_end(pairing, first))
+            until = end if first + 1 == end else min(end, self.turn_end(pairing, first))
             own = [game for game in games if first <= game.pair < until]
             self._finished[pairing, first] = until - first, own
             first = until
         while self._next and self._next[:2] in self._finished:
             number, start, stop = self._next
             width, own = self._finished.pop((number, start))
-            self._settle(number, start, width, own)
-            rest = PairRange(number, start + width, stop)
-            self._next = rest if rest.first < stop else next(self._schedule, None)
+            if own or self.out:
+                self._settle(number, start, width, own)
+            start += width
+            is_left = start < stop
+            self._next = PairRange(number, start, stop) if is_left else next(self._schedule, None)
 
     def take_due(self) -> list[Forfeits]:
         """Return the forfeits by rule that follow from the settled games, each once."""

@@ -156,7 +156,7 @@ class Speeds:
 
     def expect(self, pairing: Iterable[str], games: int) -> float:
         """Return the seconds of games of the slower bot, infinity if a bot has not played."""
-        return games * max(self._of_game.get(label, math.inf) for label in pairing)
+        return games * max([self._of_game.get(label, math.inf) for label in pairing])
 
 
 SPENT: Final = "CPU time: "

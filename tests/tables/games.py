@@ -78,8 +78,10 @@ def tables_of(
     store = store_of(rows)
     tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
     store.close()
-    framed = {name: of.frame for name, of in vars(tables).items() if isinstance(of, Columns)}
-    return SimpleNamespace(**vars(tables) | framed)
+    made = {"seats": tables.seats, **vars(tables)}
+    del made["count_seats"]
+    framed = {name: of.frame for name, of in made.items() if isinstance(of, Columns)}
+    return SimpleNamespace(**made | framed)
 
 
 def store_of(rows: Sequence[Row]) -> Store:

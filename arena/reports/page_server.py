@@ -228,9 +228,11 @@ class PageServer(uvicorn.Server):
 def listen(port: int, host: str = HOST) -> Iterator[socket.socket]:
     """Yield a socket that programs on this machine can reach, or others with a `host`.
 
-    Raises InputError.
+    It has its protocol: else asyncio does not switch off Nagle's algorithm, and an answer takes
+    40 ms longer. Raises InputError.
     """
-    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))

@@ -11,10 +11,9 @@ import hmac
 import json
 import os
 import re
-import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from math import inf
@@ -254,24 +253,6 @@ async def _receive(request: Request) -> bytes | None:
     return None
 
 
-@contextmanager
-def _listen(host: str, port: int) -> Iterator[socket.socket]:
-    """Yield a socket that accepts connections; raises InputError.
-
-    It is made with its protocol: else asyncio does not switch off Nagle's algorithm, and each
-    answer takes 40 ms longer.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
-        try:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind((host, port))
-            bound.listen()
-        except OSError as error:
-            raise InputError(f"--host {host} --port {port}: {error.strerror or error}") from None
-        yield bound
-
-
 def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> None:
     """Serve a bot until a signal comes; once it can be asked, its address is passed to `tell`.
 
@@ -279,6 +260,8 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
     address that others reach without a token.
     """
     import uvicorn
+
+    from arena.reports.page_server import listen
 
     token = os.environ.get(TOKEN, "")
     if host not in _LOOPBACK and not token:
@@ -299,10 +282,11 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
         timeout_graceful_shutdown=1,
     )
     with (
-        _listen(host, port) as bound,
+        listen(port, host) as bound,
         exit_on_termination(),
         suppress(KeyboardInterrupt),
     ):
+        bound.listen()  # whoever is told the address can connect
         tell(f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}")
         try:
             uvicorn.Server(config).run(sockets=[bound])

@@ -34,7 +34,9 @@ MANIFEST: Final = "bot.toml"
 
 _MOST_MANIFEST = 8 << 10  # bytes: a parser of TOML can take the square of this
 _MOST_NEEDS = 100
-_SYSTEM = ("/usr", "/opt")
+SYSTEM: Final = ("/usr", "/opt")
+"""The folders of the system, which every user can read."""
+
 _BINS = ("bin", "sbin")
 
 Words: TypeAlias = list[Annotated[str, Meta(min_length=1, max_length=1000)]]
@@ -179,7 +181,7 @@ def _find_faults(manifest: Manifest) -> Iterator[str]:
     for need in manifest.needs:
         if not _is_common(need):
             yield (
-                f"needs: {need!a}: neither an installed package, nor below {' or '.join(_SYSTEM)}; "
+                f"needs: {need!a}: neither an installed package, nor below {' or '.join(SYSTEM)}; "
                 f"what else a bot may read is named in the config of a run"
             )
     if manifest.label is not None and not is_label(manifest.label):
@@ -196,7 +198,7 @@ def _is_common(need: str) -> bool:
         return (place := find_package(need)) is not None and locate(need) == place
     path = Path(need)
     real = Path(os.path.realpath(path)) if "\0" not in need else Path()
-    tops = (one for one in _SYSTEM if path.is_relative_to(one) and real.is_relative_to(one))
+    tops = (one for one in SYSTEM if path.is_relative_to(one) and real.is_relative_to(one))
     return os.pardir not in path.parts and any(tops)
 
 

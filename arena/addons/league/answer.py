@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.addons.league.copies import nearest
 from arena.addons.league.league import League
+from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import Copy, Version
 from arena.addons.league.round import ROUNDS, round_folder
 from arena.addons.league.shown import Change, find_change, to_data
 from arena.entries.file import read_file
-from arena.errors import ArenaError, InputError, arena_command, counted, naming, wrapped
+from arena.errors import ArenaError, InputError, arena_command, counted, wrapped
 from arena.executors.contract import open_executor
 from arena.reports.games import Place
 from arena.runs.judge_games import find_judge, judge_games
@@ -46,7 +46,7 @@ _LATE: Final = "timeout"
 
 
 KEPT: Final = "why"
-"""The folder of the last answers, in the league's folder."""
+"""The folder of the last answers, in the league's folder, which only the league's owner reads."""
 
 
 class Lost(NamedTuple):
@@ -113,18 +113,6 @@ def nearest_copy(league: League, name: str) -> tuple[Version, Copy] | None:
     return version, copy
 
 
-def worst_game(league: League, name: str) -> Lost | None:
-    """Return the lost game with the most expensive decision, or else the newest; None without any.
-
-    Only games that were judged are compared: `why` judges them.
-    """
-    found = why(league, name)
-    costly = [one for of_opponent in found.costly.values() for one in of_opponent]
-    if costly:
-        return max(costly, key=lambda one: one.loss).lost
-    return next(_find_lost(league, found.version), None)
-
-
 def why(league: League, name: str, venue: Venue | None = None, *, progress: bool = False) -> Why:
     """Return why the newest version of a name lost.
 
@@ -147,16 +135,8 @@ def why(league: League, name: str, venue: Venue | None = None, *, progress: bool
     found = Why(versions[-1], costly, late, changes, len(judged), waiting)
     if venue:
         text = json.dumps(why_to_data(found), ensure_ascii=False)
-        write_text(_keep(league) / f"{name}.json", text + "\n")
+        write_text(make_folder(league.folder / KEPT) / f"{name}.json", text + "\n")
     return found
-
-
-def _keep(league: League) -> Path:
-    """Return the folder of the answers, which only the league's owner reads."""
-    folder = league.folder / KEPT
-    with naming(f"{folder}: cannot be written", OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
 
 
 def kept_why(league: League, name: str) -> dict[str, Any] | None:

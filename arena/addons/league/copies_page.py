@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.addons.league.copies import USUAL_MOVES, USUAL_TREE
+from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_tables import Version
 from arena.addons.league.ledger import Ledger
 from arena.errors import counted, naming, wrapped
@@ -78,9 +79,8 @@ def write_copies(league: Path, ledger: Ledger, most: int = 1000) -> Path:
 
     Raises InputError if a file cannot be written.
     """
-    folder = league / FOLDER
+    folder = make_folder(league / FOLDER)
     with naming(f"{folder}: cannot be written", OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
         rows = pairs(ledger, most)
         replace_rows(folder / CSV, Pair._fields, rows)
     blocks: list[Block] = [Text([USUAL]), Table("copies", "Who is like whom", _COLUMNS, rows)]

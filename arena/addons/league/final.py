@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from arena.addons.league.inbox import count_waiting
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, Version
+from arena.addons.league.league_settings import make_folder
+from arena.addons.league.league_tables import ACTIVE, Version, write_time
 from arena.addons.league.round import find_entry
 from arena.errors import InputError, counted
 from arena.runs.run import Outcome, Playing
@@ -40,13 +41,9 @@ class Frozen(NamedTuple):
         if self.waiting > 1:
             left = left.replace("does", "do")
         return (
-            f"submissions counted until {_in_words(self.until)}; {counted(self.bots, 'bot')} "
+            f"submissions counted until {write_time(self.until)}; {counted(self.bots, 'bot')} "
             f"{'plays' if self.bots == 1 else 'play'} the final{left if self.waiting else ''}"
         )
-
-
-def _in_words(time: str) -> str:
-    return f"{time[:19].replace('T', ' ')} UTC"
 
 
 def freeze(league: League) -> Frozen:
@@ -54,8 +51,8 @@ def freeze(league: League) -> Frozen:
     at = league.now().isoformat(timespec="seconds")
     with league.ledger.changing():
         if since := league.ledger.frozen():
-            raise InputError(f"{league.folder}: it is frozen since {_in_words(since)}")
-        league.ledger.freeze(at, f"submissions counted until {_in_words(at)}")
+            raise InputError(f"{league.folder}: it is frozen since {write_time(since)}")
+        league.ledger.freeze(at, f"submissions counted until {write_time(at)}")
     return Frozen(at, len(_finalists(league)), count_waiting(league.folder))
 
 
@@ -65,7 +62,7 @@ def thaw(league: League) -> None:
     with league.ledger.changing():
         if not league.ledger.frozen():
             raise InputError(f"{league.folder}: it is not frozen")
-        league.ledger.freeze("", f"submissions count again, from {_in_words(at)}")
+        league.ledger.freeze("", f"submissions count again, from {write_time(at)}")
 
 
 def _finalists(league: League) -> list[Version]:
@@ -106,6 +103,6 @@ def play_final(league: League, pairs: int, how: Playing) -> tuple[Outcome, Path]
     Raises InputError, and what a run raises.
     """
     tournament, folder = make_final(league, pairs)
-    (league.folder / FINALS).mkdir(mode=0o700, exist_ok=True)
+    make_folder(league.folder / FINALS)
     outcome = replace(how, out=folder).play(tournament)
     return outcome, folder / REPORT_HTML

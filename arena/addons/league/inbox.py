@@ -15,15 +15,15 @@ from typing import Final, NamedTuple
 
 from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
+from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_site import write_site
-from arena.addons.league.league_tables import Refusal
+from arena.addons.league.league_tables import Refusal, check_name
 from arena.addons.league.submission import (
     Refused,
     Submitting,
     TooMany,
     Unchanged,
     as_file,
-    check_name,
 )
 from arena.addons.league.together import submit_together, take_turns
 from arena.addons.league.turns import count_uploads, take_uploads
@@ -59,7 +59,8 @@ def take_all(
     Files that changed in the last `settled` seconds stay in the inbox; so do those over an owner's
     daily limit, and the rest once this has taken a minute, unless the `whole` inbox is to be taken.
     """
-    inbox, taken = _make(league.folder / INBOX), _make(league.folder / TAKEN, mode=0o700)
+    inbox = make_folder(league.folder / INBOX, 0o777)
+    taken = make_folder(league.folder / TAKEN)
     end = time.monotonic() + (math.inf if whole else _LONGEST)
     submissions = [_submitting(league, item, tell, since=_time_of(item)) for item in _list(taken)]
     yield from submit_together(league.desk, submissions, checks)
@@ -95,15 +96,6 @@ def _move(league: League, item: Path, tell: Callable[[str], object], settled: fl
         tell(f"{escape(str(item))}: cannot be taken: {error.strerror or error}")
         return None
     return place
-
-
-def _make(folder: Path, mode: int = 0o777) -> Path:
-    """Make a folder of the league if it does not exist; raises InputError."""
-    try:
-        folder.mkdir(mode, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be a folder: {error.strerror or error}") from None
-    return folder
 
 
 def _time_of(item: Path) -> str:

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from arena.entries.file import read_file
 from arena.entries.lane import HERE, Here
-from arena.errors import InputError
+from arena.errors import InputError, naming
 from arena.lanes.limits import Limits
 from arena.store.folder import write_text
 from arena.tournament.keys import MAX_FAULTS, MOST_SEED, Positive, Seed, Width, told
@@ -176,3 +176,13 @@ def check_settings(data: Any) -> Settings:
     if len({*settings.panel}) < len(settings.panel):
         raise InputError("panel: a bot is named twice")
     return settings
+
+
+def make_folder(folder: Path, mode: int = 0o700) -> Path:
+    """Make a folder of a league if it is missing, by default for its owner alone, and return it.
+
+    Raises InputError.
+    """
+    with naming(f"{folder}: cannot be a folder", OSError):
+        folder.mkdir(mode, exist_ok=True)
+    return folder

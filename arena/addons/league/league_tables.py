@@ -1,9 +1,14 @@
-"""The tables of league.sqlite, and their rows: versions of bots, refusals, events, results."""
+"""The tables of league.sqlite, and their rows: versions of bots, refusals, events, results.
+
+And what may stand in them: names of bots and of owners.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
+from arena.errors import InputError
 from arena.statistics.counts import ScoreCounts
 from arena.tournament.schedule import Meeting
 
@@ -79,6 +84,9 @@ CREATE INDEX ratings_version ON ratings (version)
 """What format 3 has beside them; a league of format 2 is brought to it when it is opened."""
 
 _ALIKE: Final = str.maketrans("10i", "lol")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
+_DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 
 
 def simplify_name(name: str) -> str:
@@ -216,3 +224,38 @@ class RatingRow(NamedTuple):
         low, high = (None if end is None else round(end, 1) for end in (self.low, self.high))
         elo, shrunk = round(self.elo, 1), round(self.shrunk, 1)
         return self._replace(elo=elo, low=low, high=high, shrunk=shrunk)
+
+
+def check_owner(owner: str) -> None:
+    """Raise InputError unless an owner's name can be shown everywhere."""
+    if not _OWNER.fullmatch(owner):
+        raise InputError(f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between")
+
+
+def check_name(name: str) -> None:
+    """Raise InputError unless a name is a word of 1 to 40 allowed ASCII characters.
+
+    >>> check_name("ann-2")
+    >>> check_name("../ann")
+    Traceback (most recent call last):
+    arena.errors.InputError: name '../ann': '/' is not one of A-Z a-z 0-9 . _ -
+    """
+    if name.lower() in _DEVICES:
+        why = "Windows has a device of this name; choose another one"
+    elif odd := re.search(r"[^A-Za-z0-9._-]", name):
+        why = f"{odd[0]!r} is not one of A-Z a-z 0-9 . _ -"
+    elif not _NAME.fullmatch(name) or name.endswith("."):
+        why = "1 to 40 characters, the first a letter or a digit, the last no ."
+    else:
+        return
+    shown = name if len(name) <= 60 else f"{name[:60]}..."
+    raise InputError(f"name {shown!r}: {why}")
+
+
+def write_time(at: str) -> str:
+    """Return a time of the ledger as it is shown.
+
+    >>> write_time("2026-11-28T17:00:00+00:00")
+    '2026-11-28 17:00:00 UTC'
+    """
+    return f"{at[:19].replace('T', ' ')} UTC"

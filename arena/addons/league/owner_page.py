@@ -15,11 +15,11 @@ from typing import Any, Final
 from arena.addons.league.answer import nearest_copy
 from arena.addons.league.copies import describe
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE
+from arena.addons.league.league_tables import ACTIVE, check_name
 from arena.addons.league.post import TAKEN, WAITING, Post, Upload
 from arena.addons.league.shown import Standing, are_apart, standings
-from arena.addons.league.submission import TooMany, check_name
-from arena.addons.league.turns import make_folder, store
+from arena.addons.league.submission import TooMany
+from arena.addons.league.turns import open_web, store
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, name_some
 from arena.reports.blocks import Report, Text
@@ -47,7 +47,7 @@ class Reception:
         """Open a league; raises InputError."""
         self.league = League(folder)
         self.post = Post(folder)
-        self.folder = make_folder(folder)
+        self.folder = open_web(folder)
         self._seen: tuple[int, list[Standing]] | None = None
 
     def close(self) -> None:
@@ -168,7 +168,7 @@ def keep_told(league: Path, name: str, report: Report) -> None:
     lost = (game for game in report.replays() if game.reason.startswith(_LOST))
     worst = next(({"title": one.title, "why": one.reason, "id": one.id} for one in lost), None)
     told = {"about": report.summary[0], "next": advice, "worst": worst}
-    write_text(make_folder(league) / _TOLD / f"{name}.json", json.dumps(told))
+    write_text(open_web(league) / _TOLD / f"{name}.json", json.dumps(told))
 
 
 def read_told(folder: Path, name: str) -> dict[str, Any]:

@@ -21,7 +21,14 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from arena.addons.league.copies import SECONDS, Trace, ask_moves, find_copies
 from arena.addons.league.league_settings import PANEL, Settings
-from arena.addons.league.league_tables import ACTIVE, Refusal, Version
+from arena.addons.league.league_tables import (
+    ACTIVE,
+    Refusal,
+    Version,
+    check_name,
+    check_owner,
+    write_time,
+)
 from arena.addons.league.ledger import Ledger
 from arena.check.item import Item, Order
 from arena.check.supervisor import killing_orphans, run_check
@@ -51,9 +58,6 @@ Submitting: TypeAlias = Generator[str, Callable[[], _Checked], _T]
 SOURCES: Final = "bots"
 """The folder of the submitted files, in the league's folder."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_OWNER: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,58}[A-Za-z0-9._@+-])?")
-_DEVICES: Final = {"con", "prn", "aux", "nul", *(f"{a}{n}" for a in ("com", "lpt") for n in "123")}
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
@@ -249,8 +253,7 @@ class Desk:
     def check_open(self) -> None:
         """Raise Closed if the league is frozen."""
         if since := self.ledger.frozen():
-            until = f"{since[:19].replace('T', ' ')} UTC"
-            raise Closed(f"the league is frozen: submissions counted until {until}")
+            raise Closed(f"the league is frozen: submissions counted until {write_time(since)}")
 
     def has_right(self, owner: str) -> bool:
         """Return whether an owner may submit today; "" is the owner of all invalid names."""
@@ -403,32 +406,6 @@ def identity_of(entry: Entry) -> str:
         return entry.sha256
     params = json.dumps(entry.params, sort_keys=True)
     return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
-
-
-def check_owner(owner: str) -> None:
-    """Raise InputError unless an owner's name can be shown everywhere."""
-    if not _OWNER.fullmatch(owner):
-        raise InputError(f"owner {owner!r}: 1 to 60 of A-Z a-z 0-9 . _ - @ + with spaces between")
-
-
-def check_name(name: str) -> None:
-    """Raise InputError unless a name is a word of 1 to 40 allowed ASCII characters.
-
-    >>> check_name("ann-2")
-    >>> check_name("../ann")
-    Traceback (most recent call last):
-    arena.errors.InputError: name '../ann': '/' is not one of A-Z a-z 0-9 . _ -
-    """
-    if name.lower() in _DEVICES:
-        why = "Windows has a device of this name; choose another one"
-    elif odd := re.search(r"[^A-Za-z0-9._-]", name):
-        why = f"{odd[0]!r} is not one of A-Z a-z 0-9 . _ -"
-    elif not _NAME.fullmatch(name) or name.endswith("."):
-        why = "1 to 40 characters, the first a letter or a digit, the last no ."
-    else:
-        return
-    shown = name if len(name) <= 60 else f"{name[:60]}..."
-    raise InputError(f"name {shown!r}: {why}")
 
 
 def read_submission(path: Path, megabytes: int) -> bytes:

@@ -12,6 +12,7 @@ from typing import Final
 
 from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
+from arena.addons.league.league_settings import make_folder
 from arena.addons.league.post import ACCEPTED, REFUSED, WAITING, Post, Upload, has_post
 from arena.addons.league.submission import Refused, Submitting, TooMany, as_file
 from arena.addons.league.together import submit_together
@@ -28,14 +29,9 @@ _BATCH: Final = 4  # uploads for each check at a time
 _OLD: Final = 3600.0  # seconds after which bytes that nobody needs are removed
 
 
-def make_folder(league: Path) -> Path:
+def open_web(league: Path) -> Path:
     """Return a league's folder of uploads, which only this user enters; raises InputError."""
-    folder = league / _WEB
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be a folder: {error.strerror or error}") from None
-    return folder
+    return make_folder(league / _WEB)
 
 
 def store(folder: Path, id: int, content: bytes) -> None:
@@ -62,7 +58,7 @@ def take_uploads(
     if not has_post(league.folder):
         return
     end = time.monotonic() + (math.inf if whole else _LONGEST)
-    folder = make_folder(league.folder)
+    folder = open_web(league.folder)
     with closing(Post(league.folder, league.now)) as post:
         _clear(post, folder)
         queue = [one for one in post.queue() if one.state != WAITING or _may_come(league, one)]

@@ -37,8 +37,8 @@ def invite(folder: Path, owners: tuple[str, ...], revoke: bool, as_json: bool) -
       arena league invite results/club Ann
     """
     from arena.addons.league.league_settings import read_settings
+    from arena.addons.league.league_tables import check_owner
     from arena.addons.league.post import Post
-    from arena.addons.league.submission import check_owner
 
     read_settings(folder)
     for owner in owners:

@@ -20,6 +20,7 @@ from arena.entries.identity import COPY, hash_command
 from arena.entries.layout import check_name
 from arena.entries.needs import why_hidden
 from arena.entries.pack import MOST_PACKED, make_archive
+from arena.entries.program import SYSTEM
 from arena.entries.syntax import check_archive
 from arena.errors import InputError, escape
 from arena.lanes.bubblewrap import find_bubblewrap
@@ -35,7 +36,6 @@ SECONDS: Final = 60.0
 
 LIMITS: Final = Limits(start=SECONDS, backstop=5 * SECONDS, idle=20.0, memory=2048)
 
-_SYSTEM = ("/usr", "/opt")
 _MOST_PIECES = 2 * MOST_DATA // PIECE
 _MOST_KEPT = 50  # builds
 _MOST_TOLD = 20  # lines at the beginning and at the end of a build's output
@@ -81,7 +81,7 @@ def _forget_old(folder: Path) -> None:
 
 def _build(words: Sequence[str], files: Mapping[str, bytes], key: str) -> bytes:
     """Return the archive of what a build makes, as it came out of the jail."""
-    places = [place for place in map(Path, _SYSTEM) if place.is_dir() and not why_hidden(place)]
+    places = [place for place in map(Path, SYSTEM) if place.is_dir() and not why_hidden(place)]
     entry = Entry(
         label="build",
         target="build",

@@ -14,8 +14,8 @@ import pytest
 
 from arena.addons.league import submission
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, REPLACED, SUSPENDED
-from arena.addons.league.submission import Refused, TooMany, check_name
+from arena.addons.league.league_tables import ACTIVE, REPLACED, SUSPENDED, check_name
+from arena.addons.league.submission import Refused, TooMany
 from arena.check.item import Item, Order
 from arena.entries.file import find_files
 from arena.errors import ArenaError, InputError

@@ -15,7 +15,7 @@ import pytest
 from arena.addons.league import submission
 from arena.addons.league.league_site import write_site
 from arena.addons.league.post import Post
-from arena.addons.league.turns import make_folder, store, take_uploads
+from arena.addons.league.turns import open_web, store, take_uploads
 from arena.errors import ArenaError
 from bench.studies.handing_in import HandedIn, hand_in, measure_large
 from tests.addons.league.proxy import make_certificate, proxied
@@ -164,7 +164,7 @@ def test_uploads_survive_a_kill_between_the_two_databases(
     """A version that was made without an answer is found, and not made again; so is a refusal."""
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club") as league, closing(Post(league.folder)) as post:
-        folder = make_folder(league.folder)
+        folder = open_web(league.folder)
         for name, ending in ("mine", ".py"), ("bad", ".txt"):
             keep = partial(store, folder, content=SOURCE)
             post.receive(("Ann", name, ending), name, len(SOURCE), keep)

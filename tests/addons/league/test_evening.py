@@ -188,7 +188,7 @@ def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(
 
 def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
     """By the shell of cron, in a home with an environment; it adds to the log, and has a time."""
-    (text,) = blocks(PAGE, "sh")
+    (text,) = (one for one in blocks(PAGE, "text") if "* * *" in one)
     line = text.strip()
     *times, command = line.split(maxsplit=5)
     assert len(times) == 5

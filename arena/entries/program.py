@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -209,13 +210,22 @@ def _find_program(key: str, word: str, files: Mapping[str, bytes]) -> str:
         if placed.removeprefix(COPY) not in files:
             raise InputError(f"{key}: {word!r}: no such file in the folder")
         return placed
-    place = shutil.which(word)
-    if place is None:
-        hint = f"; ./{word} is in the folder" if word in files else ""
-        raise InputError(f"{key}: {word!r}: no such program is installed here{hint}")
-    if Path(place).parent.name not in _BINS:
+    if place := shutil.which(word, path=_find_installed()):
+        return os.path.abspath(place)
+    if place := shutil.which(word):
         raise InputError(f"{key}: {word!r}: {place} is not in a folder of installed programs")
-    return os.path.abspath(place)
+    hint = f"; ./{word} is in the folder" if word in files else ""
+    raise InputError(f"{key}: {word!r}: no such program is installed here{hint}")
+
+
+def _find_installed() -> str:
+    """Return the folders of installed programs as a PATH: those beside this Python come first.
+
+    So `python3` is the one whose packages a bot finds, and no shim, which no jail shows.
+    """
+    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    found = [one for one in path if Path(one).name in _BINS]
+    return os.pathsep.join([os.path.dirname(sys.executable), *found])
 
 
 def _place(word: str, files: Mapping[str, bytes]) -> str:

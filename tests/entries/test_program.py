@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import stat
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -217,6 +218,17 @@ def test_a_program_outside_of_folders_of_programs_is_not_shown(
     monkeypatch.setenv("PATH", f"{tmp_path / 'private'}:{os.environ['PATH']}")
     with pytest.raises(InputError, match="is not in a folder of installed programs"):
         resolve(str(folder))
+
+
+def test_python3_is_the_one_of_the_arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a bot finds the packages that it needs, and no shim of pyenv is in the way."""
+    folder = write_program(tmp_path / "first", 'run = ["python3"]')
+    (tmp_path / "shims").mkdir()
+    shutil.copy(PLAYS, tmp_path / "shims" / "python3")
+    (tmp_path / "shims" / "python3").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'shims'}:/usr/bin:/bin")
+    first, *_ = resolve(str(folder)).command
+    assert Path(first).parent == Path(sys.executable).parent
 
 
 def test_a_package_is_not_a_file_of_the_working_folder(

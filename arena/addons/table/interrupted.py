@@ -30,6 +30,8 @@ class _Bot(msgspec.Struct, frozen=True):
     sha256: str
     params: dict[str, Any]
     needs: tuple[str, ...] = ()
+    restriction: str = ""
+    program: str = ""
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -138,7 +140,17 @@ def _describe(path: Path, content: Content) -> Interrupted:
     except (msgspec.DecodeError, UnicodeDecodeError, InputError) as error:
         raise InputError(f"{path}: line 1: {error}") from None
     entry = Entry(
-        bot.label, bot.bot, bot.lane, "", "", bot.sha256, None, bot.params, (), (), bot.needs
+        bot.label,
+        bot.bot,
+        bot.lane,
+        module="",
+        filename="",
+        sha256=bot.sha256,
+        source=None,
+        params=bot.params,
+        needs=bot.needs,
+        restriction=bot.restriction,
+        program=bot.program,
     )
     session = Session(
         whose.person,

@@ -15,7 +15,7 @@ from msgspec import to_builtins
 from arena.addons.table.journal import Journal, Kept, TakenBack, Whose, take_back
 from arena.addons.table.player import InputEnded, PersonPlayer, Quit, Suspend, Terminal
 from arena.entries.entry import Entry
-from arena.errors import ArenaError, InputError, arena_command, quote
+from arena.errors import ArenaError, InputError, Unreachable, arena_command, quote
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Limits
@@ -224,9 +224,10 @@ class RecordedGame:
         """Play the game and record it, even if an exception ends it, which is raised again.
 
         `asking` is called before each choice of the bot. A game without an action is not recorded.
-        Nor is a game that Suspend ends: its journal remains, so that it can be resumed. When the
-        person raises TakeBack, the game continues from that ply with a restarted bot. Raises
-        Changed if the bot does not repeat its earlier actions after that, or after an interruption.
+        Nor is a game that Suspend or Unreachable ends: its journal remains, so that it can be
+        resumed. When the person raises TakeBack, the game continues from that ply with a restarted
+        bot. Raises Changed if the bot does not repeat its earlier actions after that, or after an
+        interruption.
         """
         finished = None
         with closing(self.journal or self._begin_journal(records)) as journal:
@@ -237,7 +238,7 @@ class RecordedGame:
                     except TakeBack as back:
                         self._take_back(back.ply, journal)
                         process.kill()
-            except Suspend:
+            except (Suspend, Unreachable):
                 raise
             except BaseException:
                 self._end(finished, records, journal)
@@ -385,6 +386,10 @@ def _play(game: RecordedGame, process: BotProcess, records: Records, terminal: T
     finished = None
     try:
         finished = game.play(person, process, records)
+    except Unreachable:
+        seed = f"--seed {game.session.seed}"
+        terminal.say(["", f"The game is kept: the same command with {seed} goes on with it."])
+        raise
     finally:
         if game.line is not None:
             if game.thoughtless:

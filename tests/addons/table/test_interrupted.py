@@ -6,6 +6,8 @@ import json
 import shlex
 import signal
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import psutil
 import pytest
 
 from arena.addons.table import open_game
+from arena.addons.table.interrupted import find_interrupted
+from arena.addons.table.session import RecordedGame, Records
 from arena.errors import InputError
 from arena.lanes.bubblewrap import find_pid_namespaces
 from engine import Rules
@@ -109,6 +113,18 @@ def test_the_page_is_told_where_a_game_goes_on(tmp_path: Path) -> None:
         following = client.ask(f"{path}/next", {})["id"]
         news = next(client.news(f"api/games/{following}/events"))
         assert (news["interrupted"], news["players"]) == (0, ["Ann", "greedy"])
+
+
+def test_the_bot_of_a_journal_has_its_whole_description(tmp_path: Path) -> None:
+    """One that lost a key, such as the version of an interpreter, would seem to have changed."""
+    records, session = Records(tmp_path), make_session("greedy", 1)
+    entry = replace(session.entry, needs=("numpy",), restriction="city", program="python 3")
+    game = RecordedGame(replace(session, entry=entry), 0)
+    with closing(game._begin_journal(records)) as journal:
+        journal.add(0, game.state.legal()[0])
+    (found,), problems = find_interrupted(records)
+    assert problems == []
+    assert found.session.entry.describe() == entry.describe()
 
 
 def test_the_spec_of_a_game_is_shown_as_it_is(tmp_path: Path) -> None:

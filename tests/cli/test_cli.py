@@ -465,7 +465,7 @@ QUICK = {"", "play", "bots", "game", "replay"}
     "command",
     [
         pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
-        for name in ("", *sorted(COMMANDS.keys() - {"table", "sites"}))
+        for name in ("", *sorted(COMMANDS.keys() - {"table", "sites", "serve-bot"}))
     ],
 )
 def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, command: str) -> None:

@@ -50,7 +50,7 @@ FORKING: Final = {
 class Sections(click.Group):
     """A group whose help lists its commands in sections by purpose, each with a whole sentence.
 
-    A command of an add-on is imported when it is asked for.
+    A command of an add-on is imported when it is used.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

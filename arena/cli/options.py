@@ -50,7 +50,7 @@ class Whole(_Type):
 
 
 class Target(_TargetType):
-    """What a run goes on until: a word of `keys.TARGETS`, or half the width of the intervals."""
+    """The target that ends a run: a word of `keys.TARGETS`, or half the width of the intervals."""
 
     name = "|".join((*keys.TARGETS, "ELO"))
 

@@ -227,7 +227,7 @@ def plan(
     *,
     as_json: bool,
 ) -> None:
-    """Estimate before a run how many games it takes to tell bots apart.
+    """Estimate before a run how many games it takes to separate bots.
 
     Give --gap, the difference in Elo between neighbours in the ranking that is to be detected, or
     --width, half of the interval that each rating is to have. A number can stand for the BOTs, and

@@ -41,7 +41,7 @@ def print_report(
 ) -> None:
     """Print how many games were played, what was found, the standings, remarks and the folder.
 
-    When nothing else is asked for, the standings are printed where no file has them.
+    Without another option, the standings are printed where no file has them.
     """
     if quiet and folder:
         return
@@ -92,7 +92,7 @@ def count_games(outcome: Outcome) -> str:
 
 
 def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
-    """Return what is kept of an interrupted run, and the command that goes on with it."""
+    """Return what is kept of an interrupted run, and the command that continues it."""
     if folder is None:
         return "nothing is kept without --out"
     words = [word for word in sys.argv[1:] if word != "--fresh"]

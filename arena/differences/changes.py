@@ -43,7 +43,7 @@ ONLY_OTHER: Final = "only in the other run"
 
 
 class MatchedBot(NamedTuple):
-    """A bot's labels in the base and in the other run; one of them is None where it has none.
+    """A bot's labels in the base and in the other run; None for the run without it.
 
     It is the `same` where the sha256 of its source and its parameters are equal, whatever its
     labels are. With one label and another identity it has `changed`.
@@ -64,7 +64,7 @@ class MatchedBot(NamedTuple):
 def match_bots(base: Sequence[Entry], other: Sequence[Entry]) -> list[MatchedBot]:
     """Return the bots of both runs, those of the base first.
 
-    A bot goes with the one of its label; where there is none, with the first that is the same.
+    A bot goes with the one of its label; without one, with the first that is the same.
     """
     theirs = {entry.label: entry for entry in other}
     named = {entry.label for entry in base}
@@ -91,7 +91,7 @@ class RunGames(NamedTuple):
 
     @property
     def engine(self) -> str:
-        """The sha256 of the engine that it was played with, empty where it is not known."""
+        """The sha256 of the engine that it was played with, empty if it is not known."""
         versions = read_manifest(self.store.manifest or "{}").get("versions")
         return str(versions.get("engine", "")) if isinstance(versions, dict) else ""
 

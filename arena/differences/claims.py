@@ -221,7 +221,7 @@ def name_value(value: float) -> str:
 class Shown(NamedTuple):
     """A difference as it is shown: with its name, and so many decimals in a sentence.
 
-    It is `significant` among all of its table, None where it is not tested.
+    It is `significant` among all of its table, None if it is not tested.
     """
 
     name: str
@@ -286,7 +286,7 @@ def explain_surely(tested: str) -> str:
 class Moved(NamedTuple):
     """Which bots have changed from one run to another: their changes of Elo, of those tested.
 
-    There is no clearest one where no bot has changed, or where the runs are not `comparable`. Then
+    There is no clearest one if no bot has changed, or if the runs are not `comparable`. Then
     what differs is luck, unless bots that only one run has (`alone`) were opponents, too.
     """
 

@@ -205,7 +205,7 @@ class SprtResult(NamedTuple):
 def make_comparison(
     tournament: Tournament, stop: Sprt, store: Store, counted: Counts, verdicts: Columns
 ) -> SprtResult:
-    """Return what the games of a comparison came to, all of which are in the store.
+    """Return the results of the games of a comparison, all of which are in the store.
 
     `counted` is what they are counted into, and `verdicts` are those without the test.
     """
@@ -261,11 +261,11 @@ def judge_compared(verdicts: Columns, found: SprtResult) -> Columns:
 
 
 class Compared(NamedTuple):
-    """What a comparison of two bots has found, in a sentence, and what would tell more.
+    """What a comparison of two bots has found, in a sentence, and what would show more.
 
     The `statement` is the sentence without its interval, with the scores. `claim` is what may be
     said of the lead, None where faults decide, or nothing yet. About so
-    many `further_pairs` would tell which of the two is stronger, if the difference stays what it
+    many `further_pairs` would show which of the two is stronger, if the difference stays what it
     seems; None if that cannot be said.
     """
 
@@ -355,7 +355,7 @@ def describe_paired(paired: PairedGames) -> Iterator[str]:
 
 
 def _line(row: Mapping[str, Any], name: str) -> str:
-    """Return a row of the table of differences; the Elo points are left out where it has none."""
+    """Return a row of the table of differences; without Elo points, these are left out."""
     new, old = (f"{row[key]:.1%}" for key in ("new", "old"))
     gap = signed(float(new[:-1]) - float(old[:-1]), "+.1f")  # of what stands beside it
     _, ends = write_row(row, "difference", "+.1%", prefix="")

@@ -327,7 +327,7 @@ def find_module(module: str, folders: Sequence[str]) -> Location | None:
 
 
 def interpreter_of(path: str) -> list[str] | None:
-    """Return the words before the file of a program, none if it runs by itself.
+    """Return the words before the file of a program, none if it is executable.
 
     None: the file may be Python.
 

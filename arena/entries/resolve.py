@@ -156,7 +156,7 @@ def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[s
 
 
 def _explain_label(target: str) -> str:
-    """Advise on a label that a spec cannot hold, with ( ) / or :, "" if there is no such label."""
+    """Advise on a label that a spec cannot hold, with ( ) / or :, "" for any other label."""
     label, equals, _ = target.partition("=")
     if not equals or label[0] in "./~" or os.path.exists(target):
         return ""

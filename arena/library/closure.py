@@ -1,4 +1,4 @@
-"""Write a class or function of a program as a file that stands by itself."""
+"""Write a class or function of a program as a file that needs no other."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Comparison:
-    """What a comparison came to: the verdict, the lead in Elo points, and its games.
+    """The result of a comparison: the verdict, the lead in Elo points, and its games.
 
     >>> import arena
     >>> comparison = arena.compare("denier", "uniform", seed=1, max_pairs=16, progress=False)

@@ -267,6 +267,6 @@ def _choose_at(settings: Config, where: Any) -> Venue:
 
 
 def list_bots(against: Any) -> list[Any]:
-    """Return the opponents that were named, as a list or one by itself."""
+    """Return the opponents that were named, as a list or a single one."""
     is_list = isinstance(against, Sequence) and not isinstance(against, str)
     return [*against] if is_list else [against]

@@ -35,7 +35,7 @@ from engine.errors import show
 def open_run(folder: str | os.PathLike[str]) -> Results:
     """Return the results of a finished or a running run, as they are now.
 
-    The folder is only read, and a run that is writing there goes on. Raises InputError where
+    The folder is only read, and a run that is writing there continues. Raises InputError where
     there is no run.
 
     >>> import arena, tempfile

@@ -86,7 +86,7 @@ def name_significant(points: Sequence[Shown]) -> str:
 def difference_chart(
     points: Sequence[Shown], table: Table, named: tuple[str, str, str], what: str
 ) -> Iterator[Chart]:
-    """Yield the chart of some differences, nothing where there are none.
+    """Yield the chart of some differences; without one, nothing.
 
     `named` are its name, its title and the title of its axis; `what` says what is less what.
     """
@@ -208,7 +208,7 @@ def make_changes_report(base: RunFacts, others: Sequence[tuple[RunFacts, Changes
 
 
 def _headlines(base: RunFacts, others: Sequence[tuple[RunFacts, Changes]]) -> Iterator[str]:
-    """Yield the headline of each other run, with its title where there are several."""
+    """Yield the headline of each other run, with its title if there are several."""
     for facts, changes in others:
         prefix = f"{facts.title}: " if len(others) > 1 else ""
         yield prefix + " ".join(find_moved(changes).sentences())

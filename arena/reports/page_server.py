@@ -76,7 +76,7 @@ def is_own(method: str, headers: Headers, origin: str) -> bool:
 
 
 def read_cookie(header: str, name: str) -> str:
-    """Return the value of a cookie in a header, empty if there is none."""
+    """Return the value of a cookie in a header, empty without it."""
     try:
         cookies = SimpleCookie(header)
     except CookieError:

@@ -37,7 +37,7 @@ class Difference(NamedTuple):
 
 
 class Values(NamedTuple):
-    """What the pairs of one pairing came to in two runs: numbers from 0 to 1, a pair each.
+    """The results of the pairs of one pairing in two runs: numbers from 0 to 1, a pair each.
 
     The first `shared` of both are pairs on the same deals, in the same order.
     """
@@ -100,7 +100,7 @@ def estimate_ratio(sums: Ints, whole: int | None) -> Estimate:
     """Return the sum of the counts over the sum of the weights of all pairs.
 
     `sums` are pairings x pairs x 2: count and weight. `whole` is the weight of a pair that counts
-    in full, where the ratio is a share (0 to 1), and None where it is not. The interval of a share
+    in full, where the ratio is a share (0 to 1), and None if it is not. The interval of a share
     is at least 3/n, n being the pairs that count: what was never seen may still be so frequent.
     Of other ratios nothing is known from fewer than ten games, or where no pair differs from
     another one. With one pair nothing is known of any.

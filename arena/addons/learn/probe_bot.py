@@ -117,7 +117,7 @@ class Probed(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a probe is asked for; the fields are those of `probe`, and the level of the log."""
+    """The settings of a probe; the fields are those of `probe`, and the level of the log."""
 
     out: Path | None
     learn: int | None

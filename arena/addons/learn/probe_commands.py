@@ -60,7 +60,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
     against the likeliest of them. It asks BOT's method scores(games). With --minutes a network
     learns to beat BOT, too, and the better opponent is kept; if BOT has no scores, a network learns
-    to play as BOT, and is asked instead. Then the opponent meets BOT itself in fresh pairs, and is
+    to play as BOT, and is used instead. Then the opponent meets BOT itself in fresh pairs, and is
     kept as a bot. Another opponent may win more: see `arena docs probe`.
 
     \b

@@ -372,7 +372,7 @@ class Rendered:
     _seen: int = 0  # plies that have been printed
 
     def _render(self, seat: Seat, opponent: str) -> str | None:
-        """Return or print the game as a seat sees it; warn if there is no render mode."""
+        """Return or print the game as a seat sees it; warn without a render mode."""
         if self.render_mode not in self.metadata["render_modes"]:
             from gymnasium import logger
 

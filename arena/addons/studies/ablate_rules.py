@@ -206,7 +206,7 @@ def _make_section(ablation: Ablation, number: int) -> Section:
 def _make_values_chart(
     names: Sequence[str], values: Sequence[Estimate], table: Table
 ) -> Iterator[Chart]:
-    """Yield a chart of the values of a measure, where there are any."""
+    """Yield a chart of the values of a measure, if any."""
     points = [
         Shown(name, value)
         for name, value in zip(names, values, strict=True)
@@ -322,7 +322,7 @@ def _compare(
     base: Ints,
     contest: Contest | None,
 ) -> VariantResult:
-    """Return what a variant's games came to, and how they differ from those of the base."""
+    """Return the results of a variant's games, and how they differ from those of the base."""
     return VariantResult(
         variant.name,
         variant.rules,
@@ -344,7 +344,7 @@ def prepare_variants(
 ) -> list[str]:
     """Return a line for each bot that does not load under the rules of a variant.
 
-    `kept` is a folder whose games the ablation goes on from. Raises what `prepare` raises.
+    `kept` is a folder whose games the ablation reuses. Raises what `prepare` raises.
     """
     found: dict[str, list[str]] = {}
     for variant in variants:

@@ -129,7 +129,7 @@ def _sums(counts: Ints, measure: Measure, contest: Contest | None) -> Ints | Non
 
 
 def estimate(counts: Ints, measure: Measure, contest: Contest | None) -> Estimate:
-    """Return a measure of a run's games; nan where it is not estimable."""
+    """Return a measure of a run's games; nan if it is not estimable."""
     sums = _sums(counts, measure, contest)
     found = Estimate() if sums is None else estimate_ratio(sums, measure.whole)
     return found.scaled(1, measure.digits)
@@ -168,7 +168,7 @@ _NOUNS: Final = {
 
 
 class VariantResult(NamedTuple):
-    """What the games under some rules came to.
+    """The results of the games under some rules.
 
     `values` and `differences`, those from the base, have an estimate for each measure. `out` has
     the faults of bots that had too many, as text by label. The base has no differences. With
@@ -314,7 +314,7 @@ def format_table(ablation: Ablation) -> Iterator[str]:
 
 
 class Effects(NamedTuple):
-    """What an ablation has found: the clearest effect, and those that cannot be told from zero.
+    """What an ablation has found: the clearest effect, and those that may be zero.
 
     The latter are by variant: the measures whose change is not significant in the table of the
     measure, and whether these are all of the variant's.

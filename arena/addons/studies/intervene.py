@@ -64,13 +64,13 @@ class Swapped(NamedTuple):
 
 
 class Intervention(NamedTuple):
-    """What swaps came to, and how many were left out because a fault ended the game with them."""
+    """The results of swaps, and how many were left out because a fault ended the game with them."""
 
     swapped: list[Swapped]
     forfeits: int
 
     def note(self) -> str:
-        """Return what is said of the swaps that were left out, nothing where there are none."""
+        """Return what is said of the swaps that were left out; without one, nothing."""
         if not self.forfeits:
             return ""
         swaps = "1 swap is" if self.forfeits == 1 else f"{self.forfeits:,} swaps are"
@@ -176,7 +176,7 @@ def intervene(
 
 
 def _check(tournament: Tournament, store: Store) -> Tournament:
-    """Return the tournament with its bots; raises InputError where its games cannot go on."""
+    """Return the tournament with its bots; raises InputError if its games cannot continue."""
     if not tournament.rules.removed:
         raise InputError("under its rules no card is out of the game to be swapped for another")
     manifest = read_manifest(store.manifest or "{}")
@@ -275,7 +275,7 @@ def _play(
 def _check_same(
     tournament: Tournament, place: Place, row: Row, swap: Swap | None, result: GameResult
 ) -> None:
-    """Raise InputError where a bot has played otherwise before the swap than in the run."""
+    """Raise InputError if a bot has played otherwise before the swap than in the run."""
     if swap and not swap.changes_nothing:
         before, after = to_text(swap.before), to_text(swap.after)
     else:

@@ -26,7 +26,7 @@ UNRESTRICTED: Final = "unrestricted"
 
 
 class Cost(NamedTuple):
-    """What a restriction came to: differences from the bot as it is, as `arena compare` has them.
+    """The result of a restriction: differences from the bot as it is, as `arena compare` has them.
 
     In the rows `new` is the restricted bot, and `old` the bot as it is.
     """
@@ -52,7 +52,7 @@ class Cost(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What all restrictions came to, in how many games.
+    """The results of all restrictions, and the number of games.
 
     `forfeits` are those of the bot's versions by label, and `out` has the faults of bots that had
     too many, as text.
@@ -85,7 +85,7 @@ def measure(tournament: Tournament, how: Playing) -> Costs:
     """Play what `restrict` returned, and return what each restriction costs.
 
     Nothing is written. Raises what `run` raises, InputError for a bot that does not load, and
-    ArenaError where every opponent had too many faults.
+    ArenaError if every opponent had too many faults.
     """
     for problem in prepare(tournament):
         raise InputError(problem)

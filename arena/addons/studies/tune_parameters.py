@@ -153,7 +153,7 @@ def tune(
     `params` are ranges and choices by name: `{"patience": "0..5", "mode": ["a", "b"]}`, or texts as
     `arena tune --param` takes them. Settings meet the bots of `against` in `budget` pairs; then the
     best one is compared with the bot as it is in at most `proof` pairs, by default as many. `out`
-    is a folder in which a search goes on, or a `fresh` one begins. The other arguments, and the
+    is a folder in which a search continues, or a `fresh` one begins. The other arguments, and the
     errors, are those of `run`.
 
     >>> tune("greedy", {"patience": "5..0"}, against="uniform")

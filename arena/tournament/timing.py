@@ -221,8 +221,8 @@ class Clocks:
     def read(self, timings: Mapping[str, Timing]) -> Spending:
         """Return the seconds until now, given the times of decisions by label.
 
-        A decision that was timed by itself is up to 4 us too long: a reading of the clocks is in
-        it, and slows what follows. So for cheap bots whole games count, if there are any.
+        A decision with a clock of its own is up to 4 us too long: a reading is in it, and slows
+        what follows. So for cheap bots whole games count, if there are any.
         """
         workers = self._ended.children - self._began.children
         bots = 0.0

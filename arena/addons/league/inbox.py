@@ -18,7 +18,7 @@ from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_site import write_site
-from arena.addons.league.league_tables import Refusal, check_name
+from arena.addons.league.league_tables import Refusal, Version, check_name
 from arena.addons.league.post import ACCEPTED, REFUSED, WAITING, Post, Upload, has_post
 from arena.addons.league.sources import (
     as_file,
@@ -154,10 +154,10 @@ def name_of(item: Path) -> str:
     return item.stem if is_known else item.name
 
 
-def _may_come(league: League, name: str) -> bool:
-    """Return whether the owner of a name may submit today; an invalid name has no owner."""
+def _may_come(league: League, name: str, owner: str = "") -> bool:
+    """Return whether an owner may submit today, by default the one of the name, if it is valid."""
     try:
-        league.desk.check_right(name)
+        league.desk.check_right(name, owner)
     except TooMany:
         return False
     except Refused:
@@ -177,9 +177,7 @@ def _submitting(
     name = name_of(place)
     try:
         version = yield from league.desk.submitting(as_file(place), name, since=since, resent=True)
-        tell(f"accepted: {version.title}, by {version.owner}")
-        for line in describe_copies(league.ledger, version):
-            tell(line)
+        _tell_accepted(league, version, tell)
     except Unchanged as error:  # for example, a whole folder was copied again
         tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
     except Refused as error:
@@ -201,13 +199,19 @@ def _submitting(
     return name
 
 
+def _tell_accepted(league: League, version: Version, tell: Callable[[str], object]) -> None:
+    tell(f"accepted: {version.title}, by {version.owner}")
+    for line in describe_copies(league.ledger, version):
+        tell(line)
+
+
 def _in_queue(league: League, post: Post, tell: Callable[[str], object]) -> Iterator[_Waiting]:
     """Yield the owner and the beginning of each submission over the web."""
     folder = open_web(league.folder)
     clear_web(folder, post)
 
     def begin(upload: Upload) -> Submitting[str] | None:
-        may_come = upload.state != WAITING or _may_upload(league, upload)
+        may_come = upload.state != WAITING or _may_come(league, upload.name, upload.owner)
         return _submitting_upload(league, post, folder, upload, tell) if may_come else None
 
     for upload in post.queue():
@@ -241,24 +245,12 @@ def _submitting_upload(
         return upload.name
     post.answer(upload, state, answer)
     if state == ACCEPTED:
-        tell(f"accepted: {answer}, by {upload.owner}")
-        for line in describe_copies(league.ledger, version):
-            tell(line)
+        _tell_accepted(league, version, tell)
     else:
         tell(f"refused: {upload.name}: {answer}")
     (folder / str(upload.id)).unlink(missing_ok=True)
     (yield lambda _: clear_desk(folder, upload))()
     return upload.name
-
-
-def _may_upload(league: League, upload: Upload) -> bool:
-    """Return whether the owner may submit today; for any other refusal it is the bot's turn."""
-    with suppress(Refused):
-        try:
-            league.desk.check_right(upload.name, upload.owner)
-        except TooMany:
-            return False
-    return True
 
 
 _PAUSE = 1.0  # seconds between two checks of the inbox while no game can be played

@@ -12,8 +12,9 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from arena.addons.league.league_settings import Settings, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
 from arena.addons.league.submission import Closed, Refused
+from arena.addons.league.turns import Submitting, Turns
 from arena.check.item import Item, Order
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
@@ -72,6 +74,23 @@ def test_an_owner_with_fifty_files_holds_nobody(
     write_bot(league.folder / "inbox", "bob", 200)
     monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
     assert [*take_all(league, lambda _: None)] == ["a0", "bob", "a1", "a2", "a3"]
+
+
+def test_an_owner_has_one_submission_in_progress() -> None:
+    """The second one of an owner begins when the first has ended; others overtake it."""
+    begun: list[str] = []
+    held = threading.Event()
+
+    def one(name: str, job: Callable[[], object]) -> Submitting[str]:
+        begun.append(name)
+        (yield lambda _: job())()
+        return name
+
+    jobs = {"a1": held.wait, "a2": bool, "b1": bool, "b2": held.set}
+    begins = [(name[0], partial(one, name, job)) for name, job in jobs.items()]
+    ended: list[str] = [*Turns(2).submit(begins, 1e9)]
+    assert begun == ["a1", "b1", "b2", "a2"]
+    assert (ended[0], ended[-1], len(ended)) == ("b1", "a2", 4)
 
 
 def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.MonkeyPatch) -> None:

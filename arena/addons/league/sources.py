@@ -110,7 +110,7 @@ def read_submission(path: Path, megabytes: int, waiting: Callable[[], None]) -> 
 
 
 def resolve_spec(spec: str, settings: Settings, label: str | None = None) -> Entry:
-    """Return the entry of a bot that is no file; private addresses need the league's permission."""
+    """Return the entry of a bot of the arena or of a server, as far as the league allows it."""
     return resolve(spec, label, public=not settings.private_addresses)
 
 

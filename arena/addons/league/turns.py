@@ -90,7 +90,7 @@ class Turns:
         submission: Submitting[_T],
         result: Callable[[], Any] | None = None,
     ) -> Iterator[_T]:
-        """Let a submission go on to its next job, or yield what it returns."""
+        """Start the next job of a submission, or yield its result."""
         try:
             job = submission.send(result) if result else next(submission)
         except StopIteration as done:

@@ -123,6 +123,7 @@ def test_no_pair_of_two_versions_is_played_twice(
         assert met[3][bot - 1, opponent - 1] == met[3][opponent - 1, bot - 1] == sum(by_score)
 
 
+@pytest.mark.slow
 def test_a_new_version_meets_the_deals_of_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +214,7 @@ def test_bots_that_nobody_has_beaten_meet_one_another(tmp_path: Path) -> None:
     assert ("uniform", "greedy") not in met
 
 
+@pytest.mark.slow
 def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
     """Its games stay, and its name is its owner's still."""
     with a_league(tmp_path / "club") as league:

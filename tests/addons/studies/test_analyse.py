@@ -80,6 +80,7 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     assert (folder / "run" / FILE).read_bytes() == alone
 
 
+@pytest.mark.slow
 def test_text_json_csv_and_the_library_have_the_same_numbers(
     arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,7 +123,6 @@ def test_no_pair_of_two_versions_is_played_twice(
         assert met[3][bot - 1, opponent - 1] == met[3][opponent - 1, bot - 1] == sum(by_score)
 
 
-@pytest.mark.slow
 def test_a_new_version_meets_the_deals_of_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

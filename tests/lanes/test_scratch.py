@@ -29,6 +29,7 @@ from arena.lanes.scratch import MARKER, scratch_folder
 from arena.tournament.thinking import asked
 from engine import STANDARD
 from tests.conftest import run_here
+from tests.tiers import few
 from tests.users import IS_ROOT
 
 HOME = f"noir-arena-{os.geteuid()}"
@@ -52,7 +53,7 @@ def killed_run(place: Path) -> Iterator[Path]:
     yield kept.rename(folder.parent) / folder.name
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_at_any_line_ends_the_program_and_leaves_nothing(
     place: Path, number: signal.Signals
 ) -> None:

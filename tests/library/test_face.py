@@ -46,9 +46,9 @@ def test_an_unknown_name_is_an_error() -> None:
         _ = arena.rum  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_type_checker_knows_the_names_and_their_types(tmp_path: Path) -> None:
-    """An unknown name is an error for it, too; `make test` checks our own programs' types."""
+    """An unknown name is an error, too; in `make test` mypy reads bench, which imports them."""
     (tmp_path / "program.py").write_text(
         "import arena\n"
         "reveal_type(arena.run(['greedy'], pairs=3).standings)\n"

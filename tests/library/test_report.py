@@ -34,8 +34,10 @@ def test_a_notebook_shows_the_beginning_in_a_frame_of_its_own(results: arena.Res
     assert page.count("<tr>") == 3  # the head, and a row for each bot
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bots", [40, 200])
+@pytest.mark.parametrize(
+    "bots",
+    [pytest.param(40, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.study)],
+)
 def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most(bots: int) -> None:
     """The charts that fit, and the first rows; names are text there."""
     run = cup(["<script>alert(1)</script>", *(f"bot number {n:03}" for n in range(1, bots))], 1)

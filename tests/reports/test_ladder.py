@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from functools import cache
 from html import unescape
 
 import pytest
 
 from arena.differences.comparison import find_compared
+from arena.differences.profiles import Files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.html import to_html
@@ -22,6 +24,12 @@ from engine import Rules
 from tests.reports.runs import cup, make_store, report_of
 
 TWELVE = cup([f"bot_{letter}" for letter in "abcdefghijkl"], 4)
+
+
+@cache
+def report_of_twelve() -> tuple[Report, Files]:
+    """Return the report of twelve bots, and their files: for reading."""
+    return report_of(TWELVE, make_store(TWELVE))
 
 
 def ladder_of(report: Report) -> Ladder:
@@ -41,7 +49,7 @@ def first_screen(report: Report) -> str:
 
 def test_a_row_says_what_the_standings_say() -> None:
     """Rank, Elo and score; the parts of the bar are the games, wins first, and fill it."""
-    report, files = report_of(TWELVE, make_store(TWELVE))
+    report, files = report_of_twelve()
     rungs = ladder_of(report).rungs
     rows = plain_rows(files.tables.standings)
     assert [rung.bot for rung in rungs] == [row["bot"] for row in rows]
@@ -60,7 +68,7 @@ def test_a_row_says_what_the_standings_say() -> None:
 
 def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
     """Its dot and its bar are where those of the page are, by half a character at most."""
-    report, _ = report_of(TWELVE, make_store(TWELVE))
+    report, _ = report_of_twelve()
     assert report.opening
     lines = [*report.opening.lines()]
     assert all(len(text + bar) <= 80 for text, bar in lines)
@@ -83,7 +91,7 @@ def test_a_row_in_a_terminal_is_that_of_the_page() -> None:
 
 def test_the_scores_of_two_bots_make_100() -> None:
     """Also where both end in a half: 57.5 and 42.5 are 58 and 42."""
-    report, _ = report_of(TWELVE, make_store(TWELVE))
+    report, _ = report_of_twelve()
     rung = ladder_of(report).rungs[0]
     assert f'<span class="score">{rung.percent} %</span>' in to_html(report)
     for score in (0.575, 0.005, 0.5, 0.5049, 0.495, 0.685, 1.0):
@@ -95,7 +103,7 @@ def test_the_scores_of_two_bots_make_100() -> None:
 
 def test_losses_come_in_the_opposite_order_of_wins() -> None:
     """So what the wins of a bot end with stands beside the losses of that kind."""
-    report, _ = report_of(TWELVE, make_store(TWELVE))
+    report, _ = report_of_twelve()
     for rung in ladder_of(report).rungs:
         won = [part.shape.removesuffix("-won") for part in rung.parts if "-won" in part.shape]
         lost = [part.shape.removesuffix("-lost") for part in rung.parts if "-lost" in part.shape]
@@ -105,7 +113,7 @@ def test_losses_come_in_the_opposite_order_of_wins() -> None:
 
 def test_a_better_rating_is_further_to_the_right() -> None:
     """By as much as it is better: two grid lines are a step of Elo apart."""
-    report, files = report_of(TWELVE, make_store(TWELVE))
+    report, files = report_of_twelve()
     ladder = ladder_of(report)
     (first, *_, last), elos = ladder.rungs, files.tables.standings["elo"].tolist()
     wide = (ladder.lines[1] - ladder.lines[0]) / ladder.step
@@ -114,7 +122,7 @@ def test_a_better_rating_is_further_to_the_right() -> None:
 
 def test_the_first_screen_of_twelve_bots_is_short() -> None:
     """It has at most 120 words and 40 numbers, in all three things and the contents."""
-    text = first_screen(report_of(TWELVE, make_store(TWELVE))[0])
+    text = first_screen(report_of_twelve()[0])
     numbers = re.findall(r"\d[\d,.]*", re.sub(r"bot_\w", "bot", text))
     assert 30 < len(re.findall(r"[A-Za-z_]+", text)) <= 120
     assert 36 <= len(numbers) <= 40
@@ -209,7 +217,7 @@ def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None
     assert hatched.width == pytest.approx(100 * forfeits / 80, abs=0.01)
     page = to_html(report)
     assert page.index("forfeits 40 of 80") < page.index('class="rungs"')
-    assert "forfeit" not in first_screen(report_of(TWELVE, make_store(TWELVE))[0])
+    assert "forfeit" not in first_screen(report_of_twelve()[0])
 
 
 def test_an_end_that_is_not_known_is_at_the_edge() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -93,6 +93,7 @@ def test_every_hostile_label_is_text_in_its_cell() -> None:
     assert rows == [["Bot", "Games"], *([shown(label), "7"] for label in HOSTILE)]
 
 
+@settings(max_examples=40)
 @given(st.text(min_size=1).filter(lambda text: bool(text.strip())))
 def test_any_text_is_text_in_its_cell(text: str) -> None:
     """Also those that nobody has thought of."""

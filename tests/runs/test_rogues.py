@@ -190,22 +190,27 @@ QUICK = {
 """Rogues of every kind of fault, and those that are most dangerous.
 
 They play in one tournament for each lane; that of the lane inproc is quick, as is what answers,
-pipes and limits do to a fault in tests/lanes and tests/tournament. Each rogue by itself is slow.
+pipes and limits do to a fault in tests/lanes and tests/tournament. Each of them by itself is for
+`make study`; other rogues are slow.
 """
 BY_ITSELF = {("kills_parent", "inproc"), ("says_nothing", "process"), ("sleeps", "jail")}
 """Cases in which nothing is heard of a rogue until a limit, which must be short."""
 
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
-    """Return the marks of a case: the study has those that differ little from others."""
+    """Return the marks of a case: the study has those that differ little from others.
+
+    And those that play in the tournament of their lane, which makes the same checks.
+    """
     if (name, lane) == ("kills_parent", "inproc"):
         return []
+    is_in_a_tournament = name in QUICK[lane] and (name, lane) not in BY_ITSELF
     is_like_others = (
         (name in LIKE_OTHERS and lane != "inproc")
         or (name in SAID and lane == "jail")
         or (name in ALIKE_IN_JAIL and lane == "process" and not NO_JAIL)
     ) and name not in QUICK[lane]
-    mark = pytest.mark.study if is_like_others else pytest.mark.slow
+    mark = pytest.mark.study if is_like_others or is_in_a_tournament else pytest.mark.slow
     return [*[needs_jail][lane != "jail" :], mark]
 
 

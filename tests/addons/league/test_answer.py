@@ -57,8 +57,13 @@ bot = Sleeper
 
 @pytest.fixture(scope="module")
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
-    """Yield a league in which a bot has two versions and two rounds."""
-    with a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league:
+    """Yield a league in which a bot has two versions and two rounds; two losses are judged."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league,
+    ):
+        patch.setattr("arena.addons.league.answer._MOST_LOST", 2)
+        patch.setattr(submission, "ask_moves", lambda *_, **__: "")
         league.desk.submit("timing(patience=2.5)", "patient", "Ann")
         play(league)
         league.desk.submit("timing(patience=3.5)", "patient", "Ann")

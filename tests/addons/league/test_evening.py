@@ -39,6 +39,7 @@ from tests import ROOT
 from tests.addons.league.small import a_league, accept, settings, write_bot
 from tests.conftest import Arena
 from tests.markdown import blocks
+from tests.tiers import few
 from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "league.md").read_text(encoding="utf-8")
@@ -184,7 +185,7 @@ def test_serving_for_a_time_ends_after_the_round(
     assert served(league, seconds=100.0).rounds >= 1
 
 
-@pytest.mark.parametrize("words", [("--once",), ("--for", "1s"), ("--once", "--for", "1h30m")])
+@pytest.mark.parametrize("words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")]))
 def test_the_command_ends_by_itself_with_times_and_a_summary(
     words: tuple[str, ...], tmp_path: Path, arena: Arena
 ) -> None:
@@ -208,6 +209,7 @@ def test_a_league_that_cannot_play_has_status_1_and_a_wrong_time_2(
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), text
 
 
+@pytest.mark.slow
 def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
     """By the shell of cron, in a home with an environment; it adds to the log, and has a time."""
     (text,) = (one for one in blocks(PAGE, "text") if "* * *" in one)

@@ -54,6 +54,12 @@ bot = Faulty
 '''
 
 
+@pytest.fixture(autouse=True)
+def _asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bot is asked for its moves: only tests of copies look at them."""
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
+
+
 def tables(league: League) -> dict[str, Any]:
     """Return all that is known of a league but the times."""
     ledger = league.ledger
@@ -150,7 +156,7 @@ def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
     monkeypatch.setattr(submission, "run_check", accept)
     bot = tmp_path / "faulty.py"
     bot.write_text(FAULTY)
-    with a_league(tmp_path / "club", max_faults=4, seed=271828182845) as league:
+    with a_league(tmp_path / "club", round_pairs=24, max_faults=4, seed=271828182845) as league:
         league.desk.submit(str(bot), "faulty", "Ann")
         (result,) = play(league)
         assert result.suspended == ["faulty"]
@@ -207,6 +213,7 @@ def test_bots_that_nobody_has_beaten_meet_one_another(tmp_path: Path) -> None:
     assert ("uniform", "greedy") not in met
 
 
+@pytest.mark.slow
 def test_a_withdrawn_bot_plays_no_more(tmp_path: Path) -> None:
     """Its games stay, and its name is its owner's still."""
     with a_league(tmp_path / "club") as league:

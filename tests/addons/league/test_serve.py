@@ -44,13 +44,14 @@ print("done", flush=True)
 def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission plays in the round after it, and has a page after that."""
     monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     monkeypatch.setattr("arena.addons.league.inbox.take_all.__defaults__", (0.0,))
     told: list[str] = []
-    with a_league(tmp_path / "club") as league, league.playing():
+    with a_league(tmp_path / "club", round_pairs=30) as league, league.playing():
         (league.folder / "inbox").mkdir()
         write_bot(league.folder / "inbox")
         serve(league, LocalExecutor(1), told.append, rounds=2)
-        assert told == ["accepted: mine 1, by mine", "round 1: 120 games", "round 2: 120 games"]
+        assert told == ["accepted: mine 1, by mine", "round 1: 60 games", "round 2: 60 games"]
         site = league.folder / "site"
         assert (site / "bots" / "mine.html").is_file()
         assert "after round 2" in (site / "index.html").read_text()
@@ -63,12 +64,12 @@ def test_a_league_that_rests_plays_only_for_newcomers(
     """While every rating is within the target."""
     monkeypatch.setattr("arena.addons.league.inbox._PAUSE", 0.0)
     told: list[str] = []
-    with a_league(tmp_path / "club", target=1000) as league, league.playing():
+    with a_league(tmp_path / "club", round_pairs=30, target=1000) as league, league.playing():
         serve(league, LocalExecutor(1), told.append, rests=True, rounds=3)
-        assert told == ["round 1: 120 games"]
+        assert told == ["round 1: 60 games"]
         league.desk.submit("greedy(patience=11)", "patient")
         serve(league, LocalExecutor(1), told.append, rests=True, rounds=2)
-        assert told[1:] == ["round 2: 120 games"]
+        assert told[1:] == ["round 2: 60 games"]
 
 
 def run_killed(folder: Path, kills: int, rounds: int, seed: int) -> None:
@@ -119,7 +120,7 @@ def state(folder: Path) -> tuple[Any, ...]:
 def test_kills_change_nothing(tmp_path: Path, kills: int, rounds: int) -> None:
     """No submission and no game is lost or counted twice, and the tables are the same."""
     for name, of_round in (("whole", 0), ("killed", kills)):
-        make_league(tmp_path / name, settings(panel=["uniform", "greedy"], round_pairs=120))
+        make_league(tmp_path / name, settings(panel=["uniform", "greedy"], round_pairs=300))
         run_killed(tmp_path / name, of_round, rounds, seed=5)
     whole, killed = (state(tmp_path / name) for name in ("whole", "killed"))
     assert len(whole[0]["versions"]) == 2 + 2 * rounds

@@ -25,8 +25,9 @@ from tests.addons.league.small import NOON, a_league, accept, write_bot
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
-    """Yield a league whose check finds nothing."""
+    """Yield a league whose check finds nothing and asks nothing."""
     monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     with a_league(tmp_path / "club", a_day=5, most_megabytes=1) as made:
         yield made
 

@@ -80,10 +80,8 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     assert (folder / "run" / FILE).read_bytes() == alone
 
 
-def test_text_json_csv_and_the_library_have_the_same_numbers(
-    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also an exported file, whose games are those of the run."""
+def test_text_json_and_csv_have_the_same_numbers(arena: Arena, folder: Path) -> None:
+    """Those of the decisions in the file, with Student's interval of the sums of pairs."""
     words = (*QUICK, "--games", "12")
     done = arena("analyse", "run", *words, "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -91,9 +89,6 @@ def test_text_json_csv_and_the_library_have_the_same_numbers(
     read = pd.read_csv(folder / "run" / FILE)
     assert (document["decisions"], document["games"]) == (len(read), 12)
     assert (read["worlds"] == 4).all()
-    monkeypatch.chdir(folder)
-    analysis = library.open("run").analyse(by="greedy", worlds=4, games=12, worst=0, workers=1)
-    pd.testing.assert_frame_equal(analysis.decisions.fillna(-1), read.fillna(-1), check_dtype=False)
     (row,) = (
         row
         for row in document["losses"]
@@ -112,6 +107,19 @@ def test_text_json_csv_and_the_library_have_the_same_numbers(
     check_calibration(document["calibration"], read)
     assert f"{100 * row['loss']:.2f}" in next(line for line in text if line.startswith("uniform"))
     assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 3
+
+
+@pytest.mark.slow
+def test_the_library_and_an_exported_file_have_the_decisions_of_the_command(
+    arena: Arena, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The games of the file are those of the run."""
+    words = (*QUICK, "--games", "12")
+    assert arena("analyse", "run", *words).returncode == 0
+    read = pd.read_csv(folder / "run" / FILE)
+    monkeypatch.chdir(folder)
+    analysis = library.open("run").analyse(by="greedy", worlds=4, games=12, worst=0, workers=1)
+    pd.testing.assert_frame_equal(analysis.decisions.fillna(-1), read.fillna(-1), check_dtype=False)
     arena("export", "run", "-o", "games.jsonl")
     wanted = read["game"].unique()
     lines = (folder / "games.jsonl").read_text().splitlines()

@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -43,7 +43,7 @@ from arena.entries.syntax import find_shape, find_tree
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
-from arena.lanes.faults import KINDS
+from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
 from arena.store.store import Store
@@ -61,6 +61,7 @@ SOURCES: Final = "bots"
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
+_CATCH_UP: Final = 5.0  # seconds for the traces of others before a check
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _LABEL: Final = "submitted"
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
@@ -176,6 +177,7 @@ class Desk:
         """Let what `_take` returned be checked, and store it as a version; raises Refused."""
         spec, sha256, shape = taken
         self._check_new(sha256, name)
+        self._trace_others()
         finished = yield spec
         items, trace = finished()
         if failed := [item for item in items if item.status == "fail"]:
@@ -368,11 +370,23 @@ class Desk:
         entry = resolve(text, lane=self.settings.lane if is_file else None)
         rules, limits = self.settings.game_rules(), self.settings.limits
         moves = ask_moves(entry, self.settings.seed, rules, limits, seconds, waiting)
-        tree = b""
-        if is_file and spec.endswith(".py"):
-            content = read_file(self.folder / spec, self.settings.most_megabytes << 20)
-            tree = find_tree(content) if len(content) <= MOST_SOURCE else b""
-        return Trace(moves, tree)
+        source = entry.source if not entry.command else None
+        return Trace(moves, find_tree(source) if source else b"")
+
+    def _trace_others(self) -> None:
+        """Ask the bots that have no trace: the panel's, and those accepted before format 3.
+
+        It begins with no further one after some seconds, and goes on at the next submission.
+        """
+        end = time.monotonic() + _CATCH_UP
+        for version in self.ledger.versions("id NOT IN (SELECT version FROM traces)"):
+            if time.monotonic() > end:
+                return
+            trace = Trace()
+            with suppress(ArenaError, Forfeit), killing_orphans():  # a file that is no longer whole, say
+                trace = self._find_trace(version.spec, SECONDS, lambda: None)
+            with self.ledger.changing():
+                self.ledger.add_trace(version.id, *trace)
 
     def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
         """Check a stored bot, and return the items of the check."""

@@ -14,14 +14,16 @@ from arena.lanes.limits import Limits
 from engine import STANDARD
 
 SEEDS = (1, 2, 3)
+_LIKE = {"endgame": ("timing",)}  # it plays as this one until the last round
 _SECONDS = 300.0  # so that slow bots answer at all positions
 
 
 def _bases(name: str) -> set[str]:
-    """Return a bot and all bots on which it is built."""
+    """Return a bot and all bots on which it is built: that it imports, or plays like on purpose."""
     found, waiting = {name}, [name]
     while waiting:
-        own = set(read_outline(resolve(waiting.pop()).source or b"").bots) - found
+        name = waiting.pop()
+        own = {*read_outline(resolve(name).source or b"").bots, *_LIKE.get(name, ())} - found
         found |= own
         waiting += own
     return found

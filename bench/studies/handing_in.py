@@ -62,6 +62,19 @@ def accept(*_, **__):
 submission.run_check = accept
 main()
 """
+_TIMED = """
+import sys, time
+from arena.addons.league.submission import Desk
+from arena.cli import main
+
+def check(desk, spec, *rest, whole=Desk.check):
+    with open(f"{sys.argv[3]}/turns", "a") as file:
+        print(spec, time.time(), file=file)
+    return whole(desk, spec, *rest)
+
+Desk.check = check
+main()
+"""
 _HASTY = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing", "endgame")
 _SLOW = ("flat_mc", "pimc", "ismcts")  # searching bots: their checks take longest
 _SMALL: dict[str, Any] = {"lane": "process", "panel": ["uniform", "greedy"], "round_pairs": 60}
@@ -106,14 +119,14 @@ class Program:
 
 @contextmanager
 def served(
-    folder: Path, *, plays: bool = True, serve: tuple[str, ...] = ("-c", _SERVE), workers: int = 1
+    folder: Path, *, plays: bool = True, serve: str = _SERVE, workers: int = 1
 ) -> Iterator[tuple[int, list[Program]]]:
     """Yield the port of a league's web, and its processes: the web, and `serve` if it plays."""
     with socket.create_server(("127.0.0.1", 0)) as one:
         port = one.getsockname()[1]
     words = ("league", "serve", str(folder), "--workers", str(workers))
     programs = [Program("-m", "arena", "league", "web", str(folder), "--port", str(port))]
-    programs += [Program(*serve, *words)] if plays else []
+    programs += [Program("-c", serve, *words)] if plays else []
     try:
         _patiently(lambda: _ask(port, "GET", "/style.css", {}))
         yield port, programs
@@ -228,14 +241,15 @@ def measure_answers(names: tuple[str, ...] = _HASTY + _SLOW, workers: int = 2) -
             for number, name in enumerate(names):
                 source = Path("bots", f"{name}.py").read_text(encoding="utf-8")
                 _send(port, tokens[number], number, f"{source}\n# of {number}")
-        with served(folder, serve=("-m", "arena"), workers=workers):
+        with served(folder, serve=_TIMED, workers=workers):
             _wait_for_answers(folder)
+        lines = (folder / "turns").read_text(encoding="utf-8").split()
+        turns = dict(zip(lines[::2], map(float, lines[1::2]), strict=True))
         with closing(Post(folder)) as post:
             found = [post.uploads_of(f"owner{number}", 1)[0] for number in range(len(names))]
-    times = ((one.since, one.answered) for one in found)
     return [
-        (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
-        for begin, end in times
+        datetime.fromisoformat(one.answered).timestamp() - turns[f"bots/{one.sha256}.py"]
+        for one in found
     ]
 
 
@@ -335,11 +349,11 @@ A league with {SUBMISSIONS:,} submissions: the median of ten requests.
 
 
 def answers() -> Iterator[str]:
-    """Yield how long owners wait for answers, from when the upload is taken from the queue."""
+    """Yield how long owners wait for answers, from the turn of each."""
     yield """
 Ten bots of `bots/` are handed in at once to a league with the default settings, and answered by
-`arena league serve` with whole checks in the jail: seconds from when an upload is taken from the
-queue until its answer is there.
+`arena league serve` with whole checks in the jail: seconds from when a bot's turn comes, and so its
+check begins, until its answer is there.
 
 | bots | workers | half within | the longest |
 |---|---|---|---|"""

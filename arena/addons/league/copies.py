@@ -192,7 +192,7 @@ def share_of_trees(one: bytes, other: bytes) -> float | None:
 
 
 USUAL_MOVES: Final = 0.8
-USUAL_TREE: Final = 0.2
+USUAL_TREE: Final = 0.22
 """What 95 of 100 pairs of independent bots do not exceed: those of bots/ (docs/league.md)."""
 
 

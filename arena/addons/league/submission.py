@@ -383,7 +383,7 @@ class Desk:
             if time.monotonic() > end:
                 return
             trace = Trace()
-            with suppress(ArenaError, Forfeit), killing_orphans():  # a file that is no longer whole, say
+            with suppress(ArenaError, Forfeit), killing_orphans():  # of a bot that now fails
                 trace = self._find_trace(version.spec, SECONDS, lambda: None)
             with self.ledger.changing():
                 self.ledger.add_trace(version.id, *trace)

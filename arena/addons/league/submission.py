@@ -183,7 +183,9 @@ class Desk:
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
-                what = re.sub(rf"\S*{re.escape(spec)}", f"{name}{Path(spec).suffix}", what)
+                what = re.sub(
+                    rf"\S*{re.escape(Path(spec).name)}", f"{name}{Path(spec).suffix}", what
+                )
             kinds = [
                 f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
             ]

@@ -233,9 +233,13 @@ def _parts(
     def merge(moments: Moments) -> Moments:
         return moments.merged(two[:, 0], bots + 1).choose(np.s_[:bots])
 
-    games = count_endings(len(pairings), files.counts)
+    own = count_endings(two[:, 0], bots + 1, files.counts).choose(np.s_[:bots])
+    shown = np.flatnonzero(two[:, 0] < size[0])
+    groups = np.full(len(two), len(shown))  # the last one has the other sides
+    groups[shown] = np.arange(len(shown))
+    games = count_endings(groups, len(shown) + 1, files.counts).choose(np.s_[:-1])
     measures = [Measure("games", name, "share") for name in PARTS]
-    yield measures, merge(games).shares(), shares_against(games, two, size)
+    yield measures, own.shares(), shares_against(games, two[shown], size)
     takes = files.wins().takes_by_opponent
     if takes.sums.size:
         end = -len(BROUGHT)
@@ -248,8 +252,8 @@ def _parts(
         return
     losses, met = losses_against(judged.decisions, order)
     unknown = np.full((bots, 1), np.nan)
-    own = Estimates(unknown, unknown, unknown)
-    yield [Measure("losses", "loss", "loss")], own, means_against(losses, met, size)
+    none = Estimates(unknown, unknown, unknown)
+    yield [Measure("losses", "loss", "loss")], none, means_against(losses, met, size)
 
 
 def _occurs(measure: Measure, values: Floats) -> bool:

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple, TypeAlias
 
@@ -84,9 +84,10 @@ def is_program(path: str | Path) -> bool:
     return os.path.isfile(path) and (name.endswith(PACKED) or interpreter_of(name) is not None)
 
 
-def read_program(path: Path) -> Program:
+def read_program(path: Path, waiting: Callable[[], None] = lambda: None) -> Program:
     """Return the program at a path; a folder is built in the jail if its bot.toml says so.
 
+    `waiting` is called regularly while it is built, and may raise InputError to end that.
     Raises InputError, whose message omits the path, if it cannot be read or built.
     """
     if not path.is_dir():
@@ -98,7 +99,7 @@ def read_program(path: Path) -> Program:
     if manifest.build:
         with naming(MANIFEST):
             _find_program("build", manifest.build[0], files)
-        files = hook("build")(manifest.build, files)
+        files = hook("build")(manifest.build, files, waiting)
     return Program(manifest, files)
 
 

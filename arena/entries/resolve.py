@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -203,11 +203,14 @@ def _of_path(target: str, params: dict[str, Any], needs: Sequence[str]) -> Entry
     )
 
 
-def pack_bot(path: Path, others: Sequence[Path]) -> tuple[bytes, int]:
+def pack_bot(
+    path: Path, others: Sequence[Path], waiting: Callable[[], None] = lambda: None
+) -> tuple[bytes, int]:
     """Return a bot's file or folder packed into one file, and the number of files in that.
 
     `others` are further files and folders of a Python bot. A program is built, and packed with
-    what its build made. Raises InputError for files that cannot be packed.
+    what its build made, during which `waiting` is called. Raises InputError for files that cannot
+    be packed.
     """
     if not is_program(path):
         files, main = gather(path, others)
@@ -215,7 +218,7 @@ def pack_bot(path: Path, others: Sequence[Path]) -> tuple[bytes, int]:
     if others:
         raise InputError(f"{path}: a program is packed as it is; {others[0]} must be in its folder")
     with naming(path):
-        program = read_program(path)
+        program = read_program(path, waiting)
     return program.archive(), len(program.files)
 
 

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
+from arena.entries.entry import Entry
 from arena.entries.layout import renew_all
 from arena.errors import Unreachable
 from arena.executors.log import Reporter, log_fault
@@ -34,6 +35,7 @@ from arena.tournament.match import (
     GameResult,
     Inline,
     Player,
+    Recorded,
     WallClock,
     play_asking,
     play_local,
@@ -219,7 +221,11 @@ class Worker:
         labels = game.fixture.labels
         entries = [self.tournament.by_label[label] for label in labels]
         clock = WallClock.like(self.tournament.limits.clock())
-        finished, in_time = play_untimed(game.begin(), entries, game.draw, clock)
+        is_weighed = self.pace.weighs(labels)
+        state, begun = game.begin(), is_weighed and time.process_time()  # 1 us
+        finished, in_time = play_untimed(state, entries, game.draw, clock)
+        if is_weighed and not finished.fault:
+            self._weigh(game, entries, state.history, time.process_time() - begun)
         self.output.take()
         self.output.stay()
         if in_time or finished.fault:
@@ -228,6 +234,16 @@ class Worker:
         timed = self._play_local(game)
         played = bytes(timed.state.history)
         return timed if bytes(finished.state.history).startswith(played) else finished
+
+    def _weigh(self, game: OneGame, entries: list[Entry], actions: bytes, seconds: float) -> None:
+        """Count the seconds of a game that its bots took: but those without them."""
+        recorded = [Recorded(entry, of_both) for of_both in [iter(actions)] for entry in entries]
+        clock = WallClock.like(self.tournament.limits.clock())
+        state, begun = game.begin(), time.process_time()
+        play_untimed(state, recorded, game.draw, clock)
+        of_bots = seconds - (time.process_time() - begun)
+        for label in game.fixture.labels:
+            self.timings[label].games.add(max(0.0, of_bots) / len(actions))
 
     def _told(self, fixture: Fixture, finished: Finished) -> Finished:
         """Return the end of a game, after reporting it if it is the first fault of its bot."""

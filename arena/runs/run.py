@@ -175,8 +175,7 @@ def run(
         if under_way.played and isinstance(executor, LocalExecutor):  # its workers are our children
             bots = tournament.by_label
             own = {n: one for n, one in under_way.timings.items() if bots[n].lane != "remote"}
-            programs = {label for label in own if bots[label].lane != "inproc"}
-            spending = under_way.clocks.read(own, programs)
+            spending = under_way.clocks.read(own)
         outcome = under_way.outcome(*tables, time.perf_counter() - started, spending)
         played = f"played {outcome.played} games in {outcome.seconds:.1f} s"
         logger.info("run %s: %s", tournament.name, played)

@@ -82,14 +82,18 @@ def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
     return np.stack([first, first[:, ::-1]], axis=1).reshape(-1, 2)
 
 
-def count_endings(pairings: int, counts: Counts) -> Moments:
-    """Return how the games of each side ended, by the keys of PARTS; a game has two units."""
-    moments = Moments(2 * pairings, len(PARTS), scale=2)
+def count_endings(groups: Ints, number: int, counts: Counts) -> Moments:
+    """Return how the games of groups of sides ended, by the keys of PARTS; a game has two units.
+
+    `groups` has the group of each side, and `number` is how many there are: for each side of 300
+    bots a group of its own takes 50 MB.
+    """
+    moments = Moments(number, len(PARTS), scale=2)
     games = np.broadcast_to((counts.games != MISSING).sum(axis=1), (len(PARTS), len(counts.pairs)))
     halves = (4 * np.stack([*BOT_PARTS.values()])).astype(np.int64)
     for side, seen in enumerate((counts.games, TURNED[counts.games])):
         scored = halves[:, seen].sum(axis=2)
-        moments.add(2 * counts.pairing + side, games, scored, counts.pairs)
+        moments.add(groups[2 * counts.pairing + side], games, scored, counts.pairs)
     return moments
 
 

@@ -90,32 +90,43 @@ def make_seats(
     A bot sits in each seat once in a pair, so the games of a bot and seat are independent. For all
     bots together a seat has both games of a pair.
     """
-    met, place = np.unique(counts.pairing, return_inverse=True)
     scored = _is_scored(counts.games)
-    rows = _count_sides(len(met), place, counts, scored)
-    bot, opponent = number_sides([pairings[one] for one in met], labels).T
-    everyone = len(labels)
-    total = np.zeros((everyone + 1, 2, _CELLS), np.int64)
-    np.add.at(total, bot, rows)
-    total[everyone] = total.sum(axis=0)
-    played = np.unique([*bot, everyone])
+    bot, opponent, rows = _count_rows(labels, pairings, counts, scored)
     if not each:
-        bot, opponent, rows = bot[:0], opponent[:0], rows[:0]
-    bot, opponent = np.append(bot, played), np.append(opponent, np.full(len(played), everyone))
+        those = slice(-len(labels) - 1, None)
+        bot, opponent, rows = bot[those], opponent[those], rows[those].copy()
     order = np.lexsort([opponent, bot])
-    rows = np.concatenate([rows, total[played]])
     rows = rows[order].reshape(-1, _CELLS)  # each is 30 MB for 300 bots
     return _frame(labels, bot[order], opponent[order], rows, _sum_by_seat(counts, scored))
 
 
-def _count_sides(met: int, place: Ints, counts: Counts, scored: Ints) -> Ints:
-    """Return the cells of each side of the pairings that met, by the seat of its bot."""
-    cells = np.zeros((met, 2, _CELLS), np.int64)
+def _count_rows(
+    labels: Sequence[str], pairings: Sequence[Pairing], counts: Counts, scored: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return the bot, the opponent and the cells of each side; then of each bot, and of all bots.
+
+    These have the place behind the last bot.
+    """
+    met, place = np.unique(counts.pairing, return_inverse=True)
+    bot, opponent = number_sides([pairings[one] for one in met], labels).T
+    everyone = len(labels)
+    rows = np.zeros((2 * len(met) + everyone + 1, 2, _CELLS), np.int64)
+    sides, total = rows[: 2 * len(met)], rows[2 * len(met) :]
+    _count_sides(sides.reshape(-1, 2, 2, _CELLS), place, counts, scored)
+    np.add.at(total, bot, sides)
+    total[everyone] = total.sum(axis=0)
+    every = np.arange(everyone + 1)
+    return np.append(bot, every), np.append(opponent, np.full_like(every, everyone)), rows
+
+
+def _count_sides(sides: Ints, place: Ints, counts: Counts, scored: Ints) -> None:
+    """Add the cells of the pairings that met (pairing, side, seat of its bot, cell)."""
+    cells = sides[:, 0]
     for seat in (0, 1):  # of the first bot
         np.add.at(cells[:, seat], (place, counts.games[:, seat]), counts.pairs)
         sums = np.column_stack([counts.pairs, counts.margins[:, seat], counts.squares[:, seat]])
         np.add.at(cells[:, seat, MISSING + 1 :], place, sums * scored[:, seat, None])
-    return np.stack([cells, _turn_seats(cells)], axis=1).reshape(-1, 2, _CELLS)
+    sides[:, 1] = _turn_seats(cells)
 
 
 def _frame(

@@ -8,8 +8,9 @@ once, and one message carries many views.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -22,7 +23,7 @@ from engine import outcome
 from engine.cards import Action, to_text
 from engine.play import Draw, play, setup
 from engine.state import Seat, State
-from engine.strategy import Clock, Spent, Strategy, close
+from engine.strategy import Clock, Setup, Spent, Strategy, close
 from engine.view import View, view
 
 _logger = logging.getLogger("arena")
@@ -307,7 +308,7 @@ class WallClock(Clock):
 
 
 def play_untimed(
-    state: State, entries: Sequence[Entry], draw: Draw, clock: WallClock
+    state: State, entries: Sequence[Entry | Recorded], draw: Draw, clock: WallClock
 ) -> tuple[Finished, bool]:
     """Play a game to its end, in place; return it, and whether it was certainly in time.
 
@@ -328,3 +329,20 @@ def play_untimed(
     for entry, strategy in zip(entries, strategies, strict=False):
         close_after(entry.label, strategy)
     return finished, in_time and spent.wall <= MOST_WAITING
+
+
+class Recorded:
+    """Makes strategies that play a recorded game: the time that it takes is the engine's.
+
+    Both seats have the same `actions`.
+    """
+
+    def __init__(self, entry: Entry, actions: Iterator[Action]) -> None:
+        self.entry = entry
+        self.label = entry.label
+        self.choose = partial(next, actions)  # the view is then what `next` returns at the end
+
+    def create(self, _: Setup) -> Strategy:
+        """Return itself, after what an entry does to make a strategy."""
+        self.entry.load()
+        return self

@@ -7,24 +7,23 @@ import os
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
-from statistics import median
 from typing import Final, NamedTuple, TypeAlias
 
 from arena.lanes.limits import Limits
-from engine.strategy import Clock, Spent
+from engine.strategy import Spent
 
 DistributionData: TypeAlias = tuple[int, float, float, dict[int, int]]
 """A Distribution as plain data: count, total, longest, and the counts of the buckets."""
 
-TimingData: TypeAlias = tuple[DistributionData, DistributionData]
-"""A Timing as plain data: by the wall clock, and by processor time."""
+TimingData: TypeAlias = tuple[DistributionData, DistributionData, DistributionData]
+"""A Timing as plain data: by the wall clock, by processor time, and of whole games."""
 
 _STEPS = 16  # buckets for each doubling: 4 % wide
 _CHEAP = 100e-6  # seconds: cheaper decisions are timed only in one pair of many
 _TIMED = 64  # the decisions of cheap bots are timed once in this many of their games
+_WEIGHED = 2  # which of these games has its engine measured
 _QUICK = 2e-3  # seconds: slower bots lose less than 5 % if asked about one game at a time
 _LONGER = 4  # times as many games are timed after each further game that took long
-_READINGS = 301  # of the clocks, to time one: 3 ms
 _KNOWN = 100  # decisions, before a bot's mean is used
 _MOST_SHARE = 0.25  # of a limit that the answers to one message may be expected to take
 
@@ -97,6 +96,9 @@ class Distribution:
 class Timing:
     """The times of a bot's decisions, by the wall clock and by processor time.
 
+    `games` are the processor seconds of a decision on average in a game that had no clock: those of
+    the game without what the engine needs for the same moves, divided by the plies.
+
     >>> timing = Timing()
     >>> timing.add(Spent(wall=0.5, cpu=0.25, before=0.125))
     >>> timing.decisions, timing.wall.mean, timing.cpu.mean
@@ -106,6 +108,7 @@ class Timing:
     def __init__(self) -> None:
         self.wall = Distribution()
         self.cpu = Distribution()
+        self.games = Distribution()
 
     @property
     def decisions(self) -> int:
@@ -121,16 +124,17 @@ class Timing:
         """Count the decisions that another Timing has counted."""
         self.wall.merge(other.wall)
         self.cpu.merge(other.cpu)
+        self.games.merge(other.games)
 
     def to_data(self) -> TimingData:
         """Return it as plain data, to be sent."""
-        return self.wall.to_data(), self.cpu.to_data()
+        return self.wall.to_data(), self.cpu.to_data(), self.games.to_data()
 
     @classmethod
     def from_data(cls, data: TimingData) -> Timing:
         """Return the object of which `to_data` has returned the data."""
         made = cls()
-        made.wall, made.cpu = map(Distribution.from_data, data)
+        made.wall, made.cpu, made.games = map(Distribution.from_data, data)
         return made
 
 
@@ -214,34 +218,19 @@ class Clocks:
         """Note that all games were played, and all workers have ended."""
         self._ended = _Reading.now()
 
-    def read(self, timings: Mapping[str, Timing], programs: Container[str] = ()) -> Spending:
+    def read(self, timings: Mapping[str, Timing]) -> Spending:
         """Return the seconds until now, given the times of decisions by label.
 
-        `programs` are the labels of bots with a process of their own. In the times of all others
-        is one reading of the clocks, which is the engine's.
+        A decision with a clock of its own is up to 4 us too long: a reading is in it, and slows
+        what follows. So for cheap bots whole games count, if there are any.
         """
         workers = self._ended.children - self._began.children
-        reading = _time_reading()
         bots = 0.0
         for label, timing in timings.items():
-            mean = timing.cpu.mean - (0 if label in programs else reading)
-            bots += max(0.0, mean) * self._plies[label] / 2
-        bots = min(workers, bots)
+            bots += (timing.games if timing.games.count else timing.cpu).mean * self._plies[label]
+        bots = min(workers, bots / 2)
         files = _Reading.now().own - self._ended.own
         return Spending(bots, workers - bots, self._ended.own - self._began.own, files)
-
-
-def _time_reading() -> float:
-    """Return the processor seconds that a Clock counts where a bot does nothing.
-
-    They are 1 to 4 us: more than a decision of the bot `uniform` takes.
-    """
-    clock = Clock()
-    found = []
-    for _ in range(_READINGS):
-        clock.start()
-        found.append(clock.stop()[0].cpu)
-    return median(found)
 
 
 class Pace:
@@ -284,6 +273,13 @@ class Pace:
         for label in labels:
             self._untimed[label] = self._untimed[label] + 1 if untimed else 0
         return untimed
+
+    def weighs(self, labels: Iterable[str]) -> bool:
+        """Return whether the engine's part of this game of bots, which has no clock, is measured.
+
+        It is that of the second such game of each bot after one with a clock.
+        """
+        return any(self._untimed[label] == _WEIGHED for label in labels)
 
     def watch(self, labels: Iterable[str]) -> None:
         """Time the next games of bots after a game that took long without a clock.

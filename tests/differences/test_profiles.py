@@ -86,7 +86,7 @@ def beside(profiles: Profiles, first: str, second: str) -> tuple[Beside, int]:
 def test_the_endings_of_two_pairs_by_hand() -> None:
     """7 pairs that the first bot won, by City and by points; 3 with one game, lost by forfeit."""
     endings = [[0, 3], [13, 15]]  # city won, points won; forfeit lost, no game
-    moments = count_endings(2, Counts.of(pairing=[1, 1], games=endings, pairs=[7, 3]))
+    moments = count_endings(np.arange(4), 4, Counts.of(pairing=[1, 1], games=endings, pairs=[7, 3]))
     first, second = moments.sums[:, 2], moments.sums[:, 3]
     assert not moments.sums[:, :2].any()
     assert first[:3, PLACES["score"]].tolist() == [10, 17, 28]

@@ -118,12 +118,12 @@ def test_a_fault_that_no_lane_reports_is_refused(changes: dict[str, Any]) -> Non
     ],
 )
 def test_times_are_in_range(count: int, buckets: dict[int, int], is_right: bool) -> None:
-    """Of the wall clock and of the processor."""
+    """Of the wall clock, of the processor, and of whole games."""
     good, data = (0, 0.0, 0.0, {}), (count, 1.0, 1.0, buckets)
-    for both in ((good, data), (data, good)):
-        sent = part(GAME, timings={"one": both})
+    for all_three in ((good, data, good), (data, good, good), (good, good, data)):
+        sent = part(GAME, timings={"one": all_three})
         if is_right:
-            assert read(PLAYED, [sent])[0].timings["one"].to_data() == both
+            assert read(PLAYED, [sent])[0].timings["one"].to_data() == all_three
         else:
             with pytest.raises(Garbled, match="a game that cannot be"):
                 read(PLAYED, [sent])

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from arena.entries.resolve import resolve
+from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
+from arena.tournament.plan import Chunk, gather_times
 from arena.tournament.timing import Clocks, Distribution, Pace, Timing
-from engine.strategy import Clock, Spent
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, Action, Setup, State, View
+from engine.play import play
+from engine.strategy import Clock, Spent, Strategy
 
 
 def timing_of(*decisions: float) -> Distribution:
@@ -113,7 +123,7 @@ def test_after_a_game_that_took_long_only_some_are_timed() -> None:
 
 
 class Ticking:
-    """The processor's clock of a machine where each reading takes 4 us."""
+    """A processor on which the engine takes 50 us a game, and a reading of the clock 4 us."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -122,23 +132,58 @@ class Ticking:
         self.now += 4e-6
         return self.now
 
+    def play(self, state: State, strategies: Sequence[Strategy]) -> None:
+        self.now += 50e-6
+        play(state, strategies)
 
-def test_the_time_of_a_bot_is_counted_without_the_readings_of_its_clock(
-    monkeypatch: pytest.MonkeyPatch,
+
+class Thinking:
+    """Plays the first legal action in 1 us, or in 3 us if its decisions are timed."""
+
+    def __init__(self, clock: Ticking) -> None:
+        self.clock = clock
+
+    def __call__(self, setup: Setup) -> Thinking:
+        self.is_timed = type(setup.clock) is Clock
+        return self
+
+    def choose(self, view: View, /) -> Action:
+        self.clock.now += 3e-6 if self.is_timed else 1e-6
+        return view.legal[0]
+
+
+def test_the_time_of_a_cheap_bot_is_that_of_games_without_a_clock(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Each of 1,000 decisions takes 1 us, and 4 us with its reading; a program's has none."""
+    """Readings, and what they slow, are the engine's: so is a game without its decisions."""
     clock, children = Ticking(), iter((0.0, 1.0, 1.0))
-    monkeypatch.setattr("engine.strategy.process_time", clock.read)
+    for place in ("engine.strategy.process_time", "time.process_time"):
+        monkeypatch.setattr(place, clock.read)
+    monkeypatch.setattr("arena.tournament.match.play", clock.play)
+    monkeypatch.setattr("arena.entries.entry.Entry.load", lambda _: Thinking(clock))
     monkeypatch.setattr("os.times", lambda: (0.0, 0.0, next(children), 0.0, 0.0))
-    timings = {"cheap": Timing(), "program": Timing()}
-    clocks, decision = Clocks(), Clock()
-    for _ in range(10):
-        decision.start()
-        clock.now += 1e-6
-        timings["cheap"].add(decision.stop()[0])
-        timings["program"].add(Spent(wall=1e-5, cpu=5e-6))
-    clocks.add(["cheap", "program"], 2000)
+    bots = [resolve("one=uniform"), resolve("two=uniform")]
+    tournament, clocks = Tournament("test", 0, 200, bots, STANDARD), Clocks()
+    with closing(Worker(tournament, tmp_path)) as worker:
+        played = [worker.play(Chunk(0, first, 20)) for first in range(0, 200, 20)]
+    plies = sum(game.plies for one in played for game in one.results)
+    (timings,) = (one.timings for one in gather_times(played) if one.timings)
+    clocks.add(tournament.pairings[0], plies)
     clocks.end_play()
-    spent = clocks.read(timings, {"program"})
-    assert spent.bots == pytest.approx(1000 * 1e-6 + 1000 * 5e-6)
+    spent = clocks.read(timings)
+    assert timings["one"].games.count > 2
+    assert timings["one"].cpu.mean > 6e-6
+    assert spent.bots == pytest.approx(plies * 1e-6)
     assert spent.engine == pytest.approx(1.0 - spent.bots)
+
+
+def test_the_time_of_a_slow_bot_is_that_of_its_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had a clock in all its games; a program has none in ours."""
+    children = iter((0.0, 1.0, 1.0))
+    monkeypatch.setattr("os.times", lambda: (0.0, 0.0, next(children), 0.0, 0.0))
+    clocks, timings = Clocks(), {"slow": Timing(), "program": Timing()}
+    timings["slow"].add(Spent(wall=2e-3, cpu=2e-3))
+    timings["program"].add(Spent(wall=1e-3, cpu=1e-3, before=1e-3))
+    clocks.add(timings, 200)
+    clocks.end_play()
+    assert clocks.read(timings).bots == pytest.approx(100 * 2e-3 + 100 * 2e-3)

@@ -1,4 +1,4 @@
-"""Take the submissions in the inbox of a league, and play the league until it is stopped."""
+"""Take what lies in the inbox of a league or was uploaded, and play it until it is stopped."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_site import write_site
-from arena.addons.league.league_tables import Refusal, check_name
-from arena.addons.league.submission import (
-    Refused,
-    Submitting,
-    TooMany,
-    Unchanged,
+from arena.addons.league.league_tables import Refusal, Version, check_name
+from arena.addons.league.post import ACCEPTED, REFUSED, WAITING, Post, Upload, has_post
+from arena.addons.league.sources import (
     as_file,
+    clear_desk,
+    clear_web,
+    lay_out,
+    open_web,
+    without_path,
 )
-from arena.addons.league.together import submit_together, take_turns
-from arena.addons.league.turns import count_uploads, take_uploads
+from arena.addons.league.submission import Refused, TooMany, Unchanged
+from arena.addons.league.turns import Submitting, Turns
 from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.pack import PACKED
@@ -37,12 +40,14 @@ from arena.executors.log import QUIET
 INBOX: Final = "inbox"
 TAKEN: Final = "taken"
 
+LONGEST: Final = 60.0
+"""Seconds after which the rest of the inbox, or of the queue, waits for the next round."""
+
 _SETTLED = 2.0  # seconds without change after which a file counts as complete
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
 _MOST_LOOKED_AT = 1000  # files and folders examined in a folder
 _MOST_NAME = 60
-_BATCH = 4  # submissions for each check at a time
-_LONGEST = 60.0  # seconds after which the rest of the inbox waits for the next round
+_Waiting: TypeAlias = tuple[str, Callable[[], Submitting[str] | None]]
 
 
 def take_all(
@@ -53,25 +58,33 @@ def take_all(
     checks: int = 1,
     whole: bool = False,
 ) -> Iterator[str]:
-    """Submit the bots in the inbox, and yield the name of each that was accepted or refused.
+    """Submit the bots in the inbox and those uploaded, and yield the name of each when it is done.
 
     The callback receives a line for each. Owners take turns, and so many `checks` run at a time.
-    Files that changed in the last `settled` seconds stay in the inbox; so do those over an owner's
-    daily limit, and the rest once this has taken a minute, unless the `whole` inbox is to be taken.
+    Files that changed in the last `settled` seconds stay in the inbox. What is over an owner's
+    daily limit waits, and the rest once this has taken a minute, unless the `whole` is to be taken.
     """
+    with ExitStack() as opened:
+        waiting = [*_in_inbox(league, tell, settled)]
+        if has_post(league.folder):
+            post = opened.enter_context(closing(Post(league.folder, league.now)))
+            waiting += _in_queue(league, post, tell)
+        yield from Turns(checks).submit(waiting, math.inf if whole else LONGEST)
+
+
+def _in_inbox(league: League, tell: Callable[[str], object], settled: float) -> Iterator[_Waiting]:
+    """Yield the owner and the beginning of each submission in the inbox, and of those taken."""
     inbox = make_folder(league.folder / INBOX, 0o777)
     taken = make_folder(league.folder / TAKEN)
-    end = time.monotonic() + (math.inf if whole else _LONGEST)
-    submissions = [_submitting(league, item, tell, since=_time_of(item)) for item in _list(taken)]
-    yield from submit_together(league.desk, submissions, checks)
-    for turn in take_turns(_list(inbox), lambda item: _owner_of(league, name_of(item))):
-        for first in range(0, len(turn), _BATCH * checks):
-            if time.monotonic() > end:
-                return
-            items = turn[first : first + _BATCH * checks]
-            moved = [place for item in items if (place := _move(league, item, tell, settled))]
-            submissions = [_submitting(league, place, tell) for place in moved]
-            yield from submit_together(league.desk, submissions, checks)
+
+    def begin(item: Path) -> Submitting[str] | None:
+        if item.parent == taken:
+            return _submitting(league, item, tell, since=_time_of(item))
+        place = _move(league, item, tell, settled)
+        return _submitting(league, place, tell) if place else None
+
+    for item in [*_list(taken), *_list(inbox)]:
+        yield _owner_of(league, name_of(item)), partial(begin, item)
 
 
 def _owner_of(league: League, name: str) -> str:
@@ -141,10 +154,10 @@ def name_of(item: Path) -> str:
     return item.stem if is_known else item.name
 
 
-def _may_come(league: League, name: str) -> bool:
-    """Return whether the owner of a name may submit today; an invalid name has no owner."""
+def _may_come(league: League, name: str, owner: str = "") -> bool:
+    """Return whether an owner may submit today, by default the one of the name, if it is valid."""
     try:
-        league.desk.check_right(name)
+        league.desk.check_right(name, owner)
     except TooMany:
         return False
     except Refused:
@@ -164,9 +177,7 @@ def _submitting(
     name = name_of(place)
     try:
         version = yield from league.desk.submitting(as_file(place), name, since=since, resent=True)
-        tell(f"accepted: {version.title}, by {version.owner}")
-        for line in describe_copies(league.ledger, version):
-            tell(line)
+        _tell_accepted(league, version, tell)
     except Unchanged as error:  # for example, a whole folder was copied again
         tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
     except Refused as error:
@@ -184,8 +195,62 @@ def _submitting(
     except ArenaError as error:  # for example a full disk: it is tried again
         tell(f"not yet taken: {escape(name)[:_MOST_NAME]}: {error}")
         return name
-    remove_tree(place)
+    (yield lambda _: remove_tree(place))()
     return name
+
+
+def _tell_accepted(league: League, version: Version, tell: Callable[[str], object]) -> None:
+    tell(f"accepted: {version.title}, by {version.owner}")
+    for line in describe_copies(league.ledger, version):
+        tell(line)
+
+
+def _in_queue(league: League, post: Post, tell: Callable[[str], object]) -> Iterator[_Waiting]:
+    """Yield the owner and the beginning of each submission over the web."""
+    folder = open_web(league.folder)
+    clear_web(folder, post)
+
+    def begin(upload: Upload) -> Submitting[str] | None:
+        may_come = upload.state != WAITING or _may_come(league, upload.name, upload.owner)
+        return _submitting_upload(league, post, folder, upload, tell) if may_come else None
+
+    for upload in post.queue():
+        yield upload.owner, partial(begin, upload)
+
+
+def count_uploads(folder: Path) -> tuple[int, int]:
+    """Return how many uploads of a league wait, and how many of these could not be taken."""
+    if not has_post(folder):
+        return 0, 0
+    with closing(Post(folder)) as post:
+        queue = post.queue()
+    return len(queue), sum(one.state != WAITING for one in queue)
+
+
+def _submitting_upload(
+    league: League, post: Post, folder: Path, upload: Upload, tell: Callable[[str], object]
+) -> Submitting[str]:
+    """Submit an upload, store its answer, and return its name."""
+    since = post.take(upload)
+    try:
+        bot = (yield lambda _: lay_out(folder, upload))()
+        version = yield from league.desk.submitting(bot, upload.name, upload.owner, since=since)
+        state, answer = ACCEPTED, version.title
+    except TooMany:
+        return upload.name
+    except InputError as error:  # also Refused
+        state, answer = REFUSED, without_path(str(error), folder, upload)
+    except ArenaError as error:  # for example a full disk: it is tried again
+        tell(f"not yet taken: {upload.name}: {error}")
+        return upload.name
+    post.answer(upload, state, answer)
+    if state == ACCEPTED:
+        _tell_accepted(league, version, tell)
+    else:
+        tell(f"refused: {upload.name}: {answer}")
+    (folder / str(upload.id)).unlink(missing_ok=True)
+    (yield lambda _: clear_desk(folder, upload))()
+    return upload.name
 
 
 _PAUSE = 1.0  # seconds between two checks of the inbox while no game can be played
@@ -234,7 +299,6 @@ def serve(
     names = _of_last_round(league)
     while (rounds is None or rounds > 0) and time.monotonic() < end:
         names |= {*take_all(league, tell, checks=checks, whole=whole)}
-        names |= {*take_uploads(league, tell, checks=checks, whole=whole)}
         result = None
         if not (rests and league.number and league.is_precise()):
             result = league.play_round(executor, shown=QUIET)

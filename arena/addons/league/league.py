@@ -28,7 +28,8 @@ from arena.addons.league.league_tables import (
     Version,
 )
 from arena.addons.league.ledger import NAME, Ledger
-from arena.addons.league.submission import SOURCES, Desk
+from arena.addons.league.sources import SOURCES
+from arena.addons.league.submission import Desk
 from arena.entries.catalogue import ELO as LADDER
 from arena.entries.spec import is_address
 from arena.errors import InputError, Unreachable, escape
@@ -348,7 +349,6 @@ class League:
         with self.ledger.changing():
             rows = [rated.rows[id] for id in sorted(rated.rows)]
             self.ledger.add_ratings(number, rows, (rated.spread[0], low, high, rated.spread[3]))
-            self.ledger.keep_beaten(rated.beaten)
 
 
 def _find_half(row: RatingRow | None) -> float:

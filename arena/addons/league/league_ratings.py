@@ -74,14 +74,10 @@ def _find_variance(gaps: Floats, variances: Floats) -> float:
 
 
 class Rated(NamedTuple):
-    """The ratings of a league's versions, by id, and the spread with its interval.
-
-    `beaten` has an active version and a bot of the panel that it surely beats, by id.
-    """
+    """The ratings of a league's versions, by id, and the spread with its interval."""
 
     rows: dict[int, RatingRow]
     spread: tuple[float, float, float, bool]
-    beaten: list[tuple[int, int]]
 
 
 def rate(
@@ -101,7 +97,7 @@ def rate(
     counts = {(numbers[one], numbers[two]): by_score for one, two, by_score in played}
     scores = [pair_scores(*two, by_score) for two, by_score in counts.items()]
     if not rated:
-        return Rated({}, (LADDER_SPREAD.high, 0.0, math.inf, False), [])
+        return Rated({}, (LADDER_SPREAD.high, 0.0, math.inf, False))
     spread = Fit(len(rated), scores).spread
     fit = Fit(len(rated), scores, known_spread=spread.elo)
     panel = [numbers[version.id] for version in rated if version.panel]
@@ -117,13 +113,7 @@ def rate(
     verdicts = Verdicts(fit, {two: tuple(by) for two, by in counts.items()}, looks=True)
     letters = _letters(rated, verdicts, elo, active)
     kept = {row.version: row._replace(letters=letters.get(row.version, "")) for row in rows}
-    beaten = [
-        (version.id, rated[weaker].id)
-        for number, version in enumerate(rated)
-        for weaker in panel
-        if version.id in active and verdicts.apart[number, weaker]
-    ]
-    return Rated(kept, (spread.elo, spread.low, spread.high, spread.is_measured), beaten)
+    return Rated(kept, (spread.elo, spread.low, spread.high, spread.is_measured))
 
 
 def _zero(bots: int, panel: Sequence[int]) -> Floats:

@@ -67,9 +67,6 @@ CREATE TABLE copies (
     version INTEGER NOT NULL, other INTEGER NOT NULL, same INTEGER NOT NULL,
     moves REAL, positions INTEGER NOT NULL, tree REAL, PRIMARY KEY (version, other)
 ) WITHOUT ROWID;
-CREATE TABLE beaten (
-    version INTEGER NOT NULL, opponent INTEGER NOT NULL, PRIMARY KEY (version, opponent)
-) WITHOUT ROWID;
 CREATE INDEX versions_owner ON versions (owner, at);
 CREATE INDEX versions_sha256 ON versions (sha256);
 CREATE INDEX versions_shape ON versions (shape);

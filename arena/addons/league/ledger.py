@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -311,19 +311,6 @@ class Ledger(SqliteFile):
         self.connection.execute(
             "INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?)", (number, *spread)
         )
-
-    def keep_beaten(self, beaten: Iterable[tuple[int, int]]) -> None:
-        """Store which bots of the panel are surely beaten by which version, instead of before."""
-        self.connection.execute("DELETE FROM beaten")
-        for two in beaten:
-            self._insert("beaten", *two)
-
-    def beaten(self) -> dict[int, set[int]]:
-        """Return the bots of the panel that each version surely beats, by id."""
-        found: dict[int, set[int]] = {}
-        for version, opponent in self.rows("SELECT version, opponent FROM beaten"):
-            found.setdefault(version, set()).add(opponent)
-        return found
 
     def days_and_faults(self) -> dict[str, tuple[int, int]]:
         """Return on how many days each name was submitted, and the faults of all its versions."""

@@ -15,11 +15,11 @@ from typing import Any, Final
 from arena.addons.league.answer import nearest_copy
 from arena.addons.league.copies import describe
 from arena.addons.league.league import League
-from arena.addons.league.league_tables import ACTIVE, check_name
+from arena.addons.league.league_tables import check_name
 from arena.addons.league.post import TAKEN, WAITING, Post, Upload
-from arena.addons.league.shown import Standing, are_apart, standings
+from arena.addons.league.shown import Standing, standings, surely_beats
+from arena.addons.league.sources import open_web, store
 from arena.addons.league.submission import TooMany
-from arena.addons.league.turns import open_web, store
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, name_some
 from arena.reports.blocks import Report, Text
@@ -98,7 +98,7 @@ class Reception:
         return self._seen[1]
 
     def _describe_bot(self, one: Standing, found: Sequence[Standing]) -> dict[str, Any]:
-        beaten = [other.bot for other in found if other.bot in one.beats or _beats(one, other)]
+        beaten = [other.bot for other in found if surely_beats(one, other)]
         return {
             "bot": one.bot,
             "version": one.version,
@@ -119,13 +119,6 @@ class Reception:
         """Return the version of another owner that is most like a bot, and how much it is."""
         found = nearest_copy(self.league, name)
         return f"{found[0].title} of {found[0].owner}: {describe(found[1])}" if found else ""
-
-
-def _beats(one: Standing, other: Standing) -> bool:
-    """Return whether a bot is surely stronger than another one."""
-    if not one.rank or not other.rank or one.elo is None or other.elo is None:
-        return False
-    return one.state == ACTIVE and one.elo > other.elo and are_apart([one], [other])
 
 
 def _describe(upload: Upload, places: dict[int, int]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from arena.addons.league.league_settings import Settings
 from arena.addons.league.league_tables import Pairs, Plan, Version
-from arena.addons.league.submission import SOURCES, as_file, identity_of
+from arena.addons.league.sources import SOURCES, as_file, identity_of, resolve_spec
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.entries.spec import is_address
@@ -89,7 +89,7 @@ def find_entry(folder: Path, version: Version, settings: Settings) -> Entry:
 
 def _ask_server(version: Version, settings: Settings) -> Entry:
     try:
-        entry = resolve(version.spec, version.name, public=not settings.private_addresses)
+        entry = resolve_spec(version.spec, settings, version.name)
     except InputError as error:
         raise Unreachable(f"{version.name}: {error}") from None
     if identity_of(entry) == version.sha256:

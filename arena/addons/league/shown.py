@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -129,7 +130,7 @@ def standings(league: League) -> list[Standing]:
     found += [
         _standing(v, rows.get(v.id), None, f"suspended: {v.why.partition(';')[0]}") for v in gone
     ]
-    return _add_grades(league, found, [*active, *gone])
+    return _add_grades(league, found)
 
 
 def panel_names(ledger: Ledger) -> dict[int, str]:
@@ -137,20 +138,19 @@ def panel_names(ledger: Ledger) -> dict[int, str]:
     return {version.id: version.name for version in ledger.versions("panel")}
 
 
-def _add_grades(
-    league: League, found: Sequence[Standing], versions: Sequence[Version]
-) -> list[Standing]:
-    """Return the standings with what courses grade by; the versions are in the same order."""
+def _add_grades(league: League, found: Sequence[Standing]) -> list[Standing]:
+    """Return the standings with what courses grade by."""
     best, counts = league.ledger.best_versions(league.number), league.ledger.days_and_faults()
-    names, beaten = panel_names(league.ledger), league.ledger.beaten()
+    of_bot = {one.bot: one for one in found}
+    panel = [of_bot[name] for name in panel_names(league.ledger).values() if name in of_bot]
     return [
         one._replace(
             best_version=best.get(one.bot),
             days=counts[one.bot][0],
             faults=counts[one.bot][1],
-            beats=tuple(names[id] for id in sorted(beaten.get(version.id, ()))),
+            beats=tuple(other.bot for other in panel if surely_beats(one, other)),
         )
-        for one, version in zip(found, versions, strict=True)
+        for one in found
     ]
 
 
@@ -173,8 +173,20 @@ def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[li
 
 def are_apart(upper: Sequence[Standing], lower: Sequence[Standing]) -> bool:
     """Return whether each bot is told apart from each of the others: they share no letter."""
-    letters = [{*_LETTER.findall("".join(one.group for one in some))} for some in (upper, lower)]
-    return not letters[0] & letters[1]
+    letters = [_find_letters("".join(one.group for one in some)) for some in (upper, lower)]
+    return letters[0].isdisjoint(letters[1])
+
+
+@cache
+def _find_letters(group: str) -> frozenset[str]:
+    return frozenset(_LETTER.findall(group))
+
+
+def surely_beats(one: Standing, other: Standing) -> bool:
+    """Return whether a bot is surely stronger than another one: ahead of it, and told apart."""
+    if one.rank is None or other.rank is None or not (one.group and other.group):
+        return False
+    return one.rank < other.rank and are_apart([one], [other])
 
 
 def _order(version: Version, rows: dict[int, RatingRow]) -> tuple[float, str]:

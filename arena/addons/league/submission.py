@@ -1,23 +1,21 @@
-"""Accept submissions to a league: read a bot, check it in the jail, keep its bytes for ever.
+"""Accept submissions to a league: take a bot, check it in the jail, make it a version of its name.
 
-A submitted file is read once. The bytes read are stored under their hash, and these are checked and
-played, so a later change of the file has no effect.
+What may take long, to take and to check, are jobs: whoever submits runs them where others do not
+wait for them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import time
-from collections.abc import Callable, Generator
-from contextlib import closing, suppress
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final
 
 from arena.addons.league.copies import SECONDS, Trace, ask_moves, find_copies
 from arena.addons.league.league_settings import PANEL, Settings
@@ -30,14 +28,20 @@ from arena.addons.league.league_tables import (
     write_time,
 )
 from arena.addons.league.ledger import Ledger
+from arena.addons.league.sources import (
+    LABEL,
+    SOURCES,
+    Taken,
+    as_file,
+    identity_of,
+    resolve_spec,
+    take,
+)
+from arena.addons.league.turns import Submitting, Working, run_job
 from arena.check.item import Item, Order
-from arena.check.supervisor import killing_orphans, run_check
-from arena.entries.archive import MAGIC
-from arena.entries.entry import Entry
-from arena.entries.file import MOST_SOURCE, read_file, replacing
-from arena.entries.pack import PACKED, read_packed
-from arena.entries.program import MANIFEST, is_program
-from arena.entries.resolve import installed, pack_bot, resolve
+from arena.check.supervisor import run_check
+from arena.entries.program import MANIFEST
+from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
 from arena.entries.syntax import find_shape, find_tree
 from arena.errors import ArenaError, InputError
@@ -50,20 +54,11 @@ from arena.store.store import Store
 from arena.tournament.keys import Venue
 from arena.tournament.tournament import Tournament
 
-_Checked: TypeAlias = tuple[tuple[Item, ...], Trace]
-_T = TypeVar("_T")
-Submitting: TypeAlias = Generator[str, Callable[[], _Checked], _T]
-"""A submission in progress: it yields a spec to check, and returns when it got the result."""
-
-SOURCES: Final = "bots"
-"""The folder of the submitted files, in the league's folder."""
-
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
 _CATCH_UP: Final = 5.0  # seconds for the traces of others before a check
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
-_LABEL: Final = "submitted"
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
 _LEAST_COST, _STEP = 0.1, 4.0  # seconds of a pair in the lowest class; factor between classes
@@ -112,7 +107,7 @@ class Desk:
         bot: str,
         name: str,
         owner: str = "",
-        working: Callable[[str], None] = lambda _: None,
+        working: Working = lambda _: None,
         *,
         since: str = "",
         resent: bool = False,
@@ -126,20 +121,17 @@ class Desk:
         """
         steps = self.submitting(bot, name, owner, since=since, resent=resent)
         try:
-            spec = next(steps)
-            steps.send(partial(self.check, spec, working))
+            job = next(steps)
+            while True:
+                job = steps.send(partial(run_job, job, working))
         except StopIteration as done:
             version: Version = done.value
             return version
-        raise AssertionError("a submission has one check")
 
     def submitting(
         self, bot: str, name: str, owner: str = "", *, since: str = "", resent: bool = False
     ) -> Submitting[Version]:
-        """Submit a bot as `submit` does, but let the caller check what it yields: a spec.
-
-        It gets a function that returns what `check` does for that spec, or raises.
-        """
+        """Submit a bot as `submit` does, but let the caller run the jobs that it yields."""
         check_name(name)
         self._check_place(bot)
         owner = owner or self.find_owner(name) or name
@@ -147,7 +139,8 @@ class Desk:
         sha256 = ""
         try:
             self.check_right(name, owner)
-            _, sha256, _ = taken = self._take(bot)
+            taken = (yield partial(self.take, bot))()
+            sha256 = taken.sha256
             done = self._find_done(name, sha256, since)
             return done or (yield from self._accept(name, owner, taken))
         except TooMany:
@@ -173,19 +166,17 @@ class Desk:
             raise Refused(refused[0].why, public=refused[0].public)
         return None
 
-    def _accept(self, name: str, owner: str, taken: tuple[str, str, str]) -> Submitting[Version]:
-        """Let what `_take` returned be checked, and store it as a version; raises Refused."""
+    def _accept(self, name: str, owner: str, taken: Taken) -> Submitting[Version]:
+        """Let a bot that was taken be checked, and store it as a version; raises Refused."""
         spec, sha256, shape = taken
         self._check_new(sha256, name)
-        self._trace_others()
-        finished = yield spec
-        items, trace = finished()
+        yield from self._trace_others()
+        items, trace = (yield partial(self.check, spec))()
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
-                what = re.sub(
-                    rf"\S*{re.escape(Path(spec).name)}", f"{name}{Path(spec).suffix}", what
-                )
+                own = f"{name}{Path(spec).suffix}"
+                what = re.sub(rf"\S*{re.escape(Path(spec).name)}", own, what)
             kinds = [
                 f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
             ]
@@ -294,46 +285,13 @@ class Desk:
                 f"bot {bot!r}: no such file, and no bot of the arena{hint if is_there else ''}"
             )
 
-    def _take(self, bot: str) -> tuple[str, str, str]:
-        """Store the bytes of a bot; return its spec in the league, its identity and its shape."""
-        spec = parse(bot)
-        if spec.target in {name for name, _ in installed()}:
-            return bot, identity_of(resolve(bot)), ""
-        if is_address(spec.target):
-            entry = self._resolve(bot)
-            return entry.spec, identity_of(entry), ""
-        path = Path(os.path.expanduser(spec.target))
-        if spec.params:
-            raise InputError(f"bot {bot!r}: write its parameters into the file")
-        content = read_submission(path, self.settings.most_megabytes)
-        is_python = not content.startswith(MAGIC)
-        ending = ".py" if is_python else PACKED
-        name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{ending}"
-        kept = self.folder / name
-        try:
-            kept.parent.mkdir(exist_ok=True)
-            if not kept.is_file():
-                with replacing(kept) as part:
-                    part.write_bytes(content)
-        except OSError as error:
-            raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
-        text = f"{_LABEL}={as_file(kept)}"
-        try:
-            shape = find_shape(content) if is_python and len(content) <= MOST_SOURCE else ""
-            return name, identity_of(resolve(text)), shape
-        except InputError as error:  # the owner does not know the path of the copy
-            raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
-
-    def _resolve(self, spec: str) -> Entry:
-        return resolve(spec, public=not self.settings.private_addresses)
-
     def _time_own(self, spec: str) -> list[Item]:
         """Measure the time of a bot of the arena, which needs no check, in a pair of games.
 
         So it does for a bot that lives elsewhere. Raises Refused for one that fails, and for
         parameters that it does not accept.
         """
-        entries = [self._resolve(f"{_LABEL}={spec}"), resolve("uniform")]
+        entries = [resolve_spec(f"{LABEL}={spec}", self.settings), resolve("uniform")]
         rules = self.settings.game_rules()
         for problem in find_problems(entries, rules, self.settings.limits):
             raise Refused(problem)
@@ -343,22 +301,33 @@ class Desk:
             for _, game in store.results():
                 if game.fault and game.winner:
                     return [Item("games", "fail", f"{game.fault.kind}: {game.fault.message}")]
-        cpu = timings[_LABEL].cpu
+        cpu = timings[LABEL].cpu
         figures = {name: cpu.quantile(at) for name, at in _TIMES}
         return [Item("time", "ok", "", figures=figures)]
 
-    def check(self, spec: str, working: Callable[[str], None] = lambda _: None) -> _Checked:
+    def take(self, bot: str, working: Working) -> Taken:
+        """Store a bot, and build a program, for no longer than a check may take."""
+        seconds = self.settings.check_seconds
+        end = time.monotonic() + seconds
+
+        def waiting() -> None:
+            working("build")
+            if time.monotonic() > end:
+                raise InputError(f"not done within {seconds:g} s, the time of a check")
+
+        return take(self.folder, bot, self.settings, waiting)
+
+    def check(self, spec: str, working: Working) -> tuple[tuple[Item, ...], Trace]:
         """Check a stored bot; return the items, and its trace if none has failed.
 
-        It can be called in any thread. Raises Refused if the check ends without a verdict.
+        Raises Refused if the check ends without a verdict.
         """
         end = time.monotonic() + self.settings.check_seconds
-        with killing_orphans():
-            items = tuple(self._check(spec, working))
-            if any(item.status == "fail" for item in items):
-                return items, Trace()
-            left = min(SECONDS, max(0.0, end - time.monotonic()))
-            return items, self._find_trace(spec, left, lambda: working("moves"))
+        items = tuple(self._check(spec, working))
+        if any(item.status == "fail" for item in items):
+            return items, Trace()
+        left = min(SECONDS, max(0.0, end - time.monotonic()))
+        return items, self._find_trace(spec, left, lambda: working("moves"))
 
     def _find_trace(self, spec: str, seconds: float, waiting: Callable[[], None]) -> Trace:
         """Return what a bot that has passed its check is compared by.
@@ -368,14 +337,14 @@ class Desk:
         if is_address(spec):
             return Trace()
         is_file = spec.startswith(f"{SOURCES}/")
-        text = f"{_LABEL}={as_file(self.folder.absolute() / spec) if is_file else spec}"
+        text = f"{LABEL}={as_file(self.folder.absolute() / spec) if is_file else spec}"
         entry = resolve(text, lane=self.settings.lane if is_file else None)
         rules, limits = self.settings.game_rules(), self.settings.limits
         moves = ask_moves(entry, self.settings.seed, rules, limits, seconds, waiting)
         source = entry.source if not entry.command else None
         return Trace(moves, find_tree(source) if source else b"")
 
-    def _trace_others(self) -> None:
+    def _trace_others(self) -> Submitting[None]:
         """Ask the bots that have no trace: the panel's, and those accepted before format 3.
 
         It begins with no further one after some seconds, and goes on at the next submission.
@@ -384,18 +353,23 @@ class Desk:
         for version in self.ledger.versions("id NOT IN (SELECT version FROM traces)"):
             if time.monotonic() > end:
                 return
-            trace = Trace()
-            with suppress(ArenaError, Forfeit), killing_orphans():  # of a bot that now fails
-                trace = self._find_trace(version.spec, SECONDS, lambda: None)
+            trace = (yield partial(self._trace_other, version.spec))()
             with self.ledger.changing():
                 self.ledger.add_trace(version.id, *trace)
 
-    def _check(self, spec: str, working: Callable[[str], None]) -> list[Item]:
+    def _trace_other(self, spec: str, working: Working) -> Trace:
+        """Return the trace of an accepted bot, an empty one if its file is no longer whole."""
+        try:
+            return self._find_trace(spec, SECONDS, lambda: working("moves"))
+        except (InputError, Forfeit):
+            return Trace()
+
+    def _check(self, spec: str, working: Working) -> list[Item]:
         """Check a stored bot, and return the items of the check."""
         if not spec.startswith(f"{SOURCES}/"):
             return self._time_own(spec)
         order = Order(
-            f"{_LABEL}={self.folder.absolute() / spec}",
+            f"{LABEL}={self.folder.absolute() / spec}",
             self.settings.lane if self.settings.lane == "jail" else "process",
             self.settings.check_games,
             self.settings.seed,
@@ -405,51 +379,6 @@ class Desk:
             return [*run_check(order, working, longest=self.settings.check_seconds)]
         except ArenaError as error:  # it was interrupted, or the bot corrupted it
             raise Refused(str(error)) from None
-
-
-def as_file(path: Path) -> str:
-    """Return the spec of a file that cannot be read as a label or a command.
-
-    >>> as_file(Path("year=2026/bots/mine.py")), as_file(Path("/srv/mine.py"))
-    ('./year=2026/bots/mine.py', '/srv/mine.py')
-    """
-    return os.path.join(os.curdir, path)
-
-
-def identity_of(entry: Entry) -> str:
-    """Return the hash of a bot's source and of its parameters, if it has any."""
-    if not entry.params:
-        return entry.sha256
-    params = json.dumps(entry.params, sort_keys=True)
-    return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
-
-
-def read_submission(path: Path, megabytes: int) -> bytes:
-    """Read a bot's file, or pack a folder into one file, of at most this many megabytes.
-
-    A program is built, and packed with what its build made. Raises InputError, which names the
-    path, also for a link, a pipe or a device.
-    """
-    if path.is_symlink():
-        raise InputError(f"{path}: a link; submit what it leads to")
-    most = megabytes << 20
-    if path.is_dir() or is_program(path):
-        content = pack_bot(path, [])[0]
-        if len(content) > most:
-            raise InputError(f"{path}: packed, it is larger than {megabytes} MB")
-        return content
-    if path.suffix != ".py":
-        raise InputError(
-            f"{path}: a bot is a .py file, a folder, a program's file such as hasty.js, or the "
-            f"name of one in bots/"
-        )
-    try:
-        content = read_file(path, most, links=False)
-        if len(content) > MOST_SOURCE and not read_packed(content):
-            raise InputError(f"larger than {MOST_SOURCE:,} bytes")
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    return content
 
 
 def _choose_cost(items: tuple[Item, ...]) -> float:

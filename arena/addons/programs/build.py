@@ -6,7 +6,7 @@ import base64
 import hashlib
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -49,18 +49,21 @@ class Piece(Message, kw_only=True):
     number: int
 
 
-def build(words: Sequence[str], files: Mapping[str, bytes]) -> dict[str, bytes]:
+def build(
+    words: Sequence[str], files: Mapping[str, bytes], waiting: Callable[[], None] = lambda: None
+) -> dict[str, bytes]:
     """Return the files of a program together with those that its build makes in the jail.
 
     The same files are built once: what was made is kept. The output of the build is logged. Raises
-    InputError, which has the end of the output, if the build fails or exceeds its limits.
+    InputError, which has the end of the output, if the build fails or exceeds its limits, and what
+    `waiting` raises, which is called while it goes on.
     """
     key = hash_command(words, files, [])
     with suppress(OSError, RuntimeError, InputError, ImportError):
         return read_archive(read_file(_place(key), MOST_PACKED, links=False))
     try:
         find_bubblewrap()
-        both = _check(_build(words, files, key), files)
+        both = _check(_build(words, files, key, waiting), files)
     except InputError as error:
         raise InputError(f"build: {error}") from None
     with suppress(OSError, RuntimeError, InputError), replacing(_place(key)) as part:
@@ -79,7 +82,9 @@ def _forget_old(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _build(words: Sequence[str], files: Mapping[str, bytes], key: str) -> bytes:
+def _build(
+    words: Sequence[str], files: Mapping[str, bytes], key: str, waiting: Callable[[], None]
+) -> bytes:
     """Return the archive of what a build makes, as it came out of the jail."""
     places = [place for place in map(Path, SYSTEM) if place.is_dir() and not why_hidden(place)]
     entry = Entry(
@@ -95,7 +100,7 @@ def _build(words: Sequence[str], files: Mapping[str, bytes], key: str) -> bytes:
     )
     with (
         scratch_folder() as folder,
-        bot_process(entry, STANDARD, LIMITS, folder / BOT) as process,
+        bot_process(entry, STANDARD, LIMITS, folder / BOT, waiting) as process,
     ):
         try:
             process.start()

@@ -20,8 +20,9 @@ from arena.addons.league.answer import (
 )
 from arena.addons.league.bot_page import bot_report
 from arena.addons.league.league import League
-from arena.addons.league.shown import standings, table
-from arena.errors import InputError
+from arena.addons.league.owner_page import Reception
+from arena.addons.league.shown import Standing, standings, surely_beats, table
+from arena.errors import InputError, name_some
 from arena.reports.html import to_html
 from arena.runs.judge_games import review_record
 from arena.store.reader import read_run
@@ -114,8 +115,19 @@ def test_versions_are_compared_on_common_deals(club: League) -> None:
     assert f"Version 2: {change.describe()}"[:60] in "\n".join(format_why(why(club, "patient")))
 
 
+def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> None:
+    """Neither those beside it, nor those above it, nor those that are not rated or suspended."""
+    rows = ("a", 1, "a"), ("b", 2, "ab"), ("c", 3, "b"), ("new", 4, ""), ("gone", None, "")
+    found = [
+        Standing(rank, bot, 1, "x", 1500.0, None, None, 1500.0, 9, group, "active", "")
+        for bot, rank, group in rows
+    ]
+    beaten = [(one.bot, two.bot) for one in found for two in found if surely_beats(one, two)]
+    assert beaten == [("a", "c")]
+
+
 def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
-    """By the one verdict: apart; a cell of the table for each bot of the panel."""
+    """By the one verdict, apart, also on the owner's page; a cell for each bot of the panel."""
     found = standings(club)
     (beaten,) = (one.beats for one in found if one.bot == "patient")
     assert "uniform" in beaten
@@ -124,6 +136,9 @@ def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
     named = {name for name in ("uniform", "greedy", "majority") if row[f"beats_{name}"] == "yes"}
     assert named == {*beaten}
     assert (row["best_version"] in (1, 2), row["days"], row["faults"]) == (True, 1, 0)
+    with closing(Reception(club.folder)) as reception:
+        (page,) = reception.describe("Ann")["bots"]
+    assert (page["beats"], page["surely_beats"]) == (len(beaten), name_some(beaten))
     own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
     assert own["beats_uniform"] == ""
     assert nearest_copy(club, "greedy") is None

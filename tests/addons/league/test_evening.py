@@ -12,8 +12,9 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from arena.addons.league.league_settings import Settings, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.shown import history
 from arena.addons.league.submission import Closed, Refused
+from arena.addons.league.turns import Submitting, Turns
 from arena.check.item import Item, Order
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
@@ -37,6 +39,7 @@ from tests import ROOT
 from tests.addons.league.small import a_league, accept, settings, write_bot
 from tests.conftest import Arena
 from tests.markdown import blocks
+from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "league.md").read_text(encoding="utf-8")
 LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .+")
@@ -73,8 +76,25 @@ def test_an_owner_with_fifty_files_holds_nobody(
     assert [*take_all(league, lambda _: None)] == ["a0", "bob", "a1", "a2", "a3"]
 
 
+def test_an_owner_has_one_submission_in_progress() -> None:
+    """The second one of an owner begins when the first has ended; others overtake it."""
+    begun: list[str] = []
+    held = threading.Event()
+
+    def one(name: str, job: Callable[[], object]) -> Submitting[str]:
+        begun.append(name)
+        (yield lambda _: job())()
+        return name
+
+    jobs = {"a1": held.wait, "a2": bool, "b1": bool, "b2": held.set}
+    begins = [(name[0], partial(one, name, job)) for name, job in jobs.items()]
+    ended: list[str] = [*Turns(2).submit(begins, 1e9)]
+    assert begun == ["a1", "b1", "b2", "a2"]
+    assert (ended[0], ended[-1], len(ended)) == ("b1", "a2", 4)
+
+
 def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two of them wait for each other; versions come in the order of the files all the same."""
+    """Two of them wait for each other; each is a version as soon as it has passed."""
     both = threading.Barrier(2, timeout=60)
 
     def meet(order: Order, *_: object, **__: object) -> Iterator[Item]:
@@ -86,8 +106,9 @@ def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.Monk
         path = write_bot(league.folder / "inbox", f"b{number}", number)
         os.utime(path, (1000 + number,) * 2)
     names = [f"b{number}" for number in range(4)]
-    assert [*take_all(league, lambda _: None, 0.0, checks=2)] == names
-    assert [one.name for one in league.ledger.versions("NOT panel")] == names
+    taken = [*take_all(league, lambda _: None, 0.0, checks=2)]
+    assert sorted(taken) == names
+    assert [one.name for one in league.ledger.versions("NOT panel")] == taken
 
 
 def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
@@ -107,12 +128,13 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
 
     begun = threading.Event()
 
-    def interrupt(*_: object, **__: object) -> Any:
-        begun.wait()
-        raise KeyboardInterrupt
+    def interrupt(running: Any, **_: object) -> None:
+        until(lambda: begun.is_set() or any(job.done() for job in running))
+        if begun.is_set():
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(submission, "run_check", wait)
-    monkeypatch.setattr("concurrent.futures.Future.result", interrupt)
+    monkeypatch.setattr("arena.addons.league.turns.wait", interrupt)
     write_bot(league.folder / "inbox", "ann")
     with pytest.raises(KeyboardInterrupt):
         [*take_all(league, lambda _: None, 0.0)]
@@ -128,7 +150,7 @@ def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole inbox, also if this takes long; a submission that cannot be taken is left to do."""
-    monkeypatch.setattr("arena.addons.league.inbox._LONGEST", -1.0)
+    monkeypatch.setattr("arena.addons.league.inbox.LONGEST", -1.0)
     monkeypatch.setattr("arena.addons.league.inbox._is_settled", lambda *_: True)
     write_bot(league.folder / "inbox", "ann", 1)
     (league.folder / "inbox" / "bad.py").symlink_to("/etc/passwd")

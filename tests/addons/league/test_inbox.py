@@ -159,9 +159,9 @@ def test_a_league_plays_between_long_checks(
     """However many bots lie there: the others are taken before the next rounds, none is lost."""
     for number in range(3):
         drop(league, f"bot{number}", number)
-    monkeypatch.setattr(inbox, "_LONGEST", -1.0)
+    monkeypatch.setattr(inbox, "LONGEST", -1.0)
     assert (take(league), len(waiting(league))) == ([], 3)
-    monkeypatch.setattr(inbox, "_LONGEST", 60.0)
+    monkeypatch.setattr(inbox, "LONGEST", 60.0)
     assert len(take(league)) == 3
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
@@ -17,9 +19,11 @@ from arena.addons.programs import build
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from tests import ROOT
-from tests.addons.league.small import a_league, accept, play
+from tests.addons.league.small import BOT, a_league, accept, play
+from tests.addons.league.web import serving
 from tests.addons.programs.test_build import SHORT, rogue
 from tests.entries.test_program import write_program
+from tests.entries.test_zipped import make_zip
 from tests.runs.test_rogues import needs_jail
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -152,3 +156,50 @@ def test_hostile_folders_stop_no_league(tmp_path: Path, monkeypatch: pytest.Monk
         refusals = league.ledger.refusals()
         assert {one.name for one in refusals} == {*names} - {"honest"}
         assert all(one.why.isprintable() and len(one.why) < 700 for one in refusals)
+
+
+@needs_jail
+def test_a_build_that_hangs_holds_no_other_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others are built, checked and accepted, and read their pages; its owner's next one waits.
+
+    It ends with the evening.
+    """
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
+    monkeypatch.setattr(build, "LIMITS", replace(SHORT, idle=100.0, backstop=100.0))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with a_league(tmp_path / "club") as league, serving(league.folder) as client:
+        ann, bob = client.invite("Ann"), client.invite("Bob")
+        for name, what in ("hangs", "sleeps"), ("waits", "makes"):
+            files = rogue(tmp_path / name, what).iterdir()
+            zipped = make_zip(*((f"{name}/{one.name}", one.read_bytes()) for one in files))
+            assert client.hand_in(ann, f"{name}.zip", zipped)[0] == 202
+        rogue(league.folder / "inbox", "makes").joinpath("own.txt").write_text("other bytes")
+        client.hand_in(bob, "plain.py", BOT.replace("{number}", "0").encode())
+        taking = take_all(league, lambda _: None, 0.0, checks=2)
+        assert {next(taking), next(taking)} == {"makes", "plain"}
+        assert {one.name for one in league.ledger.versions("NOT panel")} == {"makes", "plain"}
+        assert client.send("GET", "/", {})[0].status == 200
+        assert [one["state"] for one in client.mine(bob)["uploads"]] == ["accepted"]
+        assert {one["bot"]: one["state"] for one in client.mine(ann)["uploads"]} == {
+            "hangs": "being checked",
+            "waits": "waiting",
+        }
+        assert isinstance(taking, Generator)
+        taking.close()
+        assert not league.ledger.refusals()
+
+
+@needs_jail
+def test_a_build_takes_no_longer_than_a_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refusal is the owner's to read, and is recorded."""
+    monkeypatch.setattr(build, "LIMITS", replace(SHORT, idle=100.0, backstop=100.0))
+    with a_league(tmp_path / "club") as league:
+        league.desk.settings = replace(league.settings, check_seconds=0.5)
+        with pytest.raises(Refused, match=r"build: not done within 0\.5 s, the time of a check"):
+            league.desk.submit(str(rogue(tmp_path, "sleeps")), "sleeps", "Ann")
+        assert [one.name for one in league.ledger.refusals()] == ["sleeps"]

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from arena.addons.league import submission
+from arena.addons.league.inbox import take_all
 from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.post import Post
-from arena.addons.league.turns import take_uploads
 from arena.addons.league.web import MOST_GUESSES, POLICY
 from arena.errors import InputError
 from arena.reports.page_server import REPORT_POLICY, Connection
@@ -49,7 +49,7 @@ def client(league: League) -> Iterator[Client]:
 def take(league: League) -> list[str]:
     """Take what was handed in, and return what was told of each upload."""
     told: list[str] = []
-    for _ in take_uploads(league, told.append):
+    for _ in take_all(league, told.append):
         pass
     return [line for line in told if line.startswith(("accepted", "refused"))]
 

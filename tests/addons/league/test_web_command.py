@@ -13,9 +13,10 @@ import httpx
 import pytest
 
 from arena.addons.league import submission
+from arena.addons.league.inbox import take_all
 from arena.addons.league.league_site import write_site
 from arena.addons.league.post import Post
-from arena.addons.league.turns import open_web, store, take_uploads
+from arena.addons.league.sources import open_web, store
 from arena.errors import ArenaError
 from bench.studies.handing_in import HandedIn, hand_in, measure_large
 from tests.addons.league.proxy import make_certificate, proxied
@@ -116,7 +117,7 @@ def test_a_league_behind_a_proxy_with_tls(tmp_path: Path, monkeypatch: pytest.Mo
         assert (cookie.path, cookie.secure) == ("/club/", True)
         page = browser.post(f"{address}/hand-in", files={"file": ("mine.py", SOURCE)})
         assert "Receipt 1" in page.text
-        assert [*take_uploads(league, lambda _: None)] == ["mine"]
+        assert [*take_all(league, lambda _: None)] == ["mine"]
         assert "It is mine 1" in browser.get(page.url).text
         assert browser.get(f"{address}/site/").status_code == 200
         assert browser.get(f"{address}/style.css").headers["content-type"].startswith("text/css")
@@ -165,17 +166,18 @@ def test_uploads_survive_a_kill_between_the_two_databases(
     monkeypatch.setattr(submission, "run_check", accept)
     with a_league(tmp_path / "club") as league, closing(Post(league.folder)) as post:
         folder = open_web(league.folder)
-        for name, ending in ("mine", ".py"), ("bad", ".txt"):
+        for owner, name, ending in ("Ann", "mine", ".py"), ("Bob", "bad", ".txt"):
             keep = partial(store, folder, content=SOURCE)
-            post.receive(("Ann", name, ending), name, len(SOURCE), keep)
+            post.receive((owner, name, ending), name, len(SOURCE), keep)
         for _ in range(4):  # each answer is lost, whichever comes first
             with monkeypatch.context() as patched:
                 patched.setattr(Post, "answer", die)
                 with pytest.raises(Killed):
-                    [*take_uploads(league, lambda _: None)]
+                    [*take_all(league, lambda _: None, checks=2)]
         assert {one.state for one in post.queue()} == {"taken"}
-        assert sorted(take_uploads(league, lambda _: None)) == ["bad", "mine"]
+        assert sorted(take_all(league, lambda _: None)) == ["bad", "mine"]
         assert len(league.ledger.versions("NOT panel")) == 1
         assert len(league.ledger.refusals()) == 1
-        answers = {one.name: one.state for one in post.uploads_of("Ann", 9)}
+        uploads = [one for owner in ("Ann", "Bob") for one in post.uploads_of(owner, 9)]
+        answers = {one.name: one.state for one in uploads}
         assert answers == {"mine": "accepted", "bad": "refused"}

@@ -1,0 +1,200 @@
+"""Keep the bytes that are handed in: uploads until their turn, and bots for ever by their hash.
+
+A submitted file is read once. The bytes read are stored under their hash, and these are checked and
+played, so a later change of the file has no effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from arena.addons.league.league_settings import Settings, make_folder
+from arena.addons.league.post import Post, Upload
+from arena.entries.archive import MAGIC
+from arena.entries.entry import Entry
+from arena.entries.file import MOST_SOURCE, read_file, replacing
+from arena.entries.layout import remove_tree
+from arena.entries.pack import PACKED, read_packed
+from arena.entries.program import is_program
+from arena.entries.resolve import installed, pack_bot, resolve
+from arena.entries.spec import is_address, parse
+from arena.entries.syntax import find_shape, open_zip
+from arena.errors import ArenaError, InputError
+
+SOURCES: Final = "bots"
+"""The folder of the submitted files, in the league's folder."""
+
+LABEL: Final = "submitted"
+ZIP: Final = ".zip"
+_WEB: Final = "web"
+_DESK: Final = "desk"  # begins the name of the folder of an upload while it is submitted
+_OLD: Final = 3600.0  # seconds after which bytes that nobody needs are removed
+
+
+class Taken(NamedTuple):
+    """A bot that was read: its spec in the league, its identity, and its shape if it has one."""
+
+    spec: str
+    sha256: str
+    shape: str = ""
+
+
+def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]) -> Taken:
+    """Store the bytes of a bot in the folder of a league, unless it is known by its spec.
+
+    A program is built; `waiting` is called regularly meanwhile. Raises InputError for a bot that
+    cannot be read or built.
+    """
+    spec = parse(bot)
+    if spec.target in {name for name, _ in installed()}:
+        return Taken(bot, identity_of(resolve(bot)))
+    if is_address(spec.target):
+        entry = resolve_spec(bot, settings)
+        return Taken(entry.spec, identity_of(entry))
+    path = Path(os.path.expanduser(spec.target))
+    if spec.params:
+        raise InputError(f"bot {bot!r}: write its parameters into the file")
+    content = read_submission(path, settings.most_megabytes, waiting)
+    is_python = not content.startswith(MAGIC)
+    ending = ".py" if is_python else PACKED
+    name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{ending}"
+    kept = folder / name
+    try:
+        kept.parent.mkdir(exist_ok=True)
+        if not kept.is_file():
+            with replacing(kept) as part:
+                part.write_bytes(content)
+    except OSError as error:
+        raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
+    text = f"{LABEL}={as_file(kept)}"
+    try:
+        shape = find_shape(content) if is_python and len(content) <= MOST_SOURCE else ""
+        return Taken(name, identity_of(resolve(text)), shape)
+    except InputError as error:  # the owner does not know the path of the copy
+        raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
+
+
+def read_submission(path: Path, megabytes: int, waiting: Callable[[], None]) -> bytes:
+    """Read a bot's file, or pack a folder into one file, of at most this many megabytes.
+
+    A program is built, and packed with what its build made. Raises InputError, which names the
+    path, also for a link, a pipe or a device.
+    """
+    if path.is_symlink():
+        raise InputError(f"{path}: a link; submit what it leads to")
+    most = megabytes << 20
+    if path.is_dir() or is_program(path):
+        content = pack_bot(path, [], waiting)[0]
+        if len(content) > most:
+            raise InputError(f"{path}: packed, it is larger than {megabytes} MB")
+        return content
+    if path.suffix != ".py":
+        raise InputError(
+            f"{path}: a bot is a .py file, a folder, a program's file such as hasty.js, or the "
+            f"name of one in bots/"
+        )
+    try:
+        content = read_file(path, most, links=False)
+        if len(content) > MOST_SOURCE and not read_packed(content):
+            raise InputError(f"larger than {MOST_SOURCE:,} bytes")
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return content
+
+
+def resolve_spec(spec: str, settings: Settings, label: str | None = None) -> Entry:
+    """Return the entry of a bot of the arena or of a server, as far as the league allows it."""
+    return resolve(spec, label, public=not settings.private_addresses)
+
+
+def as_file(path: Path) -> str:
+    """Return the spec of a file that cannot be read as a label or a command.
+
+    >>> as_file(Path("year=2026/bots/mine.py")), as_file(Path("/srv/mine.py"))
+    ('./year=2026/bots/mine.py', '/srv/mine.py')
+    """
+    return os.path.join(os.curdir, path)
+
+
+def identity_of(entry: Entry) -> str:
+    """Return the hash of a bot's source and of its parameters, if it has any."""
+    if not entry.params:
+        return entry.sha256
+    params = json.dumps(entry.params, sort_keys=True)
+    return hashlib.sha256(f"{entry.sha256} {params}".encode()).hexdigest()
+
+
+def open_web(league: Path) -> Path:
+    """Return a league's folder of uploads, which only this user enters; raises InputError."""
+    return make_folder(league / _WEB)
+
+
+def store(folder: Path, id: int, content: bytes) -> None:
+    """Store the bytes of an upload, to last also if the machine stops; raises ArenaError."""
+    place = folder / str(id)
+    try:
+        with replacing(place) as part, part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise ArenaError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+
+def lay_out(folder: Path, upload: Upload) -> str:
+    """Return the spec of a file or folder with what was uploaded, in a folder of its own.
+
+    Raises InputError for a hostile zip, and ArenaError if nothing can be written.
+    """
+    content = read_file(folder / str(upload.id), upload.size, links=False)
+    files = open_zip(content) if upload.ending == ZIP else {"": (False, content)}
+    desk = _desk_of(folder, upload)
+    top = desk / (upload.name if upload.ending == ZIP else f"{upload.name}{upload.ending}")
+    try:
+        clear_desk(folder, upload)
+        desk.mkdir(mode=0o700)
+        for name, (can_run, data) in files.items():
+            place = top / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                file.write(data)
+            place.chmod(0o755 if can_run else 0o644)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise InputError("the zip has a name that is of a file and of a folder") from None
+    except OSError as error:
+        raise ArenaError(f"{desk}: cannot be written: {error.strerror or error}") from None
+    return as_file(top)
+
+
+def _desk_of(folder: Path, upload: Upload) -> Path:
+    return folder / f"{_DESK}-{upload.id}"
+
+
+def clear_desk(folder: Path, upload: Upload) -> None:
+    """Remove what `lay_out` has written for an upload."""
+    remove_tree(_desk_of(folder, upload))
+
+
+def clear_web(folder: Path, post: Post) -> None:
+    """Remove what a killed process has left, and no upload needs any more."""
+    for item in folder.iterdir():
+        with suppress(OSError):
+            is_old = time.time() - item.lstat().st_mtime > _OLD
+            is_open = item.name.isdecimal() and post.is_open(int(item.name))
+            if item.name.startswith(_DESK) or (is_old and not is_open and item.is_file()):
+                remove_tree(item)
+
+
+def without_path(message: str, folder: Path, upload: Upload) -> str:
+    """Return a message for an owner, who does not know the folder in which the upload lay."""
+    desk = _desk_of(folder, upload)
+    for place in (as_file(desk), str(desk.absolute()), str(desk)):
+        message = message.replace(f"{place}/", "")
+    return message

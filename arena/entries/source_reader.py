@@ -29,6 +29,8 @@ _ANNOTATIONS = ("annotation", "returns")
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LONGEST = 1000  # characters of a summary
 _BOTS = "bots."
+_PACKED = b"PK\x03\x04"
+_MOST_TEXT = 1 << 20  # bytes of the sources of a packed bot
 
 
 def make_outline(source: bytes) -> list[str]:
@@ -116,21 +118,35 @@ def make_tree(source: bytes) -> list[str]:
 
     It has the smallest hashes of all runs of eight nodes, in the order of the source, at most
     `PARTS`, each of four bytes. Names, annotations, docstrings and the values of constants do not
-    count. It is empty if the source does not compile.
+    count, nor does a source that does not compile. A packed bot has the parts of all its sources.
 
     >>> make_tree(b"def f(a): return a + 1") == make_tree(b"def g(b: int): return b + 2")
     True
     """
     from zlib import crc32
 
-    try:
-        tree = compile(source, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+    runs: set[str] = set()
+    for text in _unpack(source):
+        try:
+            tree = compile(text, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+        except UNREADABLE:
+            continue
         kinds = [*_kinds(tree)]
-    except UNREADABLE:
-        return [""]
-    runs = {" ".join(kinds[n : n + _RUN]) for n in range(max(1, len(kinds) - _RUN + 1))}
+        runs |= {" ".join(kinds[n : n + _RUN]) for n in range(max(1, len(kinds) - _RUN + 1))}
     hashes = sorted({crc32(run.encode()) for run in runs})[:PARTS]
     return [b"".join(number.to_bytes(4, "little") for number in hashes).hex()]
+
+
+def _unpack(source: bytes) -> list[bytes]:
+    """Return the Python files of a packed bot, none if they are too large; else the source."""
+    if not source.startswith(_PACKED):
+        return [source]
+    _import_arena()
+    from arena.entries.archive import read_archive
+
+    files = read_archive(source).items()
+    texts = [content for name, content in files if name.endswith(".py")]
+    return texts if sum(map(len, texts)) <= _MOST_TEXT else []
 
 
 def _kinds(tree: _ast.AST) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Leagues: owners hand in over HTTP while rounds are played, and the web and `serve` are killed.
 
 The processes are real ones on this machine. The check of a bot, which takes most of the time, is
-replaced by one that accepts at once: what is studied is that nothing is lost, or taken twice.
+replaced by one that accepts at once: what is studied is that nothing is lost, or taken twice. How
+long whole checks take is a study of its own, in a league with the default settings.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -26,7 +28,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from arena.addons.league.league import League, make_league
-from arena.addons.league.league_settings import check_settings
+from arena.addons.league.league_settings import check_settings, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import REPLACED, Version
 from arena.addons.league.post import Post
@@ -60,6 +62,21 @@ def accept(*_, **__):
 submission.run_check = accept
 main()
 """
+_TIMED = """
+import sys, time
+from arena.addons.league.submission import Desk
+from arena.cli import main
+
+def check(desk, spec, *rest, whole=Desk.check):
+    with open(f"{sys.argv[3]}/turns", "a") as file:
+        print(spec, time.time(), file=file)
+    return whole(desk, spec, *rest)
+
+Desk.check = check
+main()
+"""
+_HASTY = ("uniform", "greedy", "city_hunter", "majority", "denier", "timing", "endgame")
+_SLOW = ("flat_mc", "pimc", "ismcts")  # searching bots: their checks take longest
 _SMALL: dict[str, Any] = {"lane": "process", "panel": ["uniform", "greedy"], "round_pairs": 60}
 
 
@@ -101,13 +118,15 @@ class Program:
 
 
 @contextmanager
-def served(folder: Path, *, plays: bool = True) -> Iterator[tuple[int, list[Program]]]:
+def served(
+    folder: Path, *, plays: bool = True, serve: str = _SERVE, workers: int = 1
+) -> Iterator[tuple[int, list[Program]]]:
     """Yield the port of a league's web, and its processes: the web, and `serve` if it plays."""
     with socket.create_server(("127.0.0.1", 0)) as one:
         port = one.getsockname()[1]
-    words = ("league", "serve", str(folder), "--workers", "1")
+    words = ("league", "serve", str(folder), "--workers", str(workers))
     programs = [Program("-m", "arena", "league", "web", str(folder), "--port", str(port))]
-    programs += [Program("-c", _SERVE, *words)] if plays else []
+    programs += [Program("-c", serve, *words)] if plays else []
     try:
         _patiently(lambda: _ask(port, "GET", "/style.css", {}))
         yield port, programs
@@ -178,14 +197,14 @@ def hand_in(
         return _count(folder, owners, receipts, pages, (web.user + web.system) / (2 * owners))
 
 
-def _send(port: int, token: str, number: int) -> tuple[float, float]:
+def _send(port: int, token: str, number: int, source: str = _BOT) -> tuple[float, float]:
     """Hand in a bot, and read the owner's page; return the seconds until each answer."""
     headers = {"Authorization": f"Bearer {token}"}
     kind = {"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"}
     body = (
         f"--{_BOUNDARY}\r\n"
         f'Content-Disposition: form-data; name="file"; filename="bot{number}.py"\r\n\r\n'
-        f"{_BOT.replace('{number}', str(number))}\r\n--{_BOUNDARY}--\r\n"
+        f"{source.replace('{number}', str(number))}\r\n--{_BOUNDARY}--\r\n"
     ).encode()
     received = _patiently(lambda: _ask(port, "POST", "/hand-in", headers | kind, body))
     return received, _patiently(lambda: _ask(port, "GET", "/mine", headers))
@@ -209,6 +228,29 @@ def _count(
         rounds = league.number
     lost = sum(not names[f"bot{number}"] for number in range(owners))
     return HandedIn(owners, lost, sum(names.values()) - len(names), rounds, receipts, pages, cpu)
+
+
+def measure_answers(names: tuple[str, ...] = _HASTY + _SLOW, workers: int = 2) -> list[float]:
+    """Hand in these bots at once to a new league; return the seconds from turn to answer."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "club")
+        make_league(folder, new_settings({}))
+        with closing(Post(folder)) as post:
+            tokens = [post.invite(f"owner{number}") for number in range(len(names))]
+        with served(folder, plays=False) as (port, _):
+            for number, name in enumerate(names):
+                source = Path("bots", f"{name}.py").read_text(encoding="utf-8")
+                _send(port, tokens[number], number, f"{source}\n# of {number}")
+        with served(folder, serve=_TIMED, workers=workers):
+            _wait_for_answers(folder)
+        lines = (folder / "turns").read_text(encoding="utf-8").split()
+        turns = dict(zip(lines[::2], map(float, lines[1::2]), strict=True))
+        with closing(Post(folder)) as post:
+            found = [post.uploads_of(f"owner{number}", 1)[0] for number in range(len(names))]
+    return [
+        datetime.fromisoformat(one.answered).timestamp() - turns[f"bots/{one.sha256}.py"]
+        for one in found
+    ]
 
 
 def measure_large(submissions: int = SUBMISSIONS) -> dict[str, tuple[float, float]]:
@@ -303,3 +345,20 @@ A league with {SUBMISSIONS:,} submissions: the median of ten requests.
 |---|---|---|"""
     for what, (seconds, used) in measure_large().items():
         yield f"| {what} | {seconds:.3f} s | {used:.3f} s |"
+
+
+def answers() -> Iterator[str]:
+    """Yield how long owners wait for answers, from the turn of each."""
+    yield f"""Bots of `bots/` are handed in at once to a league with the default settings, and
+answered by `arena league serve` with whole checks in the jail: seconds from when a bot's turn
+comes, and so its check begins, until its answer is there.
+{os.cpu_count()} cores, with a load of {os.getloadavg()[0]:.0f} before.
+
+| bots | workers | fast ones: half within, the longest | those that search: the longest |
+|---|---|---|---|"""
+    seconds = measure_answers()
+    fast, slow = seconds[: len(_HASTY)], seconds[len(_HASTY) :]
+    yield (
+        f"| {len(seconds)} | 2 | {statistics.median(fast):.0f} s, {max(fast):.0f} s | "
+        f"{max(slow):.0f} s |"
+    )

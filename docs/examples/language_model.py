@@ -9,8 +9,12 @@ serve-bot docs/examples/language_model.py`. The key is in a variable, and in no 
 parameter. An answer is JSON with a legal action and the chance to win, and nothing else. A wrong
 answer, or none, is told to the model once; a second one is an exception, and so the game is
 forfeited: no other move is played in the model's place. The thoughts have tokens and seconds.
+
+With MODEL_KEPT, the full path of a file, answers are kept there, and none is asked for twice: a
+game whose thoughts are asked for, or that is played again, costs nothing more.
 """
 
+import hashlib
 import json
 import os
 import time
@@ -49,6 +53,27 @@ def ask(url, model, seconds, messages):
     return answer["choices"][0]["message"]["content"], tokens
 
 
+def ask_once(url, model, seconds, messages):
+    """Return the text of an answer, its tokens and its seconds, which the file MODEL_KEPT may have.
+
+    Each line of the file has them behind the hash of what was asked.
+    """
+    path = os.environ.get("MODEL_KEPT")
+    asked = hashlib.sha256(json.dumps([url, model, messages]).encode()).hexdigest()
+    if path and os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if line.startswith(f'["{asked}"') and line.endswith("]\n"):
+                    return json.loads(line)[1:]
+    began = time.monotonic()
+    text, tokens = ask(url, model, seconds, messages)
+    found = [text, tokens, time.monotonic() - began]
+    if path:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{json.dumps([asked, *found])}\n")
+    return found
+
+
 def parse(text, legal):
     """Return the action and the chance of an answer; raises ValueError for any other text."""
     said = json.loads(text)
@@ -71,12 +96,12 @@ class LanguageModel:
 
     def choose(self, view, /):
         messages = [self.task, {"role": "user", "content": view.describe()}]
-        began, tokens = time.monotonic(), 0
+        tokens, seconds = 0, 0.0
         for is_last in (False, True):
             text = ""
             try:
-                text, spent = ask(*self.how, messages)
-                tokens += spent
+                text, spent, took = ask_once(*self.how, messages)
+                tokens, seconds = tokens + spent, seconds + took
                 action, chance = parse(text, view.legal)
                 break
             except (OSError, HTTPException, ValueError, LookupError, TypeError) as error:
@@ -85,7 +110,7 @@ class LanguageModel:
                 if text:
                     wrong = {"role": "user", "content": f"That was wrong: {error}. {TASK}"}
                     messages += [{"role": "assistant", "content": text}, wrong]
-        note = f"{tokens} tokens, {time.monotonic() - began:.1f} s"
+        note = f"{tokens} tokens, {seconds:.1f} s"
         self.last = [Thought(action, chance, note=note)]
         return action
 

@@ -229,6 +229,26 @@ def test_other_rules_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.keys == {None}
 
 
+def test_a_kept_answer_is_not_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The same game twice has the questions of one; a line that a kill has cut is asked again."""
+    path = tmp_path / "answers.jsonl"
+    monkeypatch.setenv("MODEL_KEPT", str(path))
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    with stub(sometimes_wrong) as server:
+        play = lambda: play_game(lambda one: MODEL.bot(one, server.url, "tiny"), greedy, seed=3)  # noqa: E731
+        first, asked = play(), len(server.asked)
+        assert play().record == first.record
+        assert len(server.asked) == asked == len(path.read_text().splitlines()) > 20
+        path.write_text(path.read_text()[:-9])
+        assert play().record == first.record
+        assert len(server.asked) == asked + 1
+        play_game(lambda one: MODEL.bot(one, server.url, "other"), greedy, seed=3)
+        assert len(server.asked) > asked + 20  # another model is another bot
+    assert KEY not in path.read_text()
+
+
 @pytest.mark.slow
 def test_a_run_in_the_arena(arena: Arena, tmp_path: Path) -> None:
     """In the lane inproc; the thoughts are in the record, and the key is in no file."""
@@ -238,7 +258,11 @@ def test_a_run_in_the_arena(arena: Arena, tmp_path: Path) -> None:
         done = arena("play", *words, "--pairs", "1", "--workers", "1", "--out", "run", **names)
         assert (done.returncode, "forfeit:" in done.stdout) == (0, False), done.stderr
         assert server.keys == {f"Bearer {KEY}"}
+        names["MODEL_KEPT"] = str(tmp_path / "answers.jsonl")
+        asked = len(server.asked)
         done = arena("game", *words, "--thoughts", **names)
+        answers = (tmp_path / "answers.jsonl").read_text().splitlines()
+        assert len(server.asked) == asked + len(answers)
     record = json.loads(done.stdout)
     assert "fault" not in record, done.stderr
     thoughts = record["thoughts"]

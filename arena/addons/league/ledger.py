@@ -214,7 +214,8 @@ class Ledger(SqliteFile):
 
     def add_trace(self, version: int, moves: str, tree: bytes) -> None:
         """Store what a version chose at the positions of the league, and its syntax tree."""
-        self._insert("traces", version, moves, tree)
+        query = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?)"
+        self.connection.execute(query, (version, moves, tree))
 
     def traces(self, owner: str) -> list[tuple[int, str, bytes]]:
         """Return the traces of the versions of all other owners: id, moves and tree."""

@@ -40,7 +40,6 @@ from arena.addons.league.sources import (
 from arena.addons.league.turns import Submitting, Working, run_job
 from arena.check.item import Item, Order
 from arena.check.supervisor import run_check
-from arena.entries.file import MOST_SOURCE, read_file
 from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
@@ -48,7 +47,7 @@ from arena.entries.syntax import find_shape, find_tree
 from arena.errors import ArenaError, InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
-from arena.lanes.faults import KINDS
+from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
 from arena.store.store import Store
@@ -58,6 +57,7 @@ from arena.tournament.tournament import Tournament
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
+_CATCH_UP: Final = 5.0  # seconds for the traces of others before a check
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
@@ -170,11 +170,13 @@ class Desk:
         """Let a bot that was taken be checked, and store it as a version; raises Refused."""
         spec, sha256, shape = taken
         self._check_new(sha256, name)
+        yield from self._trace_others()
         items, trace = (yield partial(self.check, spec))()
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
-                what = re.sub(rf"\S*{re.escape(spec)}", f"{name}{Path(spec).suffix}", what)
+                own = f"{name}{Path(spec).suffix}"
+                what = re.sub(rf"\S*{re.escape(Path(spec).name)}", own, what)
             kinds = [
                 f"{item.name} ({item.kind})" if item.kind in KINDS else item.name for item in failed
             ]
@@ -339,11 +341,28 @@ class Desk:
         entry = resolve(text, lane=self.settings.lane if is_file else None)
         rules, limits = self.settings.game_rules(), self.settings.limits
         moves = ask_moves(entry, self.settings.seed, rules, limits, seconds, waiting)
-        tree = b""
-        if is_file and spec.endswith(".py"):
-            content = read_file(self.folder / spec, self.settings.most_megabytes << 20)
-            tree = find_tree(content) if len(content) <= MOST_SOURCE else b""
-        return Trace(moves, tree)
+        source = entry.source if not entry.command else None
+        return Trace(moves, find_tree(source) if source else b"")
+
+    def _trace_others(self) -> Submitting[None]:
+        """Ask the bots that have no trace: the panel's, and those accepted before format 3.
+
+        It begins with no further one after some seconds, and goes on at the next submission.
+        """
+        end = time.monotonic() + _CATCH_UP
+        for version in self.ledger.versions("id NOT IN (SELECT version FROM traces)"):
+            if time.monotonic() > end:
+                return
+            trace = (yield partial(self._trace_other, version.spec))()
+            with self.ledger.changing():
+                self.ledger.add_trace(version.id, *trace)
+
+    def _trace_other(self, spec: str, working: Working) -> Trace:
+        """Return the trace of an accepted bot, an empty one if its file is no longer whole."""
+        try:
+            return self._find_trace(spec, SECONDS, lambda: working("moves"))
+        except (InputError, Forfeit):
+            return Trace()
 
     def _check(self, spec: str, working: Working) -> list[Item]:
         """Check a stored bot, and return the items of the check."""

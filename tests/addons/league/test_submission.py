@@ -367,3 +367,18 @@ def test_a_check_that_takes_for_ever_ends(tmp_path: Path) -> None:
             league.desk.submit(str(bot), "slow")
         assert "cut short" in league.ledger.refusals()[0].why
         assert league.desk.submit("greedy(patience=11)", "fast").number == 1
+
+
+def test_a_refusal_names_the_file_that_its_owner_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not that of the league, which is a hash, with its folder or without."""
+
+    def fail(order: Order, *_: object, **__: object) -> Iterator[Item]:
+        path = order.spec.partition("=")[2]
+        yield Item("imports", "fail", f"line 1 of {Path(path).name}, line 2 of {path}")
+
+    monkeypatch.setattr(submission, "run_check", fail)
+    with a_league(tmp_path / "club") as league, pytest.raises(Refused) as raised:
+        league.desk.submit(str(write_bot(tmp_path)), "ann", "Ann")
+    assert str(raised.value) == ("the check failed: imports: line 1 of ann.py, line 2 of ann.py")

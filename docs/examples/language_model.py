@@ -54,24 +54,17 @@ def ask(url, model, seconds, messages):
 
 
 def ask_once(url, model, seconds, messages):
-    """Return the text of an answer, its tokens and its seconds, which the file MODEL_KEPT may have.
-
-    Each line of the file has them behind the hash of what was asked.
-    """
-    path = os.environ.get("MODEL_KEPT")
+    """Return the text, tokens and seconds of an answer, which the file MODEL_KEPT may have."""
     asked = hashlib.sha256(json.dumps([url, model, messages]).encode()).hexdigest()
-    if path and os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line.startswith(f'["{asked}"') and line.endswith("]\n"):
-                    return json.loads(line)[1:]
-    began = time.monotonic()
-    text, tokens = ask(url, model, seconds, messages)
-    found = [text, tokens, time.monotonic() - began]
-    if path:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(f"{json.dumps([asked, *found])}\n")
-    return found
+    with open(os.environ.get("MODEL_KEPT", os.devnull), "a+", encoding="utf-8") as file:
+        file.seek(0)
+        for line in file:
+            if line.startswith(f'["{asked}"') and line.endswith("]\n"):
+                return json.loads(line)[1:]
+        began = time.monotonic()
+        found = [*ask(url, model, seconds, messages), time.monotonic() - began]
+        file.write(f"{json.dumps([asked, *found])}\n")
+        return found
 
 
 def parse(text, legal):

@@ -65,14 +65,14 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_each_is_one_file_of_fewer_than_100_lines() -> None:
-    """The author of a bot can read one in a few minutes."""
+def test_each_is_one_short_file() -> None:
+    """The author of a bot can read one in a few minutes; only that of a language model is longer."""
     files = [path for path in EXAMPLES.iterdir() if path.is_file()]
     sources = {path.name: path.read_text().splitlines() for path in files}
     assert set(sources) == {*NAMES, *MASKABLE}
     sources |= {name: (EXAMPLES / name).read_text().splitlines() for name in BUILT}
     for name, lines in sources.items():
-        assert len(lines) < 100, name
+        assert len(lines) < (120 if name == "language_model.py" else 100), name
         assert max(map(len, lines)) <= 100, name
 
 

@@ -66,7 +66,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_each_is_one_short_file() -> None:
-    """The author of a bot can read one in a few minutes; only that of a language model is longer."""
+    """The author of a bot can read one in a few minutes; a language model takes a few more."""
     files = [path for path in EXAMPLES.iterdir() if path.is_file()]
     sources = {path.name: path.read_text().splitlines() for path in files}
     assert set(sources) == {*NAMES, *MASKABLE}

@@ -42,6 +42,7 @@ _LEAST: Final = 50  # positions at which both have answered
 _LEAST_PARTS: Final = 40  # of the smaller tree: those of tiny bots are alike by chance
 _MOST_FAULTS: Final = 3
 _MOST_KEPT: Final = 5  # versions to which a new one is nearest
+_MOST_TOLD = 3  # of them, in a line each
 _WORD: Final = np.dtype("<u4")  # of a syntax tree
 _ALL: Final = 2**32 - 1
 
@@ -227,8 +228,19 @@ def nearest(copies: Sequence[Copy]) -> Copy | None:
 
 
 def describe_copies(ledger: Ledger, version: Version) -> Iterator[str]:
-    """Yield lines for the organiser about those to which a version is nearer than is usual."""
-    for one in ledger.copies("version = ?", version.id):
+    """Yield lines for the organiser about those to which a version is nearer than is usual.
+
+    The nearest have a line each, and the others one together.
+    """
+    lines = [*_describe_each(ledger, version)]
+    yield from lines[:_MOST_TOLD]
+    if more := len(lines[_MOST_TOLD:]):
+        yield f"note: {version.title} is as near to {more} more; `arena league copies` has them"
+
+
+def _describe_each(ledger: Ledger, version: Version) -> Iterator[str]:
+    found = ledger.copies("version = ?", version.id)
+    for one in sorted(found, key=_nearness, reverse=True):
         (other,) = ledger.versions("id = ?", one.other)
         if one.same:
             yield f"warning: but for comments {version.title} is the same as {other.title}"

@@ -88,9 +88,8 @@ def test_renamed_functions_hide_no_copy(league: League) -> None:
     assert (told[-1]["bot"], told[-1]["moves"], told[-1]["tree"]) == ("ann", 1.0, 1.0)
     assert "  like ann 1 of ann: 100 % of" in "\n".join(format_history(history(league, "bob")))
     (bob,) = league.find("bob")
-    assert [*describe_copies(league.ledger, bob)][-1].startswith(
-        "note: bob 1 and ann 1 of ann: 100 % of "
-    )
+    notes = [*describe_copies(league.ledger, bob)]
+    assert any(note.startswith("note: bob 1 and ann 1 of ann: 100 % of ") for note in notes)
     write_site(league)
     folder = league.folder / "copies"
     with (folder / "copies.csv").open() as file:
@@ -98,6 +97,17 @@ def test_renamed_functions_hide_no_copy(league: League) -> None:
     assert "ann" in (folder / "index.html").read_text()
     assert "no verdict" in "\n".join(format_copies([found]))
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_class_of_the_same_bots_is_few_lines(league: League) -> None:
+    """Three of them are named, and the others are counted."""
+    for number in range(6):
+        hand_in(league, f"s{number}", f"{source_of('timing')}# {number}\n")
+    (last,) = league.find("s5")
+    *named, more = describe_copies(league.ledger, last)
+    starts = [f"warning: but for comments s5 1 is the same as s{number} 1" for number in range(5)]
+    assert named == starts[:3]
+    assert more == "note: s5 1 is as near to 2 more; `arena league copies` has them"
 
 
 @pytest.mark.parametrize("asked", ["moves", "tree"])

@@ -196,7 +196,8 @@ def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was taken is submitted when the next process begins; it counts once."""
-    monkeypatch.setattr(league.desk, "now", lambda: datetime.now(UTC))
+    # the file is written after its version was made, as if that had taken a minute
+    monkeypatch.setattr(league.desk, "now", lambda: datetime.now(UTC) + timedelta(minutes=1))
     path = drop(league)
     (league.folder / "taken").mkdir(exist_ok=True)
     os.rename(path, league.folder / "taken" / "mine.py")

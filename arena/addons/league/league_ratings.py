@@ -11,6 +11,8 @@ pairs goes to the two bots whose variances it lowers most for its cost, weighted
    30 opponents (or all), they meet only new ones;
 3. once all are within the target, versions whose order with a neighbour is least certain.
 
+At last, groups that no game connects get a block each: only bots that games connect have a rating.
+
 Sources: for one bot, the variance follows from the random-effects weights of DerSimonian and Laird
 1986, with the variance of each opponent's own Elo added; choosing the greatest decrease of a
 variance is the c-optimal design of Elfving 1952. Measured in bench/STUDIES.md, league.
@@ -19,7 +21,7 @@ variance is the c-optimal design of Elfving 1952. Measured in bench/STUDIES.md, 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -28,7 +30,13 @@ from arena.addons.league.league_tables import Pairs, RatingRow, Version
 from arena.entries.catalogue import ELO as LADDER
 from arena.statistics.distributions import Floats, expit, normal_below
 from arena.statistics.intervals import Z95
-from arena.statistics.model import LADDER_SPREAD, make_laplacian, weigh_equally, weigh_variances
+from arena.statistics.model import (
+    LADDER_SPREAD,
+    find_groups,
+    make_laplacian,
+    weigh_equally,
+    weigh_variances,
+)
 from arena.statistics.ratings import ELO, MEAN, Fit
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
@@ -286,7 +294,7 @@ def choose_meetings(
     """Return the number of pairs of each meeting in a round, by the contenders' numbers.
 
     `pairs` is the matrix of pairs played before, `spread` is in Elo points, and `budget` is the
-    approximate number of pairs in the round.
+    approximate number of pairs in the round, before groups are connected.
 
     >>> known, new = Contender(1500, 9, 0.1, 1000), Contender(1500, math.inf, 0.1, 1000)
     >>> played = np.full((3, 3), 500.0); played[2] = played[:, 2] = 0
@@ -304,7 +312,22 @@ def choose_meetings(
         field.give(*two)
         key = min(two), max(two)
         chosen[key] = chosen.get(key, 0) + BLOCK
+    chosen |= dict.fromkeys(_find_bridges(contenders, field.pairs), BLOCK)
     return dict(sorted(chosen.items()))
+
+
+def _find_bridges(contenders: Sequence[Contender], pairs: Floats) -> Iterator[tuple[int, int]]:
+    """Yield meetings that connect the groups whose bots have no game against each other's.
+
+    In each group it is the bot with the most pairs that meets the one of another group.
+    """
+    groups = find_groups(len(contenders), *np.nonzero(pairs))
+    heads: dict[int, int] = {}
+    for bot in np.argsort(-pairs.sum(axis=1), kind="stable").tolist():
+        if contenders[bot].most >= BLOCK and pairs[bot].any():
+            heads.setdefault(int(groups[bot]), bot)
+    first, *others = heads.values() or [0]
+    yield from ((min(first, other), max(first, other)) for other in others)
 
 
 def _importance(field: Field, least: float, target: float, rank: Floats) -> Floats:

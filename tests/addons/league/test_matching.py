@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from arena.addons.league.league_ratings import BLOCK, BREADTH, Contender, Field, choose_meetings
+from arena.statistics.model import find_groups
 from arena.statistics.ratings import ELO
 
 MANY = 1 << 30
@@ -52,6 +53,22 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
     more = of_bot(choose_meetings(bots, matrix, 38.0, 30 * BLOCK, 15.0), 40)
     assert len({*chosen} | {*more}) >= BREADTH
     assert not {*chosen} & {other for other in [*more][:10] if other not in more}
+
+
+def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -> None:
+    """A course hands in at once: without games between the panel's bots, most had no rating."""
+    bots = [known(1400 + 50 * n) for n in range(6)] + [NEW] * 30
+    chosen = choose_meetings(bots, played(36, 0), 38.0, 30 * BLOCK, 15.0)
+    assert {bot for two in chosen for bot in two} >= {*range(6, 36)}
+    matrix = np.zeros((36, 36))
+    for two, pairs in chosen.items():
+        matrix[two] = pairs
+    playing = np.flatnonzero((matrix + matrix.T).any(axis=1))
+    assert len({*find_groups(36, *np.nonzero(matrix))[playing].tolist()}) == 1
+    assert sum(chosen.values()) <= (30 + 5) * BLOCK
+    gone = [*bots[:6], *([known(most=0)] * 30)]  # replaced since then; two of the panel had met
+    matrix[0, 1] = 500
+    assert all(max(two) < 6 for two in choose_meetings(gone, matrix, 38.0, BLOCK, 15.0))
 
 
 def test_newcomers_meet_bots_of_known_elo_before_one_another() -> None:

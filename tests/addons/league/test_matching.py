@@ -57,7 +57,7 @@ def test_a_newcomer_meets_thirty_others_before_it_meets_one_again() -> None:
 
 def test_all_that_play_are_connected_also_in_a_first_round_of_many_newcomers() -> None:
     """A course hands in at once: without games between the panel's bots, most had no rating."""
-    bots = [known(1400 + 50 * n) for n in range(6)] + [NEW] * 30
+    bots = [known(1400 + 50 * n, half=60.0) for n in range(6)] + [NEW] * 30
     chosen = choose_meetings(bots, played(36, 0), 38.0, 30 * BLOCK, 15.0)
     assert {bot for two in chosen for bot in two} >= {*range(6, 36)}
     matrix = np.zeros((36, 36))

@@ -156,7 +156,7 @@ def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
     write_bot(league.folder / "inbox", "ann", 1)
     (league.folder / "inbox" / "bad.py").symlink_to("/etc/passwd")
     found = served(league, rounds=1, whole=True)
-    assert found.sentence == "1 accepted, 1 refused, 0 wait in the inbox; 1 round, 40 games"
+    assert found.sentence == "1 accepted, 1 refused, 0 wait in the inbox; 1 round, 60 games"
     assert not found.is_unfinished
     write_bot(league.folder / "taken", "cid", 1)
     monkeypatch.setattr(league.desk, "submitting", fail)
@@ -228,7 +228,7 @@ def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
     for _ in range(2):
         subprocess.run(["/bin/sh", "-c", command], env=environment, cwd="/", check=True)
     log = (tmp_path / "club.log").read_text().splitlines()
-    assert sum("1 round, 40 games" in line for line in log) == 2
+    assert sum("1 round, 60 games" in line for line in log) == 2
     assert all(LINE.fullmatch(line) for line in log)
 
 

@@ -274,6 +274,7 @@ class League:
         played = self.ledger.pairs()
         rows = self.ratings()
         versions = [v for v in self.ledger.versions() if v.is_active or v.id in rows]
+        versions.sort(key=lambda one: (not one.panel, one.name, one.number))  # not by who was first
         active = [version for version in versions if version.is_active]
         if len(active) < _LEAST:
             return Plan({}, [])

@@ -96,6 +96,22 @@ def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     assert len(seen[0][1]) == 3 * 120
 
 
+def test_who_was_accepted_first_changes_no_meeting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several checks at a time end in any order."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    plans = []
+    for names in ("abc", "cba"):
+        with a_league(tmp_path / names, round_pairs=20) as league:
+            for name in names:
+                bot = write_bot(tmp_path, name, ord(name))
+                league.desk.submit(str(bot), name)
+            plans.append(league._plan(20).meetings)
+    assert len(plans[0]) == 3
+    assert plans[0] == plans[1]
+
+
 @pytest.mark.slow
 def test_no_pair_of_two_versions_is_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

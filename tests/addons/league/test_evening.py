@@ -228,7 +228,7 @@ def test_the_line_for_cron_is_run_as_printed(tmp_path: Path) -> None:
     for _ in range(2):
         subprocess.run(["/bin/sh", "-c", command], env=environment, cwd="/", check=True)
     log = (tmp_path / "club.log").read_text().splitlines()
-    assert sum("1 round, 60 games" in line for line in log) == 2
+    assert sum("1 round, 40 games" in line for line in log) == 2
     assert all(LINE.fullmatch(line) for line in log)
 
 

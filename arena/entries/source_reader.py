@@ -29,7 +29,6 @@ _ANNOTATIONS = ("annotation", "returns")
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LONGEST = 1000  # characters of a summary
 _BOTS = "bots."
-_PACKED = b"PK\x03\x04"
 _MOST_TEXT = 1 << 20  # bytes of the sources of a packed bot
 
 
@@ -139,11 +138,11 @@ def make_tree(source: bytes) -> list[str]:
 
 def _unpack(source: bytes) -> list[bytes]:
     """Return the Python files of a packed bot, none if they are too large; else the source."""
-    if not source.startswith(_PACKED):
-        return [source]
     _import_arena()
-    from arena.entries.archive import read_archive
+    from arena.entries.archive import MAGIC, read_archive
 
+    if not source.startswith(MAGIC):
+        return [source]
     files = read_archive(source).items()
     texts = [content for name, content in files if name.endswith(".py")]
     return texts if sum(map(len, texts)) <= _MOST_TEXT else []

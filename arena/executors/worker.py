@@ -222,7 +222,7 @@ class Worker:
         entries = [self.tournament.by_label[label] for label in labels]
         clock = WallClock.like(self.tournament.limits.clock())
         is_weighed = self.pace.weighs(labels)
-        state, begun = game.begin(), is_weighed and time.process_time()  # 1 us
+        state, begun = game.begin(), time.process_time() if is_weighed else 0.0  # 1 us
         finished, in_time = play_untimed(state, entries, game.draw, clock)
         if is_weighed and not finished.fault:
             self._weigh(game, entries, state.history, time.process_time() - begun)
@@ -237,7 +237,8 @@ class Worker:
 
     def _weigh(self, game: OneGame, entries: list[Entry], actions: bytes, seconds: float) -> None:
         """Count the seconds of a game that its bots took: but those without them."""
-        recorded = [Recorded(entry, of_both) for of_both in [iter(actions)] for entry in entries]
+        of_both = iter(actions)
+        recorded = [Recorded(entry, of_both) for entry in entries]
         clock = WallClock.like(self.tournament.limits.clock())
         state, begun = game.begin(), time.process_time()
         play_untimed(state, recorded, game.draw, clock)

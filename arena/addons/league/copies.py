@@ -23,7 +23,6 @@ from arena.lanes.messages import Answer, End, Message
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.tournament.players import RemotePlayer
-from arena.tournament.thinking import asked
 from arena.tournament.timing import Timing
 from engine import Rules, State
 from engine.cards import CHARS
@@ -83,8 +82,6 @@ def ask_moves(
     It ends after `seconds`, or a few faults. `waiting` is called regularly.
     """
     end = time.monotonic() + seconds
-    if entry.is_ours and entry.lane == "inproc" and not entry.params:
-        return "".join(_ask_here(entry, seed, rules, end))
     moves: list[str] = []
     faults = 0
     with (
@@ -92,7 +89,7 @@ def ask_moves(
         bot_process(entry, rules, limits, folder / BOT, waiting) as process,
     ):
         for game in range(GAMES):
-            asking = _Asking(process, _luck(seed, game), game % 2)
+            asking = _Asking(process, digest(address(seed, "copies", game, "bot")), game % 2)
             for one in draw_views(seed, rules, game):
                 if time.monotonic() > end or faults >= _MOST_FAULTS:
                     return "".join(moves)
@@ -100,20 +97,6 @@ def ask_moves(
                 faults += asking.has_failed
             asking.end()
     return "".join(moves)
-
-
-def _ask_here(entry: Entry, seed: int, rules: Rules, end: float) -> Iterator[str]:
-    """Yield the choices of a bot of the arena, in this process: a tenth of the time of its own."""
-    for game in range(GAMES):
-        with asked(entry, game % 2, _luck(seed, game), rules) as bot:
-            for one in draw_views(seed, rules, game):
-                if time.monotonic() > end:
-                    return
-                yield bot.choose(one)
-
-
-def _luck(seed: int, game: int) -> int:
-    return digest(address(seed, "copies", game, "bot"))
 
 
 class _Asking:

@@ -326,8 +326,8 @@ def _find_bridges(contenders: Sequence[Contender], pairs: Floats) -> Iterator[tu
     for bot in np.argsort(-pairs.sum(axis=1), kind="stable").tolist():
         if contenders[bot].most >= BLOCK and pairs[bot].any():
             heads.setdefault(int(groups[bot]), bot)
-    first, *others = heads.values() or [0]
-    yield from ((min(first, other), max(first, other)) for other in others)
+    ordered = [*heads.values()]
+    yield from ((min(ordered[0], other), max(ordered[0], other)) for other in ordered[1:])
 
 
 def _importance(field: Field, least: float, target: float, rank: Floats) -> Floats:

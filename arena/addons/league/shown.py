@@ -7,7 +7,6 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -173,13 +172,8 @@ def table(league: League, found: Sequence[Standing]) -> tuple[list[str], list[li
 
 def are_apart(upper: Sequence[Standing], lower: Sequence[Standing]) -> bool:
     """Return whether each bot is told apart from each of the others: they share no letter."""
-    letters = [_find_letters("".join(one.group for one in some)) for some in (upper, lower)]
-    return letters[0].isdisjoint(letters[1])
-
-
-@cache
-def _find_letters(group: str) -> frozenset[str]:
-    return frozenset(_LETTER.findall(group))
+    letters = [{*_LETTER.findall("".join(one.group for one in some))} for some in (upper, lower)]
+    return not letters[0] & letters[1]
 
 
 def surely_beats(one: Standing, other: Standing) -> bool:

@@ -347,7 +347,7 @@ class Desk:
     def _trace_others(self) -> Submitting[None]:
         """Ask the bots that have no trace: the panel's, and those accepted before format 3.
 
-        It begins with no further one after some seconds, and goes on at the next submission.
+        It begins with no further one after some seconds, and continues at the next submission.
         """
         end = time.monotonic() + _CATCH_UP
         for version in self.ledger.versions("id NOT IN (SELECT version FROM traces)"):
@@ -358,7 +358,7 @@ class Desk:
                 self.ledger.add_trace(version.id, *trace)
 
     def _trace_other(self, spec: str, working: Working) -> Trace:
-        """Return the trace of an accepted bot, an empty one if its file is no longer whole."""
+        """Return the trace of an accepted bot, an empty one if its file is damaged."""
         try:
             return self._find_trace(spec, SECONDS, lambda: working("moves"))
         except (InputError, Forfeit):

@@ -2,8 +2,8 @@
 
 A decision is judged by the information of its seat. Hands of the opponent are drawn from the seat's
 unseen cards; in each of these worlds every legal action is tried, and the rest of the round is
-played by a policy. A world does not include the cards of later rounds. The last plies of the last
-round are searched exhaustively with all cards open.
+played by a policy. A world does not include the cards of later rounds. The last round is not played
+by the policy, but solved with open cards (`arena.batch.last_round`).
 
 The loss of an action is the value of the best action minus its own. The largest of several noisy
 estimates is biased upwards, so the best action is chosen by one half of the worlds and valued by
@@ -19,10 +19,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from arena.batch.beliefs import Seats, packs_of
+from arena.batch.last_round import solve_open
 from arena.batch.lockstep import Lockstep
 from arena.batch.positions import Cards, Indices, hands_by_keys
 from arena.batch.replay import NOTHING, Bools, Ints
-from arena.batch.rollouts import OPEN, WHOLE, Policy, Values, own_chances, pick, play_on, solve_open
+from arena.batch.rollouts import WHOLE, Policy, Values, own_chances, play_on
 from engine import KINDS
 from engine.cards import BITS
 from engine.encoding import ACTIONS
@@ -147,17 +148,10 @@ def _try(
     worlds.hands[1 - seats, :, np.arange(len(rows))] = hands.T
     worlds.step(actions)
     if games.round[0] + 1 == games.rules.rounds:
-        return _end(worlds, seats, policy)
+        chances = solve_open(worlds)
+        return np.where(seats == 0, chances, WHOLE - chances)
     play_on(worlds, (policy, policy))
     return own_chances(worlds, seats, values)
-
-
-def _end(worlds: Lockstep, seats: Indices, policy: Policy) -> Ints:
-    """Return the chances to win of these seats in worlds that are all in the last round."""
-    for _ in range(worlds.rules.round_plies - OPEN - int(worlds.plies[0])):
-        worlds.step(pick(worlds, policy))
-    chances = solve_open(worlds)
-    return np.where(seats == 0, chances, WHOLE - chances)
 
 
 def weigh(chances: Ints, masks: Bools, played: Indices) -> tuple[Ints, Ints, Ints]:

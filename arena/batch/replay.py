@@ -175,7 +175,9 @@ def find_reward(winner: int, seat: Seat) -> float:
     return 1.0 if winner == seat else -1.0
 
 
-_TIES = {"supports": SUPPORTS[::-1], "cities": (*SUPPORTS[::-1], CITY)}
+TIES: Final = {"supports": SUPPORTS[::-1], "cities": (*SUPPORTS[::-1], CITY)}
+"""The kinds of which more cards decide a tie, in this order, by `Rules.tiebreak` (R17, R18)."""
+
 _DEALS = [kind for kind, value in enumerate(VALUES) if value]
 
 
@@ -240,8 +242,15 @@ def find_winners(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
     """Return the winning seat for each game, or DRAW (R11, R16-R18)."""
     score = find_points(piles, rules)
     lead = np.sign(score[0] - score[1])
-    for kind in _TIES[rules.tiebreak]:
-        lead = np.where(lead, lead, np.sign(piles[0, kind] - piles[1, kind]))
+    lead = np.where(lead, lead, find_ties(piles, rules))
     cities = piles[:, CITY] >= rules.cities_needed
     lead = np.where(cities[0] ^ cities[1], np.where(cities[0], 1, -1), lead)
     return np.where(lead > 0, 0, np.where(lead < 0, 1, DRAW))
+
+
+def find_ties(piles: npt.NDArray[Any], rules: Rules) -> npt.NDArray[Any]:
+    """Return 1 if seat 0 is ahead at equal points, -1 if seat 1 is, and 0 for a draw (R17, R18)."""
+    lead: npt.NDArray[Any] = np.zeros_like(piles[0, 0])
+    for kind in TIES[rules.tiebreak]:
+        lead = np.where(lead, lead, np.sign(piles[0, kind] - piles[1, kind]))
+    return lead

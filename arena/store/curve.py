@@ -179,7 +179,7 @@ def share_of_search(left: int) -> float:
 
 def _search_end(record: Record, seat: Seat, belief: Chances) -> Chances:
     """Return a seat's chances; in the last plies, the bot's are mixed with those of the search."""
-    from arena.batch.rollouts import expect_open
+    from arena.batch.last_round import expect_open
 
     found = [*belief]
     state = State(parse_deal(record.deal, record.rules), record.rules)

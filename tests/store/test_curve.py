@@ -22,7 +22,7 @@ from engine import Record, Rules, State, hands
 from engine.notation import parse_actions, parse_deal
 from engine.view import view
 from tests import ROOT
-from tests.batch.test_last_plies import solve
+from tests.batch.test_last_round import solve
 from tests.store.games import random_record, twins
 
 CHAMPION = resolve("champion")

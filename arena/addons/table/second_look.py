@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from arena.addons.table.looking_up import VALUER
 from arena.addons.table.own_games import find_line
-from arena.batch.rollouts import OPEN
+from arena.batch.last_round import OPEN
 from arena.entries.catalogue import STRENGTHS
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted

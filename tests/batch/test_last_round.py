@@ -1,0 +1,230 @@
+"""The last round with open cards: as the bot `endgame` solves it, one position at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.batch.judging import draw_hands, find_chances
+from arena.batch.last_round import OPEN, expect_actions, expect_open, solve_open
+from arena.batch.lockstep import Lockstep, random_deals
+from arena.batch.rollouts import WHOLE
+from arena.errors import InputError
+from bots import apprentice, timing
+from bots.champion import values_after
+from bots.endgame import LOSS, Exact, Position, Solver
+from engine import STANDARD, TAKE, Rules, State, View, hands, pack_of, size
+from engine.encoding import ACTIONS
+from engine.play import setup
+from engine.state import random_deal
+from engine.view import view
+from tests.bots.test_endgame import SMALL
+from tests.tiers import few
+
+GAMES = 40
+
+
+def begin(left: int) -> tuple[Lockstep, list[State]]:
+    """Return random games with so many plies left, and the same as states; none is over."""
+    deals = random_deals(GAMES, np.random.default_rng(left))
+    rng = Random(left)
+    games = Lockstep(GAMES)
+    games.begin(np.arange(GAMES), deals)
+    states = [State(deal.tobytes(), STANDARD) for deal in deals]
+    for _ in range(STANDARD.game_plies - left):
+        actions = [0 if state.over else rng.choice(state.legal()) for state in states]
+        games.step(np.array(actions))
+        for state, action in zip(states, actions, strict=True):
+            if not state.over:
+                state.apply(action)
+    kept = [place for place, state in enumerate(states) if not state.over]
+    return games.select(np.array(kept)), [states[place] for place in kept]
+
+
+def solve(state: State) -> int:
+    """Return the chance of seat 0 by the solver of `endgame`, which knows all cards."""
+    me = state.to_act
+    position = Position(
+        (state.hands[me], state.hands[1 - me]),
+        bytes(state.row),
+        (state.piles[me], state.piles[1 - me]),
+        (not state.taken[me], not state.taken[1 - me]),
+    )
+    solver = Solver(STANDARD, 10**6)
+    settled = state.over or all(state.taken)
+    value = solver.end(position.piles) if settled else solver.value(position)
+    own = (value - LOSS) * WHOLE // 2
+    return own if me == 0 else WHOLE - own
+
+
+@pytest.mark.parametrize("left", [2, 5, 8, pytest.param(OPEN, marks=pytest.mark.slow)])
+def test_a_position_is_worth_what_the_solver_says(left: int) -> None:
+    """Seat 0 and seat 1 are to act, with nobody, one or both having taken."""
+    games, states = begin(left)
+    found = solve_open(games).tolist()
+    assert found == [solve(state) for state in states]
+    assert {0, WHOLE} <= {*found}
+
+
+def test_a_draw_is_half_a_win() -> None:
+    """Piles that are equal, when both seats have taken."""
+    games = Lockstep(2)
+    games.over[:] = False
+    games.taken[:] = True
+    games.piles[1, 3, 1] = 1
+    assert solve_open(games).tolist() == [WHOLE // 2, 0]
+
+
+def test_the_chances_near_the_end_need_no_policy() -> None:
+    """A decision with 5 plies left: in each world best play after each action."""
+
+    def fail(_: Lockstep) -> Any:
+        raise AssertionError("asked")
+
+    games, states = begin(5)
+    masks = games.legal() > 0
+    lucks = [np.random.default_rng(game) for game in range(games.count)]
+    hands = draw_hands(games, np.arange(games.count), lucks, 4)
+    found = find_chances(games, masks, hands, fail, values_after)
+    assert found.shape == (games.count, ACTIONS, 4)
+    for game, state in enumerate(states):
+        packs = [pack_of(np.repeat(np.arange(11), hand).tolist()) for hand in hands[:, game].T]
+        for world, pack in enumerate(packs):
+            held = list(state.hands)
+            held[1 - state.to_act] = pack
+            for action in state.legal():
+                expected = after(state, held, action)
+                own = expected if state.to_act == 0 else WHOLE - expected
+                assert found[game, action, world] == own
+
+
+def after(state: State, hands: list[int], action: int) -> int:
+    """Return the chance of seat 0 after an action, with these hands."""
+    twin = state.copy()
+    twin.hands[:] = hands
+    twin.apply(action)
+    return solve(twin)
+
+
+def in_last_rounds(rules: Rules, seed: int) -> Iterator[View]:
+    """Yield what the seats to act see of the last rounds of games of several kinds.
+
+    Before the last round two seats in turn play at random, or by a bot. In it they play at random,
+    by a bot, take as soon as they can, or as late as they can.
+    """
+    rng = Random(seed)
+    players = [bot.bot(setup(seed, 0, rules)) for bot in (timing, apprentice)]
+    while True:
+        state = State(random_deal(rng, rules), rules)
+        before = rng.choices(("random", 0, 1), k=2)
+        then = rng.choices(("random", 0, 1, "soon", "late"), k=2)
+        while not state.over:
+            seen = view(state, state.to_act)
+            is_last = seen.round == rules.rounds
+            if is_last:
+                yield seen
+            way = (then if is_last else before)[seen.seat]
+            if isinstance(way, int):
+                state.apply(players[way].choose(seen))
+            elif way in ("soon", "late") and TAKE in seen.legal and len(seen.legal) > 1:
+                plays = [action for action in seen.legal if action != TAKE]
+                state.apply(TAKE if way == "soon" else rng.choice(plays))
+            else:
+                state.apply(rng.choice(seen.legal))
+
+
+def some_at_each_ply(rules: Rules, each: int, seed: int = 1) -> list[View]:
+    """Return so many views at each ply of last rounds, a third of it at the first two plies.
+
+    Not both seats have taken, and as long as there is any choice the views have one.
+    """
+    first = rules.game_plies - rules.round_plies
+    left = {first + ply: each if ply > 1 else -(-each // 3) for ply in range(rules.round_plies)}
+    found = []
+    for seen in in_last_rounds(rules, seed):
+        ply = len(seen.history)
+        is_forced = len(seen.legal) == 1 and rules.game_plies - ply > 2
+        if seen.taken != (True, True) and not is_forced and left[ply]:
+            left[ply] -= 1
+            found.append(seen)
+        if not any(left.values()):
+            break
+    return found
+
+
+def all_means(views: list[View]) -> list[list[float]]:
+    """Return the means over all hands of these views, asked for all of them together.
+
+    Any hand stands for that of the other seat, because the means do not depend on it.
+    """
+    games = [Lockstep.from_view(seen, [next(iter(hands(seen)))[0]]) for seen in views]
+    means: list[list[float]] = expect_actions(games[0].join(games[1:])).tolist()
+    return means
+
+
+@pytest.mark.parametrize("each", [3, pytest.param(94, marks=pytest.mark.slow)])
+def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
+    """Values and best actions, of 32 or 1,004 views of seats that have and have not taken."""
+    views = some_at_each_ply(STANDARD, each)
+    assert {len(seen.history) for seen in views} == {*range(36, 48)}
+    assert {seen.taken for seen in views} == {(False, False), (False, True), (True, False)}
+    compare(views, STANDARD)
+
+
+def test_a_take_may_leave_no_card_for_the_next() -> None:
+    """In a short row it is then empty, so that the other seat must play."""
+    compare([View.from_text("1 677yz xC y88868T5854T2x8x726T73TCy6282y765TT5")], STANDARD)
+
+
+def compare(views: list[View], rules: Rules) -> None:
+    """Compare with `endgame`, which finds that not all actions are equally good in some views."""
+    exact = Exact(rules, size(rules.pack), 10**9)
+    differ = 0
+    for seen, means in zip(views, all_means(views), strict=True):
+        whole = 2 * comb(size(seen.unseen), seen.opponent_cards)
+        expected = {action: 0.5 + won / whole for action, won in exact.worth(seen).items()}
+        assert {action: means[action] for action in seen.legal} == pytest.approx(expected)
+        assert all(means[action] < 0 for action in range(ACTIONS) if action not in seen.legal)
+        best = [action for action in seen.legal if means[action] == max(means)]
+        assert best == [
+            action for action in seen.legal if expected[action] == max(expected.values())
+        ]
+        differ += len(best) < len(seen.legal)
+    assert differ > len(views) / 6
+
+
+@pytest.mark.parametrize(
+    "rules",
+    few([rules for rules in SMALL.values() if rules.take_size <= 5] + [Rules(take_size=2)]),
+    ids=str,
+)
+def test_they_are_so_under_other_rules(rules: Rules) -> None:
+    """Short rounds, other takes, sets that cost, more cities than are needed, ties that stay."""
+    compare(some_at_each_ply(rules, 6), rules)
+
+
+def test_longer_takes_and_hands_are_refused() -> None:
+    """In one line: a round of six cards has too many courses."""
+    for rules in (Rules(take_size=6), SMALL["takes longer than five"]):
+        seen = next(in_last_rounds(rules, 1))
+        with pytest.raises(InputError, match="hands and takes of at most 5 cards"):
+            all_means([seen])
+
+
+def test_what_is_settled_is_worth_its_result() -> None:
+    """Where both have taken every legal action is, and none is legal in a game that is over."""
+    views = [seen for seen, _ in zip(in_last_rounds(STANDARD, 3), range(200), strict=False)]
+    views = [seen for seen in views if seen.taken == (True, True)]
+    assert len(views) > 20
+    for seen, means in zip(views, all_means(views), strict=True):
+        chance = expect_open(seen)
+        own = chance if seen.seat == 0 else 1 - chance
+        assert own in (0, 0.5, 1)
+        assert {means[action] for action in seen.legal} == {own}
+    games = Lockstep(3)
+    assert (expect_actions(games) < 0).all()

@@ -12,6 +12,7 @@ from functools import cache
 from math import exp
 from typing import Any, NamedTuple, Protocol
 
+from bots.endgame import OpenHand
 from bots.ismcts import Ismcts, Node
 from engine import (
     CITY,
@@ -323,9 +324,10 @@ class Champion(Ismcts):
     """Searches as `ismcts` does, with learned values at the end of a round.
 
     At the beginning of a round it makes `iterations`. Later they are shorter, and it makes as many
-    as take the same time, at most three times as many. `positions` bounds the exact search of the
-    last round; `seconds` and `exploration` are those of `ismcts`. Under the published rules,
-    `prior` is the weight of the policy of `apprentice` beside the share of the visits.
+    as take the same time, at most three times as many. `seconds` and `exploration` are those of
+    `ismcts`. Under the published rules the last round is open-hand, as `endgame` plays it, unless
+    `positions` is 0, and `prior` is the weight of the policy of `apprentice` beside the share of
+    the visits. Under other rules `positions` bounds the search of the last round.
     """
 
     def __init__(
@@ -338,6 +340,7 @@ class Champion(Ismcts):
         prior: float = 0.0,
     ) -> None:
         super().__init__(setup, iterations, seconds, exploration, "greedy", positions)
+        self.exact = OpenHand(setup.rules, positions=positions)
         self.effort = iterations * setup.rules.round_plies
         self.most = 3 * iterations
         self.published = setup.rules == STANDARD

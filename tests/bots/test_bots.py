@@ -122,7 +122,7 @@ def test_it_is_one_documented_file_of_12_to_300_lines(name: str) -> None:
             assert ast.get_docstring(node), f"{node.name} has no docstring"
 
 
-LONG = {"champion": 575}
+LONG = {"champion": 578}
 """Lines of bots that are longer than the others; each of champion's 68 weights has a name."""
 
 

@@ -2,8 +2,8 @@
 
 In the last round every action is worth the mean result of best play by both seats with all cards
 open, over all hands that the opponent may hold: the same values as those of `endgame`, found in
-some ms by `arena.batch.last_round`. Of equally good actions it plays the one that `apprentice` would
-play. Under other rules than the published ones it plays as `apprentice` does.
+some ms by `arena.batch.last_round`. Of equally good actions it plays that of `apprentice`.
+Under other rules than the published ones it plays as `apprentice` does.
 """
 
 from __future__ import annotations

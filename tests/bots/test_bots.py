@@ -48,7 +48,7 @@ SHORT: dict[str, dict[str, Any]] = {
 
 SOURCES = (
     *("apprentice", "champion", "endgame", "flat_mc", "grandmaster", "ismcts", "pimc"),
-    "responder",
+    *("journeyman", "responder"),
 )
 """Bots that implement a published method, or build on a bot that does."""
 

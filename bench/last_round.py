@@ -16,10 +16,9 @@ from itertools import islice
 from math import comb
 from random import Random
 from statistics import fmean, stdev
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
@@ -95,7 +94,7 @@ class Ending(Exact):
         start = np.zeros(own.shape[0] + rare)
         start[0] = 1.0
         none = csr_array((own.shape[0], worths + rare))
-        done = linprog(
+        done: Any = linprog(
             goal,
             A_eq=vstack([hstack([own, none]), hstack([-payoffs.T, theirs.T, bounds.T])]),
             b_eq=start,

@@ -2,8 +2,9 @@
 
 It weighs every hand that the opponent may hold by the probability that the policy of the `victim`
 would have played the opponent's actions in this round. Each action is followed by a rollout to the
-end of the round against the likeliest hands: `apprentice` plays its own seat, and the victim's
-policy plays the opponent's. The end is valued by `champion`, or under other rules by `ismcts`.
+end of the round against the likeliest hands: `journeyman` plays its own seat, which is open-hand in
+the last round, and the victim's policy plays the opponent's. The end is valued by `champion`, or
+under other rules by `ismcts`.
 Source: Lisy and Bowling, "Equilibrium Approximation Quality of Current No-Limit Poker Bots", 2017.
 """
 
@@ -17,7 +18,9 @@ from bots.ismcts import SPREAD
 from bots.majority import Promise
 from engine import CITY, STANDARD, Action, Bot, Setup, View
 
-Victim: TypeAlias = Literal["apprentice", "city_hunter", "denier", "greedy", "majority", "timing"]
+Victim: TypeAlias = Literal[
+    "apprentice", "city_hunter", "denier", "greedy", "journeyman", "majority", "timing"
+]
 
 
 SHORT = 16  # plies: shorter games are played to their end
@@ -45,7 +48,7 @@ class Responder:
         self.worlds = worlds
         self.games = games
         self.doubt = doubt
-        own: Any = import_module("bots.apprentice").bot(setup)
+        own: Any = import_module("bots.journeyman").bot(setup)
         self.policies = [own.scores, own.scores]
         self.meet(setup, import_module(f"bots.{victim}").bot)
 

@@ -64,9 +64,9 @@ def {name}(setup):
 '''
 
 
-def name_of(victim: Entry) -> str:
-    """Return the name of the opponent of a bot."""
-    return f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
+def name_of(victim: Entry, what: str = "probe") -> str:
+    """Return the name of the opponent of a bot, or of something else that is made of it."""
+    return f"{what}-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
 
 
 def respond_to(victim: Entry) -> bytes:

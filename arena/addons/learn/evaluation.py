@@ -25,17 +25,13 @@ from arena.library.request import Bot, Location, folder_path, make_playing, requ
 from arena.library.results import Results
 from arena.library.running import run
 from arena.runs.progress_bar import Progress, show_progress
-from arena.statistics.intervals import Estimate, Estimates, Moments, score_interval
+from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.ratings import PairScores, fit_one
 from arena.statistics.wording import write_estimate
-from arena.store.reader import Choice, chosen_games, read_run
-from arena.store.store import Store
+from arena.store.reader import read_run
 from arena.tables.losses import PARTS_OF, make_losses
-from arena.tables.run_games import add_rows
-from arena.tables.swings import chances_by_game
 from arena.tournament.keys import EVALUATED_PAIRS, LocalKeys, Venue
 from arena.tournament.thinking import Asked, asking
-from arena.tournament.tournament import Tournament
 from arena.tournament.versions import arena_sha256
 from engine import STANDARD, Action, Seat, View
 from engine.cards import CHARS
@@ -44,7 +40,6 @@ from engine.seeds import stream
 _LEARNED = 60  # pairs from which a clone is learned of a bot without `scores`
 _JUDGED = 400  # games against the ladder of which the decisions are judged
 _SAMPLES = 4  # how often a bot is asked at each view of a small game
-_PARTS = 1 << 20  # of a chance: whole numbers add up in any order
 _ROUNDS: Final = PARTS_OF[1 : STANDARD.rounds + 1]
 _FORMS: Final = {
     "elo": (".0f", ""),
@@ -130,7 +125,7 @@ def evaluate(
     ladder = run([bot], against=LADDER, out=folder / "ladder", **playing)
     judged = ladder.analyse(games=_JUDGED, worst=0, seed=seed, progress=progress, **keys)
     file, clone = _find_response(entry, folder, how.venue, seed, pairs, shown=how.shown)
-    run([bot, str(file)], out=folder / "response", **playing)
+    run([str(file), bot], out=folder / "response", **playing)
     measures = [
         _rate(folder / "ladder", pairs),
         *_measure_response(folder / "response", clone),
@@ -195,24 +190,11 @@ def _measure_response(folder: Path, clone: str) -> Iterator[Measure]:
     tournament, store = read_run(folder)
     with closing(store):
         (_, pairs, total, squares, _), *_ = store.count().pair_totals
-        low, high = score_interval(pairs, total, squares)
-        basis = counted(pairs, "pair") + clone
-        yield Measure("response", "all", 1 - total / (2 * pairs), 1 - high, 1 - low, basis)
-        taken = _taken_by_round(tournament, store)
-    for part, value, low, high in zip(_ROUNDS, *taken, strict=True):
-        yield Measure("taken", part, value, low, high, "of the chance to win, by champion's table")
-
-
-def _taken_by_round(tournament: Tournament, store: Store) -> Estimates:
-    """Return by how much the first bot's chance to win falls in each round, in the mean."""
-    games = {(0, at.pair, at.seat): game for at, game in chosen_games(tournament, store, Choice())}
-    moments, step = Moments(1, len(_ROUNDS), _PARTS), STANDARD.round_plies
-    for (_, pair, seat), course in chances_by_game(tournament, games).items():
-        ends = [course[min(ply, len(course) - 1)] for ply in range(0, 4 * step + 1, step)]
-        falls = np.diff(ends) * (2 * seat - 1) * _PARTS
-        rows = np.arange(len(falls))
-        add_rows(moments, 0 * rows, rows, 0 * rows + pair, np.rint(falls).astype(np.int64))
-    return Estimates(*(values[0] for values in moments.means()))
+        taken = probe_bot.gains_by_round(tournament, store)
+    ends = score_interval(pairs, total, squares)
+    yield Measure("response", "all", total / (2 * pairs), *ends, counted(pairs, "pair") + clone)
+    for part, gain in zip(_ROUNDS, taken, strict=True):
+        yield Measure("taken", part, *gain[:3], "of the chance to win, by champion's table")
 
 
 def _find_losses(decisions: pd.DataFrame, label: str) -> Iterator[Measure]:

@@ -52,6 +52,7 @@ def _check_minutes(
     "--out", "-o", type=PATH, metavar="FILE.py", help="The opponent.  [default: probe-BOT.py]"
 )
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
+@click.option("--blind", is_flag=True, help="Also play without inferring BOT's hand.")
 @json_option
 @QUIET
 def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -61,7 +62,8 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     against the likeliest of them. It asks BOT's method scores(games). With --minutes a network
     learns to beat BOT, too, and the better opponent is kept; if BOT has no scores, a network learns
     to play as BOT, and is used instead. Then the opponent meets BOT itself in fresh pairs, and is
-    kept as a bot. Another opponent may win more: see `arena docs probe`.
+    kept as a bot. With --blind an opponent that infers nothing from what BOT plays meets it on the
+    same deals. Another opponent may win more: see `arena docs probe`.
 
     \b
     Example:

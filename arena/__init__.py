@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     __version__: str
 
     from arena.addons.league.standing import League, league
+    from arena.addons.learn.evaluation import Evaluation, evaluate
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tune_parameters import Tuning, tune
     from arena.errors import (
@@ -72,6 +73,7 @@ __all__ = [
     "ArenaError",
     "ChangedBots",
     "Comparison",
+    "Evaluation",
     "Game",
     "InputError",
     "Interrupted",
@@ -84,6 +86,7 @@ __all__ = [
     "Unreachable",
     "WorkerDied",
     "compare",
+    "evaluate",
     "league",
     "open",
     "plan",

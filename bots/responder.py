@@ -31,7 +31,8 @@ class Responder:
 
     The policy is that of the `victim`, which has the method `scores`; the victim deviates from it
     with probability `doubt`. Actions are tried against at most `worlds` hands. Actions at the next
-    decisions are tried, too, as long as that takes at most `games` games in all.
+    decisions are tried, too, as long as that takes at most `games` games in all. If it is `blind`,
+    it learns nothing about the hand from what the victim plays.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Responder:
         worlds: int = 60,
         games: int = 1000,
         doubt: float = 0.02,
+        blind: bool = False,
     ) -> None:
         self.rng = setup.rng
         self.rules = setup.rules
@@ -48,6 +50,7 @@ class Responder:
         self.worlds = worlds
         self.games = games
         self.doubt = doubt
+        self.blind = blind
         own: Any = import_module("bots.journeyman").bot(setup)
         self.policies = [own.scores, own.scores]
         self.meet(setup, import_module(f"bots.{victim}").bot)
@@ -61,7 +64,7 @@ class Responder:
         if not callable(scores):
             raise TypeError(f"{type(strategy).__name__} has no method scores(games)")
         self.policies[1 - setup.seat] = scores
-        self.belief = Belief([Model(scores, self.doubt)])
+        self.belief = Belief([Model(None if self.blind else scores, self.doubt)])
         return self
 
     def choose(self, view: View, /) -> Action:

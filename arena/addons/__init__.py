@@ -52,14 +52,22 @@ ADDONS: Final = {
         {"League": "standing:League", "league": "standing:league"},
     ),
     "learn": Addon(
-        {"probe": Command("probe_commands:probe", "Bots")}, {"probe": "probe_bot:probe"}
+        {
+            "evaluate": Command("probe_commands:evaluate", "Bots"),
+            "probe": Command("probe_commands:probe", "Bots"),
+        },
+        {
+            "Evaluation": "evaluation:Evaluation",
+            "evaluate": "evaluation:evaluate",
+            "probe": "probe_bot:probe",
+        },
     ),
     "programs": Addon(hooks={"build": "build:build"}),
     "remote": Addon(
         {"serve-bot": Command("bot_server:serve_bot", "Bots", True, "remote", "uvicorn")},
         hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "address:find_bot"},
     ),
-    "rl": Addon(),
+    "rl": Addon(hooks={"small_games": "exact:small_games"}),
     "studies": Addon(
         {
             "ablate": Command("vary_commands:ablate", "Tournaments"),

@@ -43,6 +43,7 @@ NEEDS: Final = {"check": _ARRAYS} | dict.fromkeys(
         "play",
         "compare",
         "plan",
+        "evaluate",
         "probe",
         "ablate",
         "tune",

@@ -52,6 +52,7 @@ POWER: Final = 0.8  # of a plan: the probability that neighbours are separated
 COMPARED_PAIRS: Final = 20_000
 TUNED_PAIRS: Final = 10_000
 PROBED_PAIRS: Final = 400  # the interval is then some 8 points wide
+EVALUATED_PAIRS: Final = 60  # with each opponent: ten or more
 SWAPS: Final = 8_000  # of cards, by default; some ten seconds for fast bots on two cores
 MOST_SWAPS: Final = 1_000_000
 JUDGE: Final = "apprentice"  # of decisions, by default

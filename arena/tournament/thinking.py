@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from arena.entries.entry import Entry
@@ -22,12 +23,12 @@ from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
 from arena.tournament.players import RemotePlayer
 from arena.tournament.timing import Timing
-from engine import Action, Record, Rules, Seat, State, Strategy, Thought, View, to_text
+from engine import Action, Record, Rules, Seat, State, Thought, View, to_text
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
 from engine.play import setup
 from engine.state import checked
-from engine.strategy import Clock, checked_chance
+from engine.strategy import checked_chance
 from engine.thoughts import checked_thoughts, said_thoughts
 from engine.view import view
 
@@ -51,14 +52,23 @@ class Asked(Protocol):
 def asked(
     entry: Entry, seat: Seat, luck: int, rules: Rules, limits: Limits | None = None
 ) -> Iterator[Asked]:
-    """Yield a new strategy of a bot: in this process for a bot of the arena, else in its own.
+    """Yield a new strategy of a bot, as `asking` makes it."""
+    with asking(entry, rules, limits) as make:
+        yield make(seat, luck)
 
-    `luck` is the seed of its generator. Raises Forfeit for a bot that cannot be made.
+
+@contextmanager
+def asking(
+    entry: Entry, rules: Rules, limits: Limits | None = None
+) -> Iterator[Callable[[Seat, int], Asked]]:
+    """Yield what makes new strategies: in this process for a bot of the arena, else in its own.
+
+    It gets a seat and the seed of the strategy's generator. One strategy is asked at a time; a new
+    one replaces it. Raises Forfeit for a bot that cannot be made.
     """
     limits = limits or Limits()
     if entry.is_ours and entry.lane == "inproc":
-        clock = limits.clock()
-        yield _Here(_guard(lambda: entry.create(setup(luck, seat, rules, clock))), clock)
+        yield partial(_Here, entry, rules, limits)
         return
     more = _own_variables() if entry.lane == "inproc" else {}
     with (
@@ -68,7 +78,7 @@ def asked(
         ) as process,
     ):
         process.start()
-        yield _There(process, RemotePlayer(process, 0, seat, luck, limits.clock(), Timing()))
+        yield partial(_There, process)
 
 
 def _own_variables() -> dict[str, str]:
@@ -82,9 +92,9 @@ def _own_variables() -> dict[str, str]:
 class _Here:
     """A strategy in this process."""
 
-    def __init__(self, strategy: Strategy, clock: Clock) -> None:
-        self.strategy = strategy
-        self.clock = clock
+    def __init__(self, entry: Entry, rules: Rules, limits: Limits, seat: Seat, luck: int) -> None:
+        self.clock = limits.clock()
+        self.strategy = _guard(lambda: entry.create(setup(luck, seat, rules, self.clock)))
 
     def choose(self, view: View, /) -> str:
         """Return the character of the strategy's action."""
@@ -105,10 +115,10 @@ class _Here:
 class _There:
     """A strategy in a process of its own."""
 
-    def __init__(self, process: BotProcess, player: RemotePlayer) -> None:
+    def __init__(self, process: BotProcess, seat: Seat, luck: int) -> None:
         self.process = process
-        self.player = player
-        self._answer(player.begin_message())
+        self.player = RemotePlayer(process, 0, seat, luck, process.limits.clock(), Timing())
+        self._answer(self.player.begin_message())
 
     def choose(self, view: View, /) -> str:
         """Return the character of the strategy's action."""

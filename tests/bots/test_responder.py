@@ -7,7 +7,7 @@ import pytest
 from bots.greedy import Greedy
 from bots.responder import Responder, bot
 from bots.uniform import bot as uniform
-from engine import STANDARD, Bot, Setup, State, Strategy, View, cards_of, pack_of, play_game
+from engine import STANDARD, Bot, Setup, State, Strategy, View, cards_of, hands, pack_of, play_game
 from engine.play import setup
 from engine.seeds import stream
 from engine.state import random_deal
@@ -88,3 +88,17 @@ def test_its_worths_are_of_the_legal_actions() -> None:
     assert worths[0] == worths[1]
     assert {*worths[0]} == {*seen.legal}
     assert all(type(worth) is int and worth >= 0 for worth in worths[0].values())
+
+
+def test_a_blind_response_infers_nothing_about_the_hand() -> None:
+    """All hands keep the weight with which they were dealt, whatever the victim has played."""
+    seen = View.from_text("1 5678C xy 8")
+    ways = dict(hands(seen))
+    for is_blind in (False, True):
+        own = setup(1, 1)
+        known = Responder(own, "timing", blind=is_blind)
+        known.choose(seen)
+        belief = known.belief
+        each = zip(belief.hands, belief.weights, strict=True)
+        shares = {round(weight / ways[hand], 9) for hand, weight in each}
+        assert (len(shares) == 1) is is_blind

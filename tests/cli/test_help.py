@@ -19,6 +19,7 @@ WITH_JSON = (
     "run",
     "compare",
     "plan",
+    "evaluate",
     "probe",
     "play",
     "ablate",

@@ -45,6 +45,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
                 "tune",
                 "check",
                 "analyse",
+                "evaluate",
                 "probe",
             )
         ),
@@ -60,6 +61,7 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
         "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
         "probe": ["greedy", "--pairs", "1"],
+        "evaluate": ["uniform", "--pairs", "1"],
         "worth": ["out"],
         "analyse": ["out", "--by", "greedy", "--worst", "0"],
         "verify": ["out"],

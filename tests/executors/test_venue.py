@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
     "worth": (HERE_ONLY, ("friday", "--intervene")),
     "verify": (HERE_ONLY, ("friday",)),
     "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
+    "evaluate": (HERE_ONLY, ("greedy",)),
     "game": (ONE_PROCESS, ("greedy", "uniform")),
     "check": (ONE_PROCESS, ("greedy", "--lane", "process")),
     "table": (ONE_PROCESS, ()),
@@ -70,6 +71,7 @@ CALLS: dict[str, tuple[Callable[..., Any], set[str], Callable[..., Any]]] = {
         HERE_ONLY,
         lambda **at: arena.open("friday").worth(intervene=True, **at),
     ),
+    "evaluate": (arena.evaluate, HERE_ONLY, lambda **at: arena.evaluate("greedy", **at)),
     "probe": (arena.probe, HERE_ONLY, lambda **at: arena.probe("greedy", out="best.py", **at)),
     "play": (arena.play, ONE_PROCESS, lambda **at: arena.play("greedy", "uniform", **at)),
 }

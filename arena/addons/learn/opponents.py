@@ -64,17 +64,20 @@ def {name}(setup):
 '''
 
 
-def name_of(victim: Entry) -> str:
-    """Return the name of the opponent of a bot."""
-    return f"probe-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
+def name_of(victim: Entry, what: str = "probe") -> str:
+    """Return the name of the opponent of a bot, or of something else that is made of it."""
+    return f"{what}-{re.sub(r'[^0-9A-Za-z_.]+', '-', victim.label).strip('-.')}"
 
 
-def respond_to(victim: Entry) -> bytes:
-    """Return the source of the best response to a bot, packed with that bot's files."""
+def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
+    """Return the source of the best response to a bot, packed with that bot's files.
+
+    If it is `blind`, it learns nothing about the bot's hand from what the bot plays.
+    """
     if victim.command:
         raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
     if victim.source is None or victim.is_ours:
-        return _text(victim, victim.module)
+        return _text(victim, victim.module, blind)
     files, main = {"victim.py": victim.source}, "victim"
     if victim.source.startswith(MAGIC):
         files = read_archive(victim.source)
@@ -82,11 +85,11 @@ def respond_to(victim: Entry) -> bytes:
     if _MAIN in files:
         raise InputError(f"bot {victim.target!r}: it has a file {_MAIN}; rename that one")
     module = "." if main == "__init__" else f".{main}"
-    packed = {**files, _MAIN: _text(victim, module)}
+    packed = {**files, _MAIN: _text(victim, module, blind)}
     return write_packed(packed, _MAIN, imported_bots(packed, BOTS))
 
 
-def respond_to_clone(victim: Entry, clone: Clone) -> bytes:
+def respond_to_clone(victim: Entry, clone: Clone, *, blind: bool = False) -> bytes:
     """Return the source of the best response to a clone, packed with the clone."""
     about = (
         f"a clone of {victim.label}, which plays as it does in {100 * clone.alike:.0f} % of choices"
@@ -96,7 +99,7 @@ def respond_to_clone(victim: Entry, clone: Clone) -> bytes:
         label=_plain(about),
         imports="from bots.responder import Responder\n"
         "from engine import Setup, Strategy\n\nfrom .victim import victim",
-        how=f"setup, doubt={doubt}",
+        how=f"setup, doubt={doubt}, blind={blind}",
         victim="victim",
     )
     plays = "Plays as another bot does, by a network that has learned from its games."
@@ -116,7 +119,7 @@ def _plain(label: str) -> str:
     return label.replace('"', "'").replace("\\", "/")
 
 
-def _text(victim: Entry, module: str) -> bytes:
+def _text(victim: Entry, module: str, blind: bool) -> bytes:
     """Return the source of the responding bot; `module` is the module of the other bot."""
     imports = [f"from {module} import bot as victim", "from bots.responder import Responder"]
     imports = [*sorted(imports), "from engine import Setup, Strategy"]
@@ -125,7 +128,8 @@ def _text(victim: Entry, module: str) -> bytes:
         imports.insert(0, "from functools import partial\n")
         made = f"partial(victim, **{victim.params!r})"
     filled = {"label": _plain(victim.label), "imports": "\n".join(imports), "victim": made}
-    return _TEXT.format(how="setup", **filled).encode()
+    how = "setup, blind=True" if blind else "setup"
+    return _TEXT.format(how=how, **filled).encode()
 
 
 class NoScores(InputError):

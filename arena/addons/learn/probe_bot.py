@@ -31,13 +31,18 @@ from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, run
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.wording import write_estimate
+from arena.store.reader import Choice as Chosen
+from arena.store.reader import chosen_games
 from arena.store.store import Store
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS, LocalKeys, Venue
 from arena.tournament.tournament import Tournament
+from engine import STANDARD
 from engine.errors import show
 from engine.seeds import stream
 
+_PARTS = 1 << 20  # of a chance: whole numbers add up in any order
+_SHARE = "value", "low", "high"
 _CHOOSING = 4  # counted pairs, for each pair that is played to choose an opponent
 
 
@@ -72,7 +77,9 @@ class Choice(NamedTuple):
 class Probed(NamedTuple):
     """The result of a probe: the opponent's score with its interval, the pairs, and its file.
 
-    `clone` is set if the opponent responds to a clone, `choice` if it was chosen from two.
+    `rounds` says by how much the bot's chance to win falls in each round, and `blind` what an
+    opponent wins that learns nothing about the bot's hand from what the bot plays, if it was asked
+    for. `clone` is set if the opponent responds to a clone, `choice` if it was chosen from two.
     """
 
     bot: str
@@ -81,6 +88,8 @@ class Probed(NamedTuple):
     score: float
     low: float
     high: float
+    rounds: tuple[Estimate, ...]
+    blind: Estimate | None = None
     clone: Learned | None = None
     choice: Choice | None = None
 
@@ -96,12 +105,19 @@ class Probed(NamedTuple):
         """Return what `arena probe --json` prints."""
         clone = self.clone._asdict() if self.clone else None
         choice = self.choice._asdict() if self.choice else None
-        return self._asdict() | {"sentence": self.sentence, "clone": clone, "choice": choice}
+        made = {"sentence": self.sentence, "clone": clone, "choice": choice}
+        rounds = [dict(zip(_SHARE, one, strict=False)) for one in self.rounds]
+        blind = self.blind and dict(zip(_SHARE, self.blind, strict=False))
+        return self._asdict() | made | {"rounds": rounds, "blind": blind}
 
     def lines(self) -> Iterator[str]:
         """Yield the lines that `arena probe` prints."""
         yield self.sentence
         yield f"in {counted(self.pairs, 'pair')}; the opponent is {self.file}"
+        for number, taken in enumerate(self.rounds, 1):
+            yield f"  round {number}: {write_estimate(taken, '+.1%')} of the chance to win"
+        if self.blind:
+            yield f"  without inferring the hand it wins {write_estimate(self.blind, '.0%')}"
         if self.clone:
             pairs, alike, before = self.clone
             yield (
@@ -126,12 +142,17 @@ class Asked(NamedTuple):
     seed: int
     shown: int
     force: bool
+    blind: bool = False
 
 
 class Opponent(NamedTuple):
-    """The file of an opponent, and the clone it responds to, or how it was chosen."""
+    """The file of an opponent, and the clone it responds to, or how it was chosen.
+
+    `blind` is the content of the opponent that learns nothing from what the bot plays.
+    """
 
     file: Path
+    blind: bytes
     clone: Learned | None = None
     choice: Choice | None = None
 
@@ -146,6 +167,7 @@ def probe(
     minutes: float | None = None,
     out: Location | None = None,
     force: bool = False,
+    blind: bool = False,
     progress: bool = True,
     **keys: Unpack[LocalKeys],
 ) -> Probed:
@@ -154,9 +176,10 @@ def probe(
     The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
     `learn` or `minutes` it is the better one of the best response and a network that has learned
     from `learn` pairs of games, or for some minutes. If the bot has no `scores`, the opponent knows
-    a clone, which has learned so. What has been learned is kept in results/. The result has a
-    `sentence`, the opponent's `score` in a number of `pairs` with its interval, `low` and `high`,
-    and its `file`. Raises InputError, with the message of `arena probe`.
+    a clone, which has learned so. What has been learned is kept in results/. With `blind` another
+    opponent plays, too, which learns nothing about the hand from what the bot plays. The result has
+    a `sentence`, the opponent's `score` in a number of `pairs` with its interval, `low` and `high`,
+    its gains by round, `rounds`, and its `file`. Raises InputError with the message of the command.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -173,7 +196,7 @@ def probe(
     how = make_playing(None, progress=progress)
     base, how = request([bot, ("opponent", "uniform")], None, given, default, how)
     file = None if out is None else folder_path(out, "out")
-    asked = Asked(file, learn, minutes, base.pairs, base.seed, how.shown, force)
+    asked = Asked(file, learn, minutes, base.pairs, base.seed, how.shown, force, blind)
     return probe_entry(base.entries[0], how.venue, asked)
 
 
@@ -205,10 +228,12 @@ def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
     program if no clone is trained, for a path that cannot be written, and for another file there,
     unless `force` is set.
     """
-    file, learn, minutes, pairs, seed, shown, force = asked
+    file, learn, minutes, pairs, seed, shown, force, _ = asked
     path = file or Path(f"{name_of(victim)}.py")
     if learn is None and minutes is None:
-        return Opponent(_write(path, respond_to(victim), force=force))
+        return Opponent(
+            _write(path, respond_to(victim), force=force), respond_to(victim, blind=True)
+        )
     folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
     amount = Amount(learn, 60 * (minutes or 0))
     taught = teach(victim, folder, amount, seed, shown=shown > QUIET)
@@ -217,11 +242,13 @@ def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
         made = {"response": respond_to(victim), "learner": play_as_learner(victim, weights)}
         few = max(1, pairs // _CHOOSING)
         choice = Choice(learned, few, **_compare(victim, made, few, seed, executor, shown))
-        return Opponent(_write(path, made[choice.best], force=force), choice=choice)
+        path = _write(path, made[choice.best], force=force)
+        return Opponent(path, respond_to(victim, blind=True), choice=choice)
     played = play_to_learn(victim, folder, executor, learn, amount.seconds, seed, shown)
     clone = learn_clone(folder, played, seed)
     path = _write(path, respond_to_clone(victim, clone), force=force)
-    return Opponent(path, Learned(played, clone.alike, clone.before))
+    blind = respond_to_clone(victim, clone, blind=True)
+    return Opponent(path, blind, Learned(played, clone.alike, clone.before))
 
 
 def _write(path: Path, content: bytes, *, force: bool) -> Path:
@@ -241,15 +268,20 @@ def _compare(
 ) -> dict[str, float]:
     """Return the mean score of each opponent, on the same deals, which are used only here."""
     other = stream(seed, "choice").getrandbits(62)
-    shares = {}
+    return {
+        name: sum(_play_content(victim, content, pairs, other, executor, shown)) / (2 * pairs)
+        for name, content in made.items()
+    }
+
+
+def _play_content(
+    victim: Entry, content: bytes, pairs: int, seed: int, executor: Executor, shown: int
+) -> list[float]:
+    """Return the score in each pair of an opponent whose file is not kept."""
     with scratch_folder() as folder:
-        for name, content in made.items():
-            file = folder / name / f"{name_of(victim)}.py"
-            file.parent.mkdir()
-            file.write_bytes(content)
-            scores = _play(_meet(victim, file, pairs, other), executor, shown)
-            shares[name] = sum(scores) / (2 * pairs)
-    return shares
+        file = folder / f"{name_of(victim)}.py"
+        file.write_bytes(content)
+        return _play(_meet(victim, file, pairs, seed), executor, shown)[0]
 
 
 def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
@@ -280,22 +312,37 @@ def _measure(victim: Entry, opponent: Opponent, executor: Executor, asked: Asked
         file.unlink()
         raise
     try:
-        scores = _play(tournament, executor, asked.shown)
+        scores, rounds = _play(tournament, executor, asked.shown)
     except _Useless:
         file.unlink()
         raise
+    blind = None
+    if asked.blind:
+        at = pairs, asked.seed, executor, asked.shown
+        blind = _score(_play_content(victim, opponent.blind, *at))
+    share, low, high, _ = _score(scores)
+    label = tournament.labels[1]
+    found = (label, os.fspath(file), pairs, share, low, high, rounds, blind)
+    return Probed(*found, opponent.clone, opponent.choice)
+
+
+def _score(scores: list[float]) -> Estimate:
+    """Return the mean score of a game, by the scores of pairs."""
     total, squares = sum(scores), sum(score * score for score in scores)
-    low, high = score_interval(pairs, total, squares)
-    label, share = tournament.labels[1], total / (2 * pairs)
-    return Probed(label, os.fspath(file), pairs, share, low, high, *opponent[1:])
+    return Estimate(total / (2 * len(scores)), *score_interval(len(scores), total, squares))
 
 
 class _Useless(InputError):
     """An opponent has forfeited a game."""
 
 
-def _play(tournament: Tournament, executor: Executor, shown: int) -> list[float]:
-    """Return the opponent's score in each pair, 0 to 2; raise InputError for a forfeit."""
+def _play(
+    tournament: Tournament, executor: Executor, shown: int
+) -> tuple[list[float], tuple[Estimate, ...]]:
+    """Return the opponent's score in each pair, 0 to 2, and its gains by round.
+
+    Raises InputError for a forfeit.
+    """
     with closing(Store(None)) as store:
         run(replace(tournament, pairs=1), executor, None, QUIET, store=store)
         _check(tournament, store)
@@ -304,7 +351,29 @@ def _play(tournament: Tournament, executor: Executor, shown: int) -> list[float]
         scores = [0.0] * tournament.pairs
         for _, result in store.results():
             scores[result.pair] += result.score
-    return scores
+        return scores, gains_by_round(tournament, store)
+
+
+def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]:
+    """Return by how much the first bot's chance to win rises in each round, in the mean.
+
+    The chances are those of `champion`; the gains add up to the score of a game less one half.
+    """
+    import numpy as np
+
+    from arena.statistics.intervals import Moments
+    from arena.tables.run_games import add_rows
+    from arena.tables.swings import chances_by_game
+
+    games = {(0, at.pair, at.seat): game for at, game in chosen_games(tournament, store, Chosen())}
+    plies = range(0, STANDARD.game_plies + 1, STANDARD.round_plies)
+    moments, rows = Moments(1, STANDARD.rounds, _PARTS), np.arange(STANDARD.rounds)
+    for (_, pair, seat), course in chances_by_game(tournament, games).items():
+        rises = np.diff([course[min(ply, len(course) - 1)] for ply in plies]) * (1 - 2 * seat)
+        counted_rises = np.rint(rises * _PARTS).astype(np.int64)
+        add_rows(moments, 0 * rows, rows, 0 * rows + pair, counted_rises)
+    ends = zip(*(values[0].tolist() for values in moments.means()), strict=True)
+    return tuple(Estimate(*one) for one in ends)
 
 
 def _check(tournament: Tournament, store: Store) -> None:

@@ -9,9 +9,10 @@ compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from math import comb
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,20 @@ Policy: TypeAlias = Callable[[View], Mapping[Action, float]]
 
 Plan: TypeAlias = npt.NDArray[np.float64]
 """A realisation plan: the product of a seat's own probabilities, for each of its sequences."""
+
+SMALL: Final = {
+    "open": Rules((2, 1, 0, 0, 0, 0, 1, 1, 0, 0, 2), 3, 1, 2, 2, 1, 2),
+    "points": Rules((3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1, 2, 1, 2, 1),
+    "city": Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1), 1, 2, 1, 2, 1, 1),
+    "rounds": Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2), 0, 1, 1, 1, 2, 2),
+    "hand3": Rules((3, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0), 1, 3, 1, 3, 1),
+}
+"""Small games that are solved exactly; docs/openspiel.md says what each is for.
+
+The numbers are copies, removed, hand_size, opening_row, take_size, rounds, cities_needed.
+"""
+
+_MEASURED = ("points", "city", "hand3")  # by `small_games`; the last one needs a mixed policy
 
 MOST_SEQUENCES = 200_000
 """The most sequences of both seats; a game of this size takes minutes to solve."""
@@ -273,16 +288,43 @@ def estimate(bot: Bot, rules: Rules, samples: int, seed: int = 0) -> Policy:
     >>> estimate(bot, STANDARD, samples=1)(View.from_text("0 5678C xy"))
     {10: 1.0}
     """
+
+    def choose(seen: View, number: int) -> Action:
+        luck = stream(seed, seen.to_text(), number)
+        return bot(Setup(luck, seen.seat, rules)).choose(seen)
+
+    return frequencies(choose, samples)
+
+
+def frequencies(choose: Callable[[View, int], Action], samples: int) -> Policy:
+    """Return the frequencies of the actions in trials; `choose` gets a view and a trial's number.
+
+    A forced action is not asked for.
+    """
     known: dict[View, dict[Action, float]] = {}
 
     def policy(seen: View) -> Mapping[Action, float]:
+        if len(seen.legal) == 1:
+            return {seen.legal[0]: 1.0}
         if seen not in known:
-            text = seen.to_text()
-            chosen = [
-                bot(Setup(stream(seed, text, number), seen.seat, rules)).choose(seen)
-                for number in range(samples)
-            ]
+            chosen = [choose(seen, number) for number in range(samples)]
             known[seen] = {action: chosen.count(action) / samples for action in set(chosen)}
         return known[seen]
 
     return policy
+
+
+def small_games() -> Iterator[tuple[str, Rules, Callable[..., tuple[float, int]]]]:
+    """Yield three small games, with what measures a bot there.
+
+    It gets the arguments of `frequencies`, and returns the exploitability and the number of views.
+    """
+    for name in _MEASURED:
+        yield name, SMALL[name], partial(_exploit, SMALL[name])
+
+
+def _exploit(
+    rules: Rules, choose: Callable[[View, int], Action], samples: int
+) -> tuple[float, int]:
+    game = Exact(rules)
+    return game.exploitability(frequencies(choose, samples)), len(game.views())

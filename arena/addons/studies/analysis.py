@@ -41,7 +41,7 @@ from arena.tournament import keys
 from arena.tournament.judged import Recorded
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
-from arena.tournament.thinking import asked
+from arena.tournament.thinking import asking
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, EngineError, Record, Rules, State, View, to_text
 from engine.notation import parse_actions, parse_cards, parse_deal
@@ -96,12 +96,9 @@ def _ask(entry: Entry, seen: Sequence[View], seed: int) -> list[str]:
     bot = entry if entry.module else resolve_same(entry)
     if bot.is_ours:
         bot = replace(bot, lane="inproc")
-    chosen = []
-    for number, one in enumerate(seen):
-        luck = stream(seed, "agreement", number).getrandbits(62)
-        with asked(bot, one.seat, luck, STANDARD) as strategy:
-            chosen.append(strategy.choose(one))
-    return chosen
+    lucks = [stream(seed, "agreement", number).getrandbits(62) for number in range(len(seen))]
+    with asking(bot, STANDARD) as make:
+        return [make(one.seat, luck).choose(one) for one, luck in zip(seen, lucks, strict=True)]
 
 
 WORST_WORLDS: Final = 100

@@ -43,14 +43,17 @@ def scored(count, broken):
 @pytest.mark.slow
 def test_a_probe_keeps_the_opponent_that_it_proves(arena: Arena, tmp_path: Path) -> None:
     """Played again by any number of workers, it wins the same games."""
-    done = arena("probe", "greedy", "--pairs", "2", "--seed", "5", "--workers", "1", "--json")
+    words: tuple[str, ...] = ("--pairs", "2", "--seed", "5", "--workers", "1", "--blind", "--json")
+    done = arena("probe", "greedy", *words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["sentence"].startswith("greedy loses at least ")
     assert found["low"] < found["score"] <= found["high"]
     assert (found["bot"], found["file"], found["pairs"]) == ("greedy", "probe-greedy.py", 2)
     assert [path.name for path in tmp_path.iterdir()] == ["probe-greedy.py"]
-    words: tuple[str, ...] = ("--pairs", "2", "--seed", "5", "--workers", "2")
+    assert sum(one["value"] for one in found["rounds"]) == pytest.approx(found["score"] - 0.5)
+    assert 0 <= found["blind"]["low"] < found["blind"]["high"] <= 1
+    words = ("--pairs", "2", "--seed", "5", "--workers", "2")
     again = arena("probe", "greedy", *words)
     assert again.stdout.splitlines()[0] == found["sentence"]
     words = (*words, "--lane", "inproc", "--json")

@@ -13,20 +13,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from arena.addons.rl.exact import Exact, Policy, estimate
+from arena.addons.rl.exact import SMALL, Exact, Policy, estimate
 from bots.greedy import bot as greedy
 from bots.ismcts import bot as ismcts
 from engine import Action, Rules, View
 
 PATH = Path(__file__).parent / "ground_truth.json"
 
-VARIANTS = {
-    "open": Rules((2, 1, 0, 0, 0, 0, 1, 1, 0, 0, 2), 3, 1, 2, 2, 1, 2),
-    "points": Rules((3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 1, 2, 1, 2, 1),
-    "city": Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1), 1, 2, 1, 2, 1, 1),
-    "rounds": Rules((2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2), 0, 1, 1, 1, 2, 2),
-}
-"""copies, removed, hand_size, opening_row, take_size, rounds, cities_needed."""
+VARIANTS = {name: SMALL[name] for name in ("open", "points", "city", "rounds")}
 
 SAMPLES = 4
 SEARCHES = {"open": 100, "points": 1000, "city": 1000, "rounds": 100}

@@ -12,11 +12,13 @@ from __future__ import annotations
 from typing import Any
 
 from bots.champion import Champion, values_after
-from engine import Action, Setup, View
+from bots.ismcts import Node
+from engine import Action, Setup, View, sample
 
 _MOST = 300  # hands in which actions are tried
 _SHARE = 0.04  # of a model of the opponent, before the first round
 _DOUBTS = 1 / 64, 0.5  # a model plays as its bot does, or half of the time
+_APPRAISALS = 1000  # iterations of the search after an action
 
 
 class Grandmaster(Champion):
@@ -90,6 +92,32 @@ class Grandmaster(Champion):
             action: int(row @ weights) / whole
             for action, row in zip(view.legal, found, strict=True)
         }
+
+    def appraise(self, view: View, /) -> dict[Action, float]:
+        """Return the chance to win after each legal action, from a search of its own for each.
+
+        Every search has the same hands of the opponent, drawn by the belief. It is of another kind
+        than rollouts: both seats find their replies in the tree. 1,000 iterations take some 25 ms
+        an action. Only under the published rules.
+        """
+        self.belief.update(view)
+        weights = self.belief.weights.tolist()
+        drawn = self.rng.choices(self.belief.hands, weights, k=_APPRAISALS)
+        self.look(view)
+        self.known.clear()
+        self.after.clear()
+        world, chances = sample(view, self.rng), {}
+        world.deck = b""  # a world ends with the round
+        for action in view.legal:
+            root, won = Node(), 0.0
+            for hand in drawn:
+                tried = world.copy()
+                tried.hands[view.opponent] = hand
+                tried.apply(action)
+                won += self.iterate(root, tried)
+            share = won / _APPRAISALS
+            chances[action] = share if view.seat == 0 else 1.0 - share
+        return chances
 
 
 bot = Grandmaster

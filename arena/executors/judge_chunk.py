@@ -8,7 +8,8 @@ worker for thousands of games at once. One with a method `appraise` gets one vie
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -22,7 +23,15 @@ from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.log import Reporter
 from arena.lanes.faults import one_line
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, JudgedGame, Recorded
+from arena.tournament.judged import (
+    ILLEGAL,
+    PARTS,
+    ROLLOUTS,
+    SEARCHES,
+    Judged,
+    JudgedGame,
+    Recorded,
+)
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup, State
@@ -69,7 +78,7 @@ def judge_here(
     """
     judge, valuer = bots
     try:
-        return _write([*_judge(games, worlds, seed, judge, valuer, beat)], len(games))
+        return _judge(games, worlds, seed, judge, valuer, beat)
     except InputError:
         raise
     except Exception as error:  # raised by the code of a bot
@@ -83,20 +92,20 @@ def _judge(
     judge: Entry,
     valuer: Entry,
     beat: Callable[[], object],
-) -> Iterator[Decisions]:
-    """Yield the decisions of games with the errors of the judge's kind, in the order of plies."""
+) -> list[list[Judged]]:
+    """Return the judged decisions of each game, by the kind of the judge."""
     strategy: Any = judge.create(Setup(Random(0), 0, STANDARD))
     if callable(getattr(strategy, "appraise", None)):
-        for number, game in enumerate(games):
-            yield from _appraise(number, game, worlds, seed, judge, beat)
-    elif callable(getattr(strategy, "scores", None)):
+        by_game = (_appraise(*one, worlds, seed, judge, beat) for one in enumerate(games))
+        return _write(chain.from_iterable(by_game), SEARCHES, len(games))
+    if callable(getattr(strategy, "scores", None)):
         deals, actions, wanted = _arrays(games)
         addresses = [address(seed, "judge", game.name) for game in games]
         lucks = [np.random.default_rng(digest(one)) for one in addresses]
         values: Values = valuer.load().values_after
-        yield from rollouts(deals, actions, wanted, lucks, worlds, strategy.scores, values, beat)
-    else:
-        raise InputError("it cannot judge: its strategy has no method scores(games)")
+        how = worlds, strategy.scores, values, beat
+        return _write(rollouts(deals, actions, wanted, lucks, *how), ROLLOUTS, len(games))
+    raise InputError("it cannot judge: its strategy has no method scores(games)")
 
 
 def _appraise(
@@ -120,11 +129,13 @@ def _appraise(
         state.apply(played)
 
 
-def _write(decisions: Sequence[Decisions], games: int) -> list[list[Judged]]:
-    """Return the judged decisions of each game."""
+def _write(decisions: Iterable[Decisions], own: Sequence[int], games: int) -> list[list[Judged]]:
+    """Return the judged decisions of each game, given the judge's `own` errors by round."""
     found: list[list[Judged]] = [[] for _ in range(games)]
     for some in decisions:
-        numbers = (_in_parts(array).tolist() for array in (some.chances, some.loss, some.error))
+        error = np.hypot(_in_parts(some.error), own[some.ply // STANDARD.round_plies])
+        error = np.minimum(np.rint(error), PARTS).astype(np.int64)
+        numbers = (array.tolist() for array in (*map(_in_parts, some[3:5]), error))
         rows = zip(some.game.tolist(), some.action.tolist(), *numbers, strict=True)
         for game, *row in rows:
             found[game].append(Judged(some.ply, *row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from arena.tournament.judged import Judged, is_sure
 from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES, Action, State, View, count, pack_of
 from engine.notation import parse_actions, parse_deal
 from engine.scoring import net_deals
@@ -81,8 +82,14 @@ def _newest(seen: View, row: bytes) -> bytes:
     return row[-seen.rules.take_size :]
 
 
-def mistake_at(deal: str, actions: str, ply: int, better: Action) -> str:
-    """Return what was wrong with the action at a ply of a game under the published rules."""
-    state, played = State(parse_deal(deal, STANDARD), STANDARD), parse_actions(actions)
-    state.follow(played[:ply])
-    return name_mistake(view(state, state.to_act), played[ply], better)
+DISPUTED: Final = "the judges disagree"
+"""Stands for a mistake where the second judge is not sure that another action was better."""
+
+
+def describe_decision(deal: str, actions: str, one: Judged) -> str:
+    """Return what was wrong with a decision that the second judge has judged, or DISPUTED."""
+    if one.best == one.action or not is_sure(one.loss, one.error):
+        return DISPUTED
+    state = State(parse_deal(deal, STANDARD), STANDARD)
+    state.follow(parse_actions(actions[: one.ply]))
+    return name_mistake(view(state, state.to_act), one.action, one.best)

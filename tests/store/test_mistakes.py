@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import arena
-from arena.store.mistakes import MISTAKES, mistake_at, name_mistake
+from arena.store.mistakes import DISPUTED, MISTAKES, describe_decision, name_mistake
+from arena.tournament.judged import Judged
 from engine import STANDARD, View
 from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
@@ -59,6 +60,10 @@ def test_every_decision_of_a_game_has_exactly_one_phrase(seed: int) -> None:
         for better in {*seen.legal} - {played}:
             mistake = name_mistake(seen, played, better)
             assert MISTAKES.count(mistake) == 1
-            assert mistake_at(record.deal, record.actions, ply, better) == mistake
+            chances = [int(action == better) for action in range(12)]
+            one = Judged(ply, played, chances, 200_000, 50_000)
+            unsure = one._replace(error=150_000)
+            assert describe_decision(record.deal, record.actions, unsure) == DISPUTED
+            assert describe_decision(record.deal, record.actions, one) == mistake
             assert name_mistake(View.from_text(seen.to_text()), played, better) == mistake
         state.apply(played)

@@ -121,7 +121,7 @@ def _appraise(
             strategy: Any = judge.create(setup)
             found = np.zeros((1, ACTIONS, worlds), np.int64)
             for world in range(worlds):
-                chances = strategy.appraise(seen)
+                chances = strategy.appraise(seen, world)
                 found[0, [*chances], world] = [round(WHOLE * one) for one in chances.values()]
             masks = np.isin(np.arange(ACTIONS), seen.legal)[None]
             action = np.array([played])

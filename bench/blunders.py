@@ -45,9 +45,10 @@ from engine.view import view
 SEED: Final = 51
 POSITIONS: Final = 200
 ITERATIONS: Final = 150  # of champion, in the games that are played on
-LEAST, MOST = 40, 160  # pairs of games
-SURE = 3.5  # standard errors at which no more are played
+LEAST, MOST = 24, 80  # pairs of games
+SURE = 3.0  # standard errors at which no more are played
 Z95: Final = 1.96
+NOTHING: Final = 0.0005  # what a page rounds off
 ROUNDS: Final = (1, 2, 3, 4)
 
 
@@ -73,8 +74,8 @@ def calibrate(run: Path) -> None:
         if one:  # not a forced decision
             rows.append((*_loss(one[0], ROLLOUTS), *_loss(two[0], SEARCHES), _round(ply)))
             print(*rows[-1], file=sys.stderr)
-    loss, error, truth, other, number = np.array(rows).T
-    _print_errors(number, loss - truth, np.hypot(error, other))
+    loss, error, truth, _, number = np.array(rows).T
+    _print_errors(number, loss - truth, error)
 
 
 def _loss(one: Judged, own: tuple[int, ...]) -> tuple[float, float]:
@@ -99,7 +100,7 @@ def _print_errors(number: Any, off: Any, sampled: Any) -> None:
 
 
 def _held(off: Any, sampled: Any, own: float) -> Any:
-    return np.abs(off) <= Z95 * np.hypot(sampled, own)
+    return np.abs(off) <= Z95 * np.hypot(sampled, own) + NOTHING
 
 
 def own_error(off: Any, sampled: Any) -> float:

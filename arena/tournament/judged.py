@@ -14,7 +14,7 @@ PARTS: Final = 1_000_000
 """The whole number that stands for a chance of 1."""
 ILLEGAL: Final = -1
 """Stands for the chance of an action that is not legal."""
-ROLLOUTS: Final = (30_000, 60_000, 90_000, 150_000)
+ROLLOUTS: Final = (19_000, 19_000, 27_000, 128_000)
 SEARCHES: Final = (30_000, 30_000, 40_000, 60_000)
 """The standard errors by round that come from the judge itself, beside those of its worlds.
 

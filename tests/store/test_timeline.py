@@ -208,7 +208,7 @@ def test_judged_decisions_stand_where_the_seat_acts() -> None:
         "loss": 0.1135,
         "error": 0.05,
         "blunder": True,
-        "mistake": "took too late",
+        "mistake": "left two cities in reach",
         "chances": {"C": 0.41, "T": 0.5235},
     }
     assert (frames[1]["judged"]["loss"], frames[1]["judged"]["blunder"]) == (-0.04, False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
 from arena.tournament.judged import Judged, is_sure
 from engine import CITY, STANDARD, SUPPORTS, TAKE, VALUES, Action, State, View, count, pack_of
@@ -10,71 +11,71 @@ from engine.notation import parse_actions, parse_deal
 from engine.scoring import net_deals
 from engine.view import view
 
-MISTAKES: Final = (
-    "took betrayals",
-    "took one card early",
-    "took too early",
-    "left a win by City in reach",
-    "left two cities in reach",
-    "took too late",
-    "laid a betrayal too early",
-    "kept a city too long",
-    "gave a city",
-    "kept a betrayal too long",
-    "gave the card for a majority",
-    "gave an alliance",
-    "laid the wrong card",
-)
-"""What `name_mistake` may return; the last one stands for all else."""
+_VALUES = (*VALUES, 0)  # a take has none
+
+
+class _Choice(NamedTuple):
+    """A view, the action and a better one, and what the opponent can take after each."""
+
+    seen: View
+    action: Action
+    better: Action
+    given: bytes
+    instead: bytes
+
+    def leaves(self, cities: int) -> bool:
+        """Whether so many cities can be taken, and fewer after the better action."""
+        return self.given.count(CITY) >= max(1, cities, self.instead.count(CITY) + 1)
+
+    def lead(self) -> int:
+        """How many more cards of the kind played the opponent can have."""
+        piles, seat = self.seen.piles, self.seen.seat
+        theirs = self.given.count(self.action) + count(piles[1 - seat], self.action)
+        return theirs - count(piles[seat], self.action)
+
+
+_RULES: Final[Mapping[str, Callable[[_Choice], bool]]] = {
+    "took betrayals": lambda one: (
+        one.action == TAKE and net_deals(pack_of(_newest(one.seen, one.seen.row))) < 0
+    ),
+    "took one card early": lambda one: (
+        one.action == TAKE and len(one.seen.row) == one.seen.rules.take_size - 1
+    ),
+    "took too early": lambda one: one.action == TAKE,
+    "left a win by City in reach": lambda one: one.leaves(
+        one.seen.rules.cities_needed - count(one.seen.piles[one.seen.opponent], CITY)
+    ),
+    "left two cities in reach": lambda one: one.leaves(2),
+    "took too late": lambda one: one.better == TAKE,
+    "laid a betrayal too early": lambda one: _VALUES[one.action] < 0 <= _VALUES[one.better],
+    "kept a city too long": lambda one: one.better == CITY,
+    "gave a city": lambda one: bool(one.given) and one.action == CITY,
+    "kept a betrayal too long": lambda one: (
+        bool(one.given) and _VALUES[one.better] < 0 <= _VALUES[one.action]
+    ),
+    "gave the card for a majority": lambda one: (
+        bool(one.given) and one.action in SUPPORTS and one.lead() == 1
+    ),
+    "gave an alliance": lambda one: bool(one.given) and _VALUES[one.action] > 0,
+    "laid the wrong card": lambda _: True,
+}
+MISTAKES: Final = (*_RULES,)
+"""What `name_mistake` may return: the first that fits; the last one stands for all else."""
 
 
 def name_mistake(seen: View, action: Action, better: Action) -> str:
-    """Return what was wrong with an action, given a better one: the first rule that fits.
+    """Return what was wrong with an action, given a better one.
 
     >>> seen = View.from_text("0 5678C xy")
     >>> name_mistake(seen, TAKE, 0), name_mistake(seen, CITY, 0), name_mistake(seen, 0, TAKE)
     ('took betrayals', 'gave a city', 'took too late')
     """
-    if action == TAKE:
-        if net_deals(pack_of(_newest(seen, seen.row))) < 0:
-            return "took betrayals"
-        is_one_short = len(seen.row) == seen.rules.take_size - 1
-        return "took one card early" if is_one_short else "took too early"
-    can_take = not seen.taken[seen.opponent]
-    if can_take and (given := _leave_cities(seen, action, better)):
-        return given
-    if better == TAKE:
-        return "took too late"
-    if VALUES[action] < 0 <= VALUES[better]:
-        return "laid a betrayal too early"
-    if better == CITY:
-        return "kept a city too long"
-    return (_give(seen, action, better) if can_take else "") or MISTAKES[-1]
-
-
-def _leave_cities(seen: View, action: Action, better: Action) -> str:
-    """Return what was wrong if the opponent can take more cities than after the better action."""
-    cities, fewer = (
-        0 if one == TAKE else _newest(seen, seen.row + bytes([one])).count(CITY)
+    given, instead = (
+        b"" if one == TAKE or seen.taken[seen.opponent] else _newest(seen, seen.row + bytes([one]))
         for one in (action, better)
     )
-    if cities <= fewer:
-        return ""
-    if count(seen.piles[seen.opponent], CITY) + cities >= seen.rules.cities_needed:
-        return "left a win by City in reach"
-    return "left two cities in reach" if cities > 1 else ""
-
-
-def _give(seen: View, action: Action, better: Action) -> str:
-    """Return what was wrong with giving a card to an opponent that can take it."""
-    if action == CITY:
-        return "gave a city"
-    if VALUES[better] < 0 <= VALUES[action]:
-        return "kept a betrayal too long"
-    theirs = _newest(seen, seen.row).count(action) + count(seen.piles[seen.opponent], action)
-    if action in SUPPORTS and theirs == count(seen.piles[seen.seat], action):
-        return "gave the card for a majority"
-    return "gave an alliance" if VALUES[action] > 0 else ""
+    choice = _Choice(seen, action, better, given, instead)
+    return next(mistake for mistake, fits in _RULES.items() if fits(choice))
 
 
 def _newest(seen: View, row: bytes) -> bytes:

@@ -310,6 +310,7 @@ _DECISIONS: Final = {
     **dict.fromkeys(("loss", "error"), float),
 }
 """The columns of decisions that are read."""
+_AGAIN: Final = dict(zip(AGAIN, (str, float, float, str), strict=True))
 _AGREEMENT: Final = {
     **dict.fromkeys(("bot", "other"), str),
     "positions": int,
@@ -367,14 +368,10 @@ def parse_decisions(content: bytes, tournament: Tournament, store: Store) -> pd.
 
     A file of an earlier version lacks the columns of the second judge.
     """
-    import pandas as pd
-
     has_second = content.partition(b"\n")[0].rstrip().endswith(AGAIN[-1].encode())
     names = DECISIONS.names if has_second else DECISIONS.names[: -len(AGAIN)]
-    types = _DECISIONS | (dict.fromkeys(AGAIN, str) if has_second else {})
+    types = _DECISIONS | (_AGAIN if has_second else {})
     table = parse_table(content, ANALYSIS, names, types).reindex(columns=[*_DECISIONS, *AGAIN])
-    for name in AGAIN[1:3]:
-        table[name] = pd.to_numeric(table[name].replace("", None))
     worlds = table["worlds"].unique()
     is_sane = (
         table["loss"].between(-1, 1).all()

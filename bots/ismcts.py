@@ -154,8 +154,8 @@ class Ismcts:
             at += held
             yield drawn
 
-    def iterate(self, root: Node, world: State) -> None:
-        """Walk down the tree, add one node, play on, and credit the result."""
+    def iterate(self, root: Node, world: State) -> float:
+        """Walk down the tree, add one node, play on, credit the result, and return it."""
         node, path, new = root, [], False
         while not (new or world.over):
             action, new = self.selected(node.children, world.legal())
@@ -168,6 +168,7 @@ class Ismcts:
         for node, seat in path:
             node.visits += 1
             node.total += result if seat == 0 else 1.0 - result
+        return result
 
     def selected(self, children: dict[Action, Node], legal: Legal) -> tuple[Action, bool]:
         """Return a legal action and whether it is new: else it has the highest upper bound."""

@@ -323,7 +323,7 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 290,
+    "files": 291,
     "modules with one importer": 43,
 }
 """What the house has at most."""

@@ -298,7 +298,7 @@ class Results:
         """Judge the decisions of `games` games, and return the losses of the bots.
 
         `by` is the bot that judges; each action is tried in `worlds` worlds, an even number. The
-        `worst` decisions of each bot, by number, are judged again in 100 worlds. At `agree`
+        `worst` decisions of each bot are those that a second judge finds so, too. At `agree`
         positions the choices of the run's bots are compared. The run's folder keeps the judged
         decisions, and gets analysis.csv. `executor` is as in `arena.run`. Raises InputError for
         rules other than the published ones and for a bot that cannot judge.

@@ -45,7 +45,7 @@ _CLASSES = {name: kind for kind, name in WIN_TYPES.items()}
 _SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
 _MOST_WORST = 3  # decisions of each bot
-_DECISION = ("game", "bot", "opponent", "ply", "action", "best", "loss", "error")
+_DECISION = ("game", "bot", "opponent", "ply", "action", "best", "loss", "error", "mistake")
 
 
 def lead_sections(
@@ -225,8 +225,8 @@ def _mistakes(comparison: SprtResult, decisions: pd.DataFrame | None) -> Iterato
         return
     columns = [column for column in DECISIONS.columns if column.name in _DECISION]
     meaning = (
-        "As arena analyse has judged them. They are the largest of many noisy numbers, so most "
-        "are smaller in truth."
+        "Two judges of arena analyse call them mistakes; the numbers are those of the second one, "
+        "with its own error in theirs."
     )
     table = frame_table(DECISIONS, "The costliest decisions of each side", worst, columns)
     yield Section("decisions", "The costliest decisions", [Text([meaning]), table])

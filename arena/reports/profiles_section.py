@@ -25,7 +25,14 @@ from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, plain_rows
 from arena.reports.pairings_section import heat_map, one_sided
 from arena.reports.profile_data import Games, make_data, order_by_residual, write_change
 from arena.reports.seat_section import CARD_NAMES
-from arena.tables.losses import AGREEMENT, JudgedTables, choose_opponent
+from arena.store.columns import Columns
+from arena.tables.losses import (
+    AGREEMENT,
+    MISTAKES,
+    JudgedTables,
+    choose_opponent,
+    count_mistakes,
+)
 from arena.tables.table_columns import MEAN_END, Column, interval
 from arena.tournament.schedule import Pairing
 
@@ -195,3 +202,6 @@ def _blocks(
     figures = key_figures(profiles, files, judged)
     yield ProfilesBlock(figures, make_data(profiles, files, judged, games))
     yield from agreement_blocks(judged.agreement, labels)
+    if judged.decisions is not None and len(kinds := count_mistakes(judged.decisions)):
+        caption = "Kinds of mistakes, of the costliest decisions of each bot"
+        yield Table("mistakes", caption, MISTAKES.shown, Columns.of(kinds).rows(), folded=True)

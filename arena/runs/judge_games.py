@@ -23,7 +23,7 @@ from arena.runs.run import Interrupted
 from arena.store.folder import JUDGED, locate
 from arena.store.judge import JudgedGames
 from arena.tournament import keys
-from arena.tournament.judged import Judged, Question, Recorded
+from arena.tournament.judged import BLUNDER, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.thinking import Asked, asked
@@ -40,6 +40,7 @@ VALUER: Final = "champion"
 
 _GAMES = 64  # games of a chunk with few worlds; larger chunks are hardly faster
 _WORLDS = 512  # worlds of all games of a chunk together
+_MOST_AGAIN = 6  # decisions of a game; each takes some 0.5 s
 _CHUNKS = 16  # chunks at least, so that all workers are busy
 
 
@@ -72,6 +73,11 @@ def find_judge(spec: str, worlds: int, seed: int) -> Judge:
     if entry.command:
         raise InputError(f"bot {entry.target!r}: only a Python bot can judge")
     return Judge(replace(entry, lane="inproc"), worlds, seed)
+
+
+def second_judge(seed: int) -> Judge:
+    """Return the judge of another kind: it searches each action, four times."""
+    return find_judge(keys.SECOND, keys.LEAST_WORLDS, seed)
 
 
 def check_numbers(worlds: int, seed: int) -> None:
@@ -184,10 +190,11 @@ def review_record(
 
     Forced decisions are left out; with `plies`, only decisions at these plies are judged. With the
     `name` of a game, its numbers are equal to those of `arena analyse`; if that has kept them in
-    the `folder` of a run, they are read from there. The game may be unfinished: then its decisions
-    so far are judged. The numbers of a decision depend only on what its seat knew. The function can
-    be called in any thread. Raises InputError for other rules than the published ones, an invalid
-    record, and a bot that cannot judge.
+    the `folder` of a run, they are read from there. The decisions that lost 10 points or more, at
+    most six, then get the numbers of a second judge, and `first` is set. The game may be
+    unfinished: then its decisions so far are judged. The numbers of a decision depend only on what
+    its seat knew. The function can be called in any thread. Raises InputError for other rules than
+    the published ones, an invalid record, and a bot that cannot judge.
 
     >>> import arena
     >>> record = arena.play("greedy", "uniform", seed=7).record
@@ -209,12 +216,23 @@ def review_record(
         (key,) = judge.keys([game])
         with closing(JudgedGames(place)) as kept:
             if known := kept.find([key]):
-                return known[key]
+                return _judge_again(game, known[key], seed)
     try:
         (found,) = judge_here([game], judge.bots, worlds, seed)
     except InputError as error:
         raise InputError(f"bot {judge.entry.target!r}: {error}") from None
-    return found
+    return found if by == keys.SECOND else _judge_again(game, found, seed)
+
+
+def _judge_again(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:
+    """Return decisions in which those that lost most have the numbers of the second judge."""
+    costly = sorted((one for one in found if one.loss >= BLUNDER), key=lambda one: -one.loss)
+    lost = {one.ply: one.loss for one in costly[:_MOST_AGAIN]}
+    judge = second_judge(seed)
+    game = game._replace(plies=tuple(lost))
+    (again,) = judge_here([game], judge.bots, judge.worlds, seed) if lost else ((),)
+    second = {one.ply: one._replace(first=lost[one.ply]) for one in again}
+    return [second.get(one.ply, one) for one in found]
 
 
 Player: TypeAlias = tuple[Entry, int]

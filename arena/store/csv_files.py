@@ -230,13 +230,16 @@ def parse_table(
 ) -> pd.DataFrame:
     """Parse the content of a CSV file that must have these columns.
 
-    With `types`, only the columns in it are read, as these types. Raises InputError, which names
-    the file, for invalid content.
+    With `types`, only the columns in it are read, as these types; an empty float is NaN. Raises
+    InputError, which names the file, for invalid content.
     """
     import numpy as np
     import pandas as pd
 
-    how: dict[str, Any] = {"usecols": [*types], "dtype": dict(types)} if types else {}
+    how: dict[str, Any] = {}
+    if types:
+        empty = {name: [""] for name, kind in types.items() if kind is float}
+        how = {"usecols": [*types], "dtype": dict(types), "na_values": empty}
     try:
         named = pd.read_csv(BytesIO(content), nrows=0).columns
         if [*named] != [*columns]:

@@ -95,6 +95,8 @@ def _describe(players: Sequence[str], action: Mapping[str, Any] | None, naming: 
 def _describe_loss(judged: Mapping[str, Any], naming: Naming) -> str:
     """Return the loss of a decision in points of 100, and the better action, if any."""
     loss = f"{100 * judged['loss']:.1f} +- {100 * judged['error']:.1f}"
+    if judged["mistake"]:
+        loss += f" ({judged['mistake']})"
     best, chances = judged["best"], judged["chances"]
     if chances[best] == chances[judged["action"]]:
         return loss

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from arena.store.board import Card, Layout, Looks
+from arena.store.mistakes import describe_decision
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
 from engine import (
     CITY,
@@ -139,7 +140,7 @@ def make_timeline(
     frames = make_frames([tuple(view(state, one) for one in seats) for state in positions])
     _add_chances(frames, chances, (beliefs if seat is None else None) or (), off)
     acting = {ply: frame for ply, frame in enumerate(frames) if frame["turn"] in seats}
-    _add_decisions(acting, record.actions, thoughts or {}, judged or ())
+    _add_decisions(acting, record, thoughts or {}, judged or ())
     if winner is None and last.over:
         winner = outcome(last.piles, last.rules).winner
     return {
@@ -161,17 +162,19 @@ def make_timeline(
 
 def _add_decisions(
     frames: Mapping[int, dict[str, Any]],
-    actions: str,
+    record: Record,
     thoughts: Thoughts,
     judged: Sequence[Judged],
 ) -> None:
     """Add to frames by ply the thoughts on the actions, and the loss of the decision."""
     for ply, of_ply in thoughts.items():
         if ply in frames:
-            frames[ply]["thoughts"] = write_chosen(of_ply, actions[ply : ply + 1])
+            frames[ply]["thoughts"] = write_chosen(of_ply, record.actions[ply : ply + 1])
     for one in judged:
         if one.ply in frames:
-            frames[one.ply]["judged"] = write_judged(one)
+            again = one.first is not None
+            mistake = describe_decision(record.deal, record.actions, one) if again else ""
+            frames[one.ply]["judged"] = write_judged(one, mistake)
 
 
 def _add_chances(
@@ -189,19 +192,23 @@ def _add_chances(
             frame["belief_ranges"] = [_range(ply, belief[ply], off) for belief in beliefs]
 
 
-def write_judged(one: Judged) -> dict[str, Any]:
+def write_judged(one: Judged, mistake: str = "") -> dict[str, Any]:
     """Return a decision as plain data: its loss, and the chance of each legal action.
 
-    >>> write_judged(Judged(0, 1, [600_000, 420_000] + 10 * [-1], 180_000, 51_000))
+    A blunder is one by two judges; `mistake` says what was wrong, or that they disagree.
+
+    >>> twice = Judged(0, 1, [600_000, 420_000] + 10 * [-1], 180_000, 51_000, first=200_000)
+    >>> write_judged(twice, "gave a city")
     {'action': '6', 'best': '5', 'loss': 0.18, 'error': 0.051, 'blunder': True, \
-'chances': {'5': 0.6, '6': 0.42}}
+'mistake': 'gave a city', 'chances': {'5': 0.6, '6': 0.42}}
     """
     return {
         "action": CHARS[one.action],
         "best": CHARS[one.best],
         "loss": round(one.loss / PARTS, _DIGITS),
         "error": round(one.error / PARTS, _DIGITS),
-        "blunder": bool(is_blunder(one.loss, one.error)),
+        "blunder": one.first is not None and bool(is_blunder(one.loss, one.error)),
+        "mistake": mistake,
         "chances": {
             CHARS[action]: round(chance / PARTS, _DIGITS)
             for action, chance in enumerate(one.chances)

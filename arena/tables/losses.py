@@ -16,6 +16,8 @@ from arena.statistics.intervals import Ints, Moments
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_table
 from arena.store.folder import AGREED, ANALYSIS, locate
+from arena.store.mistakes import DISPUTED
+from arena.store.mistakes import MISTAKES as PHRASES
 from arena.store.store import Store
 from arena.tables.run_games import add_rows, every, interval, make_table
 from arena.tables.table_columns import MEAN_END, list_columns
@@ -52,6 +54,20 @@ DECISIONS: Final = list_columns(f"""
     result | Result | number | What the game brought the bot: 1, 1/2 or 0.
     {_WORLDS}
     {" ".join(CHANCES)} | | | The chance to win after this action; empty if illegal.
+    better | Better | text | The best action by the second judge; empty if it was not asked.
+    again | Loss again | share | The loss by the second judge, another kind of judge.
+    again_error | Its error | share | The standard error of this loss, with that of the judge.
+    mistake | Mistake | text | What was wrong, in words, or that the judges disagree.
+    """)
+AGAIN: Final = ("better", "again", "again_error", "mistake")
+"""The columns of the second judge, for the decisions that lost most."""
+MISTAKES: Final = list_columns("""
+    -
+    bot
+    opponent
+    mistake
+    decisions | Decisions | count | Of the costliest, those that two judges call a mistake.
+    again
     """)
 LOSSES: Final = list_columns(f"""
     -
@@ -124,7 +140,24 @@ def _row(game: PlayedGame, one: Judged, worlds: int) -> tuple[Any, ...]:
         len(shares) - shares.count(None),
         *(shares[one.action], CHARS[one.best], shares[one.best]),
         *(one.loss / PARTS, one.error / PARTS, result, worlds, *shares),
+        *(None for _ in AGAIN),
     )
+
+
+def add_second(decisions: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Return decisions with the columns of the second judge, where it has judged."""
+    own = {"best": "better", "loss": "again", "error": "again_error"}
+    plain, place = decisions.drop(columns=[*AGAIN]), ["game", "ply"]
+    new = second[[*place, *own, "mistake"]].rename(columns=own)
+    return plain.merge(new, "left", place)[DECISIONS.names]
+
+
+def count_mistakes(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return how many mistakes of each kind a bot made against each opponent, most first."""
+    groups = find_worst(decisions, len(decisions)).groupby(MISTAKES.names[:3], sort=False)
+    counts = groups["again"].agg(decisions="size", again="mean").reset_index()
+    order = ["bot", "opponent", "decisions", "mistake"]
+    return counts.sort_values(order, ascending=[True, True, False, True])[MISTAKES.names]
 
 
 def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -219,7 +252,17 @@ def make_calibration(decisions: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_worst(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
-    """Return the decisions that lost most, at most `most` of each bot."""
+    """Return the decisions that lost most by both judges, at most `most` of each bot.
+
+    Action, loss and error are those of the second judge.
+    """
+    known = decisions[decisions["mistake"].isin(PHRASES)]
+    second = {"best": known["better"], "loss": known["again"], "error": known["again_error"]}
+    return find_costly(known.assign(**second), most)
+
+
+def find_costly(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the decisions that lost most by their column `loss`, at most `most` of each bot."""
     lost = decisions[decisions["loss"] > 0]
     ordered = lost.sort_values(["loss", "game", "ply"], ascending=[False, True, True])
     worst = ordered.groupby("bot", sort=False).head(most)
@@ -267,6 +310,7 @@ _DECISIONS: Final = {
     **dict.fromkeys(("loss", "error"), float),
 }
 """The columns of decisions that are read."""
+_AGAIN: Final = dict(zip(AGAIN, (str, float, float, str), strict=True))
 _AGREEMENT: Final = {
     **dict.fromkeys(("bot", "other"), str),
     "positions": int,
@@ -320,14 +364,24 @@ def _read(path: Path) -> bytes:
 
 
 def parse_decisions(content: bytes, tournament: Tournament, store: Store) -> pd.DataFrame:
-    """Return the decisions of a file; raises InputError for any that are not of these games."""
-    table = parse_table(content, ANALYSIS, DECISIONS.names, _DECISIONS)
+    """Return the decisions of a file; raises InputError for any that are not of these games.
+
+    A file of an earlier version lacks the columns of the second judge.
+    """
+    has_second = content.partition(b"\n")[0].rstrip().endswith(AGAIN[-1].encode())
+    names = DECISIONS.names if has_second else DECISIONS.names[: -len(AGAIN)]
+    types = _DECISIONS | (_AGAIN if has_second else {})
+    table = parse_table(content, ANALYSIS, names, types).reindex(columns=[*_DECISIONS, *AGAIN])
     worlds = table["worlds"].unique()
     is_sane = (
         table["loss"].between(-1, 1).all()
         and table["error"].between(0, 1).all()
         and (table["round"] == table["ply"] // STANDARD.round_plies + 1).all()
         and table["ply"].between(0, STANDARD.game_plies - 1).all()
+        and (table["again"].between(-1, 1) | table["again"].isna()).all()
+        and (table["again_error"].between(0, 1) | table["again"].isna()).all()
+        and {*table["better"].dropna()} <= {*CHARS, ""}
+        and {*table["mistake"].dropna()} <= {*PHRASES, DISPUTED, ""}
         and len(worlds) <= 1
         and all(keys.LEAST_WORLDS <= number <= keys.MOST_WORLDS for number in worlds)
     )
@@ -394,9 +448,10 @@ class Asked(NamedTuple):
 class Analysis:
     """The judged decisions of some games, and the worst of each bot; `asked` has the settings.
 
-    `decisions` has a row for each decision with at least two legal actions; the decisions in
-    `worst` were judged again in more worlds. `agreement` has the shares of equal choices of every
-    two bots, if they were wanted, and `note` names the bots that failed.
+    `decisions` has a row for each decision with at least two legal actions. Those in `worst` were
+    judged again by a second judge, whose numbers they have; `first_loss` is that of the first one,
+    and where `mistake` says that the judges disagree, there is none. `agreement` has the shares of
+    equal choices of every two bots, if they were wanted, and `note` names the bots that failed.
     """
 
     asked: Asked
@@ -409,6 +464,11 @@ class Analysis:
     def losses(self) -> pd.DataFrame:
         """The losses of each bot against each opponent, in total and by part of the game."""
         return make_losses(self.decisions)
+
+    @property
+    def mistakes(self) -> pd.DataFrame:
+        """How many mistakes of each kind bots made, of the decisions that were judged again."""
+        return count_mistakes(self.decisions)
 
     @property
     def calibration(self) -> pd.DataFrame:

@@ -14,7 +14,15 @@ PARTS: Final = 1_000_000
 """The whole number that stands for a chance of 1."""
 ILLEGAL: Final = -1
 """Stands for the chance of an action that is not legal."""
-_BLUNDER = PARTS // 10
+ROLLOUTS: Final = (19_000, 19_000, 27_000, 128_000)
+SEARCHES: Final = (30_000, 30_000, 40_000, 60_000)
+"""The standard errors by round that come from the judge itself, beside those of its worlds.
+
+Measured by `python -m bench.blunders` (docs/analyse.md): rollouts against searches, and searches
+against games that strong bots played on.
+"""
+BLUNDER: Final = PARTS // 10
+"""The least loss that is called a blunder."""
 _CERTAIN = 2  # standard errors
 
 
@@ -43,7 +51,8 @@ class Judged(NamedTuple):
     """A judged decision: the action played, each action's chance to win, and the loss.
 
     Chances and losses are integers in units of 1/PARTS. The chance of an illegal action is ILLEGAL;
-    `error` is the standard error of the loss.
+    `error` is the standard error of the loss, with that of the judge itself. If a second judge has
+    judged the decision again, the numbers are its own, and `first` is the loss by the first one.
     """
 
     ply: int
@@ -51,6 +60,12 @@ class Judged(NamedTuple):
     chances: list[int]
     loss: int
     error: int
+    first: int | None = None
+
+    @property
+    def is_surely_worse(self) -> bool:
+        """Whether both judges say that another action was better."""
+        return self.first is not None and bool(is_sure(self.loss, self.error))
 
     @property
     def best(self) -> int:
@@ -66,6 +81,11 @@ class JudgedGame(NamedTuple):
     decisions: Sequence[Judged]
 
 
+def is_sure(loss: Any, error: Any) -> Any:
+    """Return whether a loss is more than two standard errors."""
+    return loss > _CERTAIN * error
+
+
 def is_blunder(loss: Any, error: Any) -> Any:
     """Return whether a loss is at least 10 points of 100, and more than two standard errors.
 
@@ -74,7 +94,7 @@ def is_blunder(loss: Any, error: Any) -> Any:
     >>> is_blunder(100_000, 40_000), is_blunder(100_000, 60_000), is_blunder(99_999, 0)
     (True, False, False)
     """
-    return (loss >= _BLUNDER) & (loss > _CERTAIN * error)
+    return (loss >= BLUNDER) & is_sure(loss, error)
 
 
 def is_possible(game: JudgedGame, plies: int, actions: int) -> bool:
@@ -86,5 +106,6 @@ def is_possible(game: JudgedGame, plies: int, actions: int) -> bool:
         and all(ILLEGAL <= chance <= PARTS for chance in one.chances)
         and abs(one.loss) <= PARTS
         and 0 <= one.error <= PARTS
+        and one.first is None
         for one in game.decisions
     )

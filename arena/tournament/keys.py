@@ -56,6 +56,7 @@ EVALUATED_PAIRS: Final = 60  # with each opponent: ten or more
 SWAPS: Final = 8_000  # of cards, by default; some ten seconds for fast bots on two cores
 MOST_SWAPS: Final = 1_000_000
 JUDGE: Final = "apprentice"  # of decisions, by default
+SECOND: Final = "grandmaster"  # judges again what would be called a blunder
 ANALYSED: Final = 500  # games to analyse, by default; half a minute on one core
 MOST_ANALYSED: Final = 1_000_000
 WORLDS: Final = 8  # sampled worlds in which an action is tried, by default

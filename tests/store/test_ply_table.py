@@ -43,7 +43,7 @@ def test_a_loss_stands_where_the_decision_led() -> None:
     """With what was better, and whether it was a blunder; what is as good is not better."""
     chances, equal = [ILLEGAL] * 10 + [410_000, 523_456], [ILLEGAL] * 10 + [500_000, 500_000]
     judged = [
-        Judged(0, 10, chances, 113_456, 50_000),
+        Judged(0, 10, chances, 113_456, 50_000, first=200_000),
         Judged(1, 10, chances, 90_000, 50_000),
         Judged(2, 11, chances, -40_000, 30_000),
         Judged(3, 11, equal, 0, 0),
@@ -52,7 +52,7 @@ def test_a_loss_stands_where_the_decision_led() -> None:
     rows = tabulate(timeline)
     assert [row.loss for row in rows[:5]] == [
         "",
-        "11.3 +- 5.0, a blunder; best: to take",
+        "11.3 +- 5.0 (took too late), a blunder; best: to take",
         "9.0 +- 5.0; best: to take",
         "-4.0 +- 3.0",
         "0.0 +- 0.0",

@@ -194,7 +194,10 @@ def test_judged_decisions_stand_where_the_seat_acts() -> None:
     """With the best action and what was lost; a seat's timeline has its own and no record."""
     record = Record(GAMES[0].deal, GAMES[0].actions[:3])
     chances = [ILLEGAL] * 10 + [410_000, 523_456]
-    judged = [Judged(0, 10, chances, 113_456, 50_000), Judged(1, 11, chances, -40_000, 30_000)]
+    judged = [
+        Judged(0, 10, chances, 113_456, 50_000, first=200_000),
+        Judged(1, 11, chances, -40_000, 30_000, first=120_000),
+    ]
     more = {"judged": judged, "judge": "apprentice, 8 worlds"}
     timeline = make_timeline(record, players=PLAYERS, **more)  # type: ignore[arg-type]
     frames = timeline["frames"]
@@ -205,9 +208,14 @@ def test_judged_decisions_stand_where_the_seat_acts() -> None:
         "loss": 0.1135,
         "error": 0.05,
         "blunder": True,
+        "mistake": "left two cities in reach",
         "chances": {"C": 0.41, "T": 0.5235},
     }
     assert (frames[1]["judged"]["loss"], frames[1]["judged"]["blunder"]) == (-0.04, False)
+    assert frames[1]["judged"]["mistake"] == "the judges disagree"
+    alone = [judged[0]._replace(first=None)]  # one judge only
+    (frame, *_) = make_timeline(record, players=PLAYERS, judged=alone)["frames"]
+    assert (frame["judged"]["blunder"], frame["judged"]["mistake"]) == (False, "")
     assert [bool(frame["judged"]) for frame in frames] == [True, True, False, False]
     assert Record.from_json(timeline["record"]) == record
     own = make_timeline(record, players=PLAYERS, seat=1, **more)  # type: ignore[arg-type]

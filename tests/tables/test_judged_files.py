@@ -11,9 +11,19 @@ import pytest
 from arena.errors import InputError
 from arena.store.csv_files import csv_writer
 from arena.store.folder import AGREED, ANALYSIS
+from arena.store.mistakes import DISPUTED
 from arena.store.store import Store
 from arena.tables import losses
-from arena.tables.losses import AGREEMENT, DECISIONS, JudgedTables, make_agreement, read_judged
+from arena.tables.losses import (
+    AGAIN,
+    AGREEMENT,
+    DECISIONS,
+    JudgedTables,
+    count_mistakes,
+    find_worst,
+    make_agreement,
+    read_judged,
+)
 from engine import STANDARD
 from tests.reports.runs import cup, make_store
 
@@ -89,6 +99,32 @@ def first(table: pd.DataFrame, **cells: object) -> pd.DataFrame:
 
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def test_only_what_both_judges_call_a_mistake_is_listed(
+    tmp_path: Path, store: Store, decisions: pd.DataFrame
+) -> None:
+    """With the numbers of the second one; a file of before has no such columns."""
+    twice = decisions.astype(object)
+    twice.loc[:2, "better"] = ["T", "5", "6"]
+    twice.loc[:2, "again"] = [0.3, 0.04, 0.2]
+    twice.loc[:2, "again_error"] = [0.1, 0.06, 0.05]
+    twice.loc[:2, "mistake"] = ["took too late", DISPUTED, "gave a city"]
+    write(tmp_path, ANALYSIS, twice)
+    found = read_judged(tmp_path, CUP, store).decisions
+    assert found is not None
+    worst = find_worst(found, 5)
+    columns = ["ply", "best", "loss", "error", "mistake"]
+    listed = [(0, "T", 0.3, 0.1, "took too late"), (2, "6", 0.2, 0.05, "gave a city")]
+    assert sorted(worst[columns].itertuples(index=False, name=None)) == listed
+    assert count_mistakes(found)["decisions"].tolist() == [1, 1]
+    write(tmp_path, ANALYSIS, decisions.drop(columns=[*AGAIN]))
+    of_before = read_judged(tmp_path, CUP, store)
+    assert (of_before.left_out, len(of_before.decisions)) == ([], len(decisions))
+    assert find_worst(of_before.decisions, 5).empty
+    assert count_mistakes(of_before.decisions).empty
+
+
 SPOILT: dict[str, tuple[Change, str]] = {
     "columns": (lambda table: table.drop(columns="loss"), "not the columns of analysis"),
     "another bot": (lambda table: first(table, bot="d"), "not of the games of this run"),
@@ -103,6 +139,11 @@ SPOILT: dict[str, tuple[Change, str]] = {
     "a negative ply": (lambda table: first(table, ply=-1), "a number that is none"),
     "another round": (lambda table: first(table, round=3), "a number that is none"),
     "two numbers of worlds": (lambda table: first(table, worlds=16), "a number that is none"),
+    "a mistake of its own": (lambda table: first(table, mistake="<b>"), "a number that is none"),
+    "no action": (lambda table: first(table, better="<b>"), "a number that is none"),
+    "a great second loss": (lambda table: first(table, again=7), "a number that is none"),
+    "no second loss": (lambda table: first(table, again="<b>"), "analysis.csv: "),
+    "a second loss without an error": (lambda table: first(table, again=0.5), "a number that is"),
     "an endless pair": (lambda table: first(table, pair="inf"), "analysis.csv: "),
     "a huge pair": (lambda table: first(table, pair=10**30), "analysis.csv: "),
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -22,14 +22,15 @@ from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, arena_command, counted, wrapped
 from arena.executors.contract import open_executor
 from arena.reports.games import Place
-from arena.runs.judge_games import find_judge, judge_games
+from arena.runs.judge_games import Judge, find_judge, judge_games, second_judge
 from arena.store.finished import Game
 from arena.store.folder import JUDGED, write_text
 from arena.store.judge import JudgedGames
+from arena.store.mistakes import describe_decision
 from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament import keys
-from arena.tournament.judged import PARTS, Judged, Recorded
+from arena.tournament.judged import PARTS, Judged, Recorded, is_sure
 from arena.tournament.keys import Venue
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -41,7 +42,6 @@ _MOST_COSTLY: Final = 3  # decisions against one opponent
 _MOST_LATE: Final = 10
 _MOST_BYTES: Final = 1 << 24
 _CANDIDATES: Final = 6
-_WORLDS: Final = 100  # in which candidates are judged again
 _LATE: Final = "timeout"
 
 
@@ -76,13 +76,17 @@ _Decided: TypeAlias = tuple[Lost, Sequence[Judged]]
 
 
 class Costly(NamedTuple):
-    """A decision: what was played, what is best, and the chance to win that it gave away."""
+    """A decision: what was played, what is best, and the chance to win that it gave away.
+
+    `mistake` says in words what was wrong.
+    """
 
     lost: Lost
     ply: int
     action: str
     best: str
     loss: float
+    mistake: str
 
 
 class Why(NamedTuple):
@@ -199,12 +203,13 @@ class _Judging(NamedTuple):
     venue: Venue | None
     progress: bool
 
-    def judge(self, lost: Sequence[Lost], worlds: int = keys.WORLDS) -> dict[str, _Decided]:
+    def judge(self, lost: Sequence[Lost], judge: Judge | None = None) -> dict[str, _Decided]:
         """Return lost games with their judged decisions, by name."""
         path = self.league.folder / JUDGED
         if self.league.settings.game_rules() != STANDARD or not (self.venue or path.is_file()):
             return {}
-        judge, games = find_judge(keys.JUDGE, worlds, 0), [one.recorded for one in lost]
+        judge = judge or find_judge(keys.JUDGE, keys.WORLDS, 0)
+        games = [one.recorded for one in lost]
         with closing(JudgedGames(path)) as kept:
             if self.venue is None:
                 found = kept.find(judge.keys(games))
@@ -215,10 +220,7 @@ class _Judging(NamedTuple):
         return {one.game: (one, rows) for one, rows in zip(lost, all_of_them, strict=True)}
 
     def judge_again(self, judged: Sequence[_Decided]) -> dict[str, list[Costly]]:
-        """Return the decisions that cost most against each opponent, judged in many worlds.
-
-        In few worlds some look bad by chance.
-        """
+        """Return the decisions that cost most against each opponent, by two judges."""
         plies: dict[str, list[int]] = {}
         for one in chain.from_iterable(_most_costly(judged, _CANDIDATES).values()):
             plies.setdefault(one.lost.game, []).append(one.ply)
@@ -227,17 +229,29 @@ class _Judging(NamedTuple):
             for lost, _ in judged
             if lost.game in plies
         ]
-        return _most_costly([*self.judge(again, _WORLDS).values()], _MOST_COSTLY)
+        second = self.judge(again, second_judge(0))
+        return _most_costly([*second.values()], _MOST_COSTLY, is_sure)
 
 
-def _most_costly(judged: Iterable[_Decided], most: int) -> dict[str, list[Costly]]:
-    """Return the own decisions of a bot that cost most, by opponent."""
+def _most_costly(
+    judged: Iterable[_Decided], most: int, is_known: Callable[[int, int], bool] = lambda *_: True
+) -> dict[str, list[Costly]]:
+    """Return the own decisions of a bot that cost most, by opponent, of those that are known."""
     found: dict[str, list[Costly]] = {}
     for lost, decisions in judged:
         found.setdefault(lost.opponent, []).extend(
-            Costly(lost, one.ply, CHARS[one.action], CHARS[one.best], one.loss / PARTS)
+            Costly(
+                lost,
+                one.ply,
+                CHARS[one.action],
+                CHARS[one.best],
+                one.loss / PARTS,
+                describe_decision(lost.recorded.deal, lost.recorded.actions, one),
+            )
             for one in decisions
-            if STANDARD.seat_at(one.ply) == lost.seat and one.loss > 0
+            if STANDARD.seat_at(one.ply) == lost.seat
+            and one.loss > 0
+            and is_known(one.loss, one.error)
         )
     return {
         opponent: sorted(rows, key=lambda row: (-row.loss, row.lost.game, row.ply))[:most]
@@ -256,7 +270,7 @@ def why_to_data(found: Why) -> dict[str, Any]:
             {
                 **{"opponent": opponent, "game": one.lost.game, "ply": one.ply},
                 **{"action": one.action, "best": one.best, "loss": round(one.loss, 4)},
-                "show": one.lost.show,
+                **{"show": one.lost.show, "mistake": one.mistake},
             }
             for opponent, rows in found.costly.items()
             for one in rows
@@ -277,8 +291,9 @@ def format_why(found: Why) -> Iterator[str]:
     for opponent, rows in found.costly.items():
         yield f"against {opponent}, the decisions that cost most of the chance to win:"
         for one in rows:
-            played = f"played {one.action}, best {one.best}"
-            yield f"  {100 * one.loss:>3.0f} %  ply {one.ply:>2}, {played}: `{one.lost.show}`"
+            played = f"played {one.action}, best {one.best}, {one.mistake}"
+            yield f"  {100 * one.loss:>3.0f} %  ply {one.ply:>2}, {played}:"
+            yield f"    `{one.lost.show}`"
     yield f"out of time: {counted(len(found.late), 'game')}"
     for late in found.late:
         yield f"  against {late.opponent}, ply {late.ply}: `{late.show}`"

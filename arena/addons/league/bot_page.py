@@ -119,13 +119,14 @@ _WHY: Final = (
     Column("best", "Best", "code"),
     Column("loss", "Loss", "share", "The chance to win that it gave away."),
     Column("show", "Command", "code", "It shows the game, in the league's folder."),
+    Column("mistake", "Mistake", "text", "What was wrong, in words."),
 )
 _LATE: Final = (_WHY[0], _WHY[1], _WHY[5])
 
 
 def _why(told: dict[str, Any]) -> Iterator[Block]:
     """Yield what `arena league show --why` has found: costly decisions, and games lost late."""
-    rows = [tuple(row[column.name] for column in _WHY) for row in told["costly"]]
+    rows = [tuple(row.get(column.name) for column in _WHY) for row in told["costly"]]
     if rows:
         yield Table("costly", "The decisions that cost most, by opponent", _WHY, rows)
     late = [tuple(row[column.name] for column in _LATE) for row in told["late"]]
@@ -311,7 +312,7 @@ def _look(league: League, last: Version, results: Sequence[Result], worst: Again
 _COSTLY: Final = (
     *(one for one in DECISIONS.columns if one.name == "game"),
     Column("ply", "Ply", "count", "How many actions the game had before the decision."),
-    *(one for one in DECISIONS.columns if one.name in ("action", "loss")),
+    *(one for one in DECISIONS.columns if one.name in ("action", "loss", "mistake")),
 )
 
 
@@ -321,8 +322,8 @@ def _costliest(costly: pd.DataFrame | None, links: Sequence[str]) -> Iterator[Bl
         return
     rows = plain_rows(costly)
     cells = [tuple(row[column.name] for column in _COSTLY) for row in rows]
-    caption = "Its costliest decisions, as arena analyse judged them"
-    yield Text(["These decisions cost it most of the chance to win, as arena analyse judged them:"])
+    caption = "Its costliest decisions, by two judges of arena analyse"
+    yield Text(["These decisions cost it most of the chance to win, by two judges:"])
     yield Table("costliest", caption, _COSTLY, cells, links)
 
 

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 _LABEL: Final = 14  # columns of a name at least
 _OTHERS: Final = 66  # columns beside it
 _MOST_ALIKE: Final = 12  # bots: a table of them has 80 columns
-_WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "best_chance")
+_WORST: Final = (
+    *("bot", "game", "ply", "round", "action", "chance", "best", "best_chance"),
+    *("loss", "error", "worlds", "first_loss", "mistake"),
+)
 
 
 @click.command()
@@ -73,7 +76,7 @@ _WORST: Final = ("bot", "game", "ply", "round", "action", "chance", "best", "bes
     type=Whole(0, keys.MOST_ANALYSED - 1),
     default=keys.WORST,
     show_default=True,
-    help="Worst decisions of each bot to judge again in 100 worlds.",
+    help="Worst decisions of each bot to show; twice as many are judged by a second judge.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the worlds.")
 @venue_options()
@@ -169,7 +172,7 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the worst decisions as plain data, each with the command that shows its game."""
     from arena.tables.summary import plain_rows
 
-    rows = plain_rows(table[[*_WORST, "loss", "error", "worlds"]])
+    rows = plain_rows(table[[*_WORST]])
     if target.is_dir():
         for row in rows:
             row["command"] = arena_command("view", [target, row["game"]])
@@ -178,6 +181,7 @@ def _list_worst(target: Path, table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, Any]:
     """Return an analysis as plain data."""
+    from arena.store.mistakes import DISPUTED
     from arena.tables.summary import plain_rows
 
     asked, decisions = analysis.asked, analysis.decisions
@@ -189,6 +193,9 @@ def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, 
         "opponent": against,
         "losses": plain_rows(analysis.losses),
         "worst": _list_worst(target, analysis.worst),
+        "mistakes": plain_rows(analysis.mistakes),
+        "judged_again": int(decisions["again"].notna().sum()),
+        "disputed": int((decisions["mistake"] == DISPUTED).sum()),
         "calibration": plain_rows(analysis.calibration),
         "agreement": plain_rows(analysis.agreement),
         "note": analysis.note,
@@ -264,9 +271,10 @@ def _format_worst(
     target: Path, bots: Sequence[str], analysis: Analysis, names: Names
 ) -> Iterator[str]:
     """Yield the worst decision of each bot, or all the worst decisions of the bots named."""
+    from arena.store.mistakes import DISPUTED
     from arena.tables.summary import plain_rows
 
-    worst = analysis.worst
+    worst, again = analysis.worst, analysis.decisions["mistake"].dropna()
     if len(bots) == 1 and bots[0] in {*worst["bot"]}:
         worst = worst[worst["bot"] == bots[0]]
     else:
@@ -276,10 +284,13 @@ def _format_worst(
     _, write = names.column(_LABEL)
     yield ""
     shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
-    yield f"the worst decisions, judged again ({worst['worlds'].iloc[0]} worlds){shown}"
+    yield f"the worst decisions{shown}; of {len(again)} that {keys.SECOND} judged again,"
+    yield f"it disputes {(again == DISPUTED).sum()}; +- is the error of worlds and judge together"
     for row in plain_rows(worst):
         what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_format_loss(row)} better"
         yield f"{write(row['bot'])} {row['game']} {what}"
+        first = f" ({analysis.asked.by} said {100 * row['first_loss']:.1f})"
+        yield f"  {row['mistake']}{first if row['mistake'] == DISPUTED else ''}"
 
 
 def _format_calibration(analysis: Analysis) -> Iterator[str]:

@@ -19,20 +19,29 @@ from arena.entries.file import replacing
 from arena.errors import InputError
 from arena.executors.contract import open_executor
 from arena.lanes.faults import Forfeit
-from arena.runs.judge_games import check_bounds, check_numbers, check_rules, find_judge, judge_games
+from arena.runs.judge_games import (
+    check_bounds,
+    check_numbers,
+    check_rules,
+    find_judge,
+    judge_games,
+    second_judge,
+)
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game, name_of_line, read_line
 from arena.store.folder import AGREED, ANALYSIS, JUDGED, make_place, part_of
 from arena.store.judge import JudgedGames, read_lines
+from arena.store.mistakes import describe_decision
 from arena.store.reader import Choice, chosen_games
 from arena.store.store import Store
 from arena.tables.losses import (
     Analysis,
     Asked,
     PlayedGame,
-    find_worst,
+    add_second,
+    find_costly,
     make_agreement,
     make_decisions,
 )
@@ -100,9 +109,6 @@ def _ask(entry: Entry, seen: Sequence[View], seed: int) -> list[str]:
     with asking(bot, STANDARD) as make:
         return [make(one.seat, luck).choose(one) for one, luck in zip(seen, lucks, strict=True)]
 
-
-WORST_WORLDS: Final = 100
-"""Worlds in which the worst decisions are judged again: in few worlds, some look bad by chance."""
 
 _CANDIDATES = 2  # candidates for each of the worst decisions
 _PLACE = re.compile(r"/(\d{1,10})/[01]$")  # the pair in the name of a game
@@ -177,18 +183,24 @@ def _analyse(
     with closing(JudgedGames(path)) as kept, open_executor(venue) as executor:
         judged = judge_games(judge, recorded, kept, executor, progress=progress)
         decisions = make_decisions(played, judged, asked.worlds)
-        candidates = find_worst(decisions, _CANDIDATES * asked.worst)
+        candidates = find_costly(decisions, _CANDIDATES * asked.worst)
         plies = {str(name): of_game for name, of_game in candidates.groupby("game")["ply"]}
         some = [game for game in games if game.played.name in plies]
         again = [
             game.recorded._replace(plies=tuple(sorted(plies[game.played.name].tolist())))
             for game in some
         ]
-        judge = judge._replace(worlds=max(WORST_WORLDS, asked.worlds))
-        found = judge_games(judge, again, kept, executor, progress=False) if again else []
-    rejudged = make_decisions([game.played for game in some], found, judge.worlds)
-    worst = find_worst(rejudged, asked.worst).reset_index(drop=True)
-    return Analysis(asked, decisions, worst, make_agreement({}, []))
+        judge = second_judge(asked.seed)
+        found = judge_games(judge, again, kept, executor, progress=progress) if again else []
+    second = make_decisions([game.played for game in some], found, judge.worlds)
+    second["mistake"] = [
+        describe_decision(game.deal, game.actions, one)
+        for game, of_game in zip(again, found, strict=True)
+        for one in of_game
+    ]
+    first = decisions[["game", "ply", "loss"]].rename(columns={"loss": "first_loss"})
+    worst = find_costly(second, asked.worst).merge(first, "left", ["game", "ply"])
+    return Analysis(asked, add_second(decisions, second), worst, make_agreement({}, []))
 
 
 def _read(

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from arena.addons.table.looking_up import VALUER
 from arena.addons.table.own_games import find_line
-from arena.batch.last_round import OPEN
 from arena.entries.catalogue import STRENGTHS
 from arena.entries.resolve import resolve
 from arena.errors import InputError, counted
@@ -26,9 +25,10 @@ from arena.store.finished import (
     players_of_line,
 )
 from arena.store.judge import parse_players, parse_record
+from arena.store.mistakes import describe_decision
 from arena.store.timeline import make_timeline, write_chosen
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
-from arena.tournament.keys import JUDGE
+from arena.tournament.keys import JUDGE, SECOND
 from engine import Record, Seat, Thought
 from engine.cards import CHARS
 
@@ -93,9 +93,9 @@ def other_timeline(file: Path, line: int, ply: int, action: str, strength: int) 
 
 
 _JUDGE: Final = (
-    f"The judge: {JUDGE} plays on for both sides from each action, in {WORLDS} worlds that fit "
-    f"what you knew. In the last {OPEN} plies both play the best, with all cards open. That is an "
-    "estimate for a strong opponent, and not the truth. The interval is that of the worlds."
+    f"Two judges: {JUDGE} plays on for both sides from each action, in {WORLDS} worlds that fit "
+    f"what you knew. What lost most is judged again by {SECOND}, which searches each action. That "
+    "is an estimate for a strong opponent. The interval has the error of the worlds and the judge."
 )
 _MOST = 3
 _LEAST: Final = PARTS // 100
@@ -124,7 +124,7 @@ def review_game(line: bytes, number: int) -> dict[str, Any]:
         "rules": timeline["rules"],
         "summary": _summarise(len(judged), len(mistakes)),
         "judge": _JUDGE,
-        "mistakes": [_describe(one, frames[one.ply]) for one in mistakes[:_MOST]],
+        "mistakes": [_describe(one, frames[one.ply], record) for one in mistakes[:_MOST]],
     }
 
 
@@ -138,15 +138,17 @@ def find_person(line: bytes) -> Seat:
 
 
 def find_mistakes(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the decisions that significantly lost 1 % or more, the costliest first.
+    """Return the decisions that significantly lost 1 % or more by both judges, the costliest first.
 
-    The significance holds for all decisions of the game together.
+    The significance holds for all decisions together that the second judge has judged.
 
     >>> chances = [500_000, 300_000, *[ILLEGAL] * 10]
-    >>> sure, unsure = Judged(4, 1, chances, 200_000, 9_000), Judged(6, 1, chances, 20_000, 15_000)
+    >>> sure = Judged(4, 1, chances, 200_000, 9_000, first=200_000)
+    >>> unsure = sure._replace(ply=6, loss=20_000, error=15_000)
     >>> [one.ply for one in find_mistakes([unsure, sure])]
     [4]
     """
+    judged = [one for one in judged if one.first is not None]
     sure = find_significant([_interval(one) for one in judged])
     found = [
         one
@@ -173,7 +175,7 @@ def _summarise(decisions: int, mistakes: int) -> str:
     return f"By this judge {which} surely gave away 1 % or more of the chance to win.{most}"
 
 
-def _describe(one: Judged, frame: dict[str, Any]) -> dict[str, Any]:
+def _describe(one: Judged, frame: dict[str, Any], record: Record) -> dict[str, Any]:
     loss, low, high, _ = _interval(one).scaled(1 / PARTS, _DIGITS)
     values = [
         Thought(action, chance / PARTS)
@@ -187,4 +189,5 @@ def _describe(one: Judged, frame: dict[str, Any]) -> dict[str, Any]:
         "best": CHARS[one.best],
         "loss": [loss, max(0.0, low), min(1.0, high)],
         "blunder": bool(is_blunder(one.loss, one.error)),
+        "mistake": describe_decision(record.deal, record.actions, one),
     }

@@ -24,7 +24,7 @@
 
   // A blunder in a few words, as it is marked and read aloud: one that was made, or that follows.
   function describeBlunder(judged, names) {
-    return `a blunder: it lost ${points(judged.loss)} points of 100; better was ${actionName(judged.best, names)}`;
+    return `a blunder: it lost ${points(judged.loss)} points of 100 (${judged.mistake}); better was ${actionName(judged.best, names)}`;
   }
 
   function announceBlunder(judged, names) {
@@ -34,7 +34,7 @@
 
   function describeLoss(judged) {
     const loss = `Loss: ${points(judged.loss)} \u00b1 ${points(judged.error)} points of 100`;
-    if (judged.blunder) return `${loss}, a blunder. `;
+    if (judged.mistake) return `${loss}${judged.blunder ? ", a blunder" : ""}: ${judged.mistake}. `;
     return judged.loss < 0 ? `${loss}; below 0, so none was seen. ` : `${loss}. `;
   }
 

@@ -120,10 +120,10 @@ def test_the_worst_opponent_is_named_with_its_numbers() -> None:
 
 def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:
     """At the place of the game, from whichever side it is named."""
-    columns = ["game", "bot", "opponent", "pair", "seat", "ply", "action", "loss"]
+    columns = ["game", "bot", "opponent", "pair", "seat", "ply", "action", "loss", "mistake"]
     rows = [
-        ("mine/weak/3/1", "mine", "weak", 3, 1, 7, "T", 0.25),
-        ("strong/mine/4/0", "mine", "strong", 4, 1, 9, "5", 0.125),
+        ("mine/weak/3/1", "mine", "weak", 3, 1, 7, "T", 0.25, "took too early"),
+        ("strong/mine/4/0", "mine", "strong", 4, 1, 9, "5", 0.125, "laid the wrong card"),
     ]
     costly = pd.DataFrame(rows, columns=columns)
     run: Any = SimpleNamespace(pairings=[Pairing("mine", "weak"), Pairing("strong", "mine")])
@@ -132,7 +132,7 @@ def test_the_costliest_decisions_have_a_row_and_a_replay_each() -> None:
     assert picks[0].reason == "Ply 7 gave away 25 % of the chance to win."
     _, table = bot_page._costliest(costly, ["one", "two"])
     assert isinstance(table, Table)
-    assert [*table.rows] == [("mine/weak/3/1", 7, "T", 0.25), ("strong/mine/4/0", 9, "5", 0.125)]
+    assert [*table.rows] == [(row[0], *row[5:]) for row in rows]
     assert table.links == ["one", "two"]
     assert not [*bot_page._costliest(None, []), *bot_page._pick_costly(run, None)]
 

@@ -19,6 +19,7 @@ from arena.addons.cluster import dask
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.store.html_page import render_replay
+from arena.store.mistakes import DISPUTED, MISTAKES
 from arena.store.timeline import make_timeline
 from engine import Record
 from tests.conftest import Arena, Once, run_here, start_command
@@ -107,6 +108,29 @@ def test_text_json_and_csv_have_the_same_numbers(arena: Arena, folder: Path) -> 
     check_calibration(document["calibration"], read)
     assert f"{100 * row['loss']:.2f}" in next(line for line in text if line.startswith("uniform"))
     assert sum("(4 worlds)" in line or "4 worlds each" in line for line in text) == 3
+
+
+@pytest.mark.slow
+def test_a_listed_mistake_is_one_by_two_judges(arena: Arena, folder: Path) -> None:
+    """With the numbers of the second one, and in words; where they disagree, that is said."""
+    done = arena("analyse", "run", *QUICK, "--games", "6", "--worst", "2", "--json")
+    document = json.loads(done.stdout)
+    read = pd.read_csv(folder / "run" / FILE).set_index(["game", "ply"])
+    assert document["worst"]
+    for row in document["worst"]:
+        is_sure = row["loss"] > 2 * row["error"] and row["best"] != row["action"]
+        assert row["mistake"] in (MISTAKES if is_sure else [DISPUTED])
+        kept = read.loc[(row["game"], row["ply"])]
+        assert [row["best"], row["mistake"]] == [kept["better"], kept["mistake"]]
+        assert [row["loss"], row["error"]] == pytest.approx([kept["again"], kept["again_error"]])
+        assert row["first_loss"] == pytest.approx(kept["loss"])
+    again = read["mistake"].dropna()
+    assert document["judged_again"] == len(again) == read["again"].notna().sum() <= 12
+    assert document["disputed"] == (again == DISPUTED).sum()
+    assert sum(row["decisions"] for row in document["mistakes"]) == (again != DISPUTED).sum()
+    text = arena("analyse", "run", *QUICK, "--games", "6", "--worst", "2").stdout
+    assert f"of {len(again)} that grandmaster judged again," in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.slow

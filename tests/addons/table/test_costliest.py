@@ -13,6 +13,7 @@ from arena.addons.table.own_games import find_line
 from arena.addons.table.second_look import _interval, find_mistakes, find_person, review_game
 from arena.errors import InputError
 from arena.runs.judge_games import review_record
+from arena.store.mistakes import MISTAKES
 from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from engine import TAKE, Record, State
 from engine.cards import CHARS
@@ -33,10 +34,10 @@ def _few_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def decision(ply: int, loss: int, error: int, *, best: int = 1) -> Judged:
-    """Return a decision to take that lost so many points of 100, where another action is best."""
+    """Return a decision to take that lost so many points of 100, by both judges."""
     chances = [ILLEGAL] * (TAKE + 1)
     chances[TAKE], chances[best] = 40 * POINT, 60 * POINT
-    return Judged(ply, TAKE, chances, loss * POINT, error * POINT)
+    return Judged(ply, TAKE, chances, loss * POINT, error * POINT, first=20 * POINT)
 
 
 def test_only_what_is_sure_is_called_a_mistake() -> None:
@@ -46,7 +47,8 @@ def test_only_what_is_sure_is_called_a_mistake() -> None:
     assert len(find_mistakes([decision(0, 5, 2)])) == 1
     assert find_mistakes([*unsure, decision(1, 5, 2), *many]) == []
     assert [one.ply for one in find_mistakes([*many, decision(1, 12, 2)])] == [1]
-    assert find_mistakes([Judged(0, TAKE, decision(0, 0, 0).chances, POINT - 1, 10)]) == []
+    assert find_mistakes([decision(0, 0, 0)._replace(loss=POINT - 1, error=10)]) == []
+    assert find_mistakes([decision(0, 30, 2)._replace(first=None)]) == []  # by one judge only
     assert find_mistakes([decision(0, -12, 2)]) == []
     assert find_mistakes([]) == []
 
@@ -84,6 +86,7 @@ def test_a_review_shows_positions_as_the_person_saw_them() -> None:
         assert chosen["action"] == one["action"] != one["best"]
         value, low, high = one["loss"]
         assert 0 < low <= value <= high <= 1
+        assert one["mistake"] in MISTAKES
     text = json.dumps(review)
     assert record.deal not in text
     assert review["summary"].startswith("By this judge ")

@@ -78,7 +78,7 @@
     Arena.drawBoard(board, frame, options);
     const better = `Better was to ${writeAction(best, names)}.`;
     const cost = `To ${writeAction(action, names)} gave away ${value} points of 100 of the chance to win ` +
-      `(95\u2009%: ${low}..${high})${blunder ? ": a blunder" : ""}.`;
+      `(95\u2009%: ${low}..${high})${blunder ? ": a blunder" : ""}. In words: it ${mistake.mistake}.`;
     const values = frame.thoughts.map((one) => [one.action === "T" ? "take" : Arena.kindName(one.action, names), points(one.value), notesOf(one, best)]);
     return make("details", "mistake", "", make("summary", "", `Round ${frame.round}, ply ${ply}. ${cost} ${better}`),
       board, makeTable(`Chance to win after each action at ply ${ply}, in per cent`, ["action", "chance", ""], values),

@@ -46,6 +46,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
                 "check",
                 "analyse",
                 "probe",
+                "facts",
             )
         ),
     ],

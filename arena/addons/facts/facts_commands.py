@@ -33,16 +33,14 @@ _OUT = Path("results/facts")
 _PLAYED = ("bots", "percent", "seed", "workers", "out", "replace", "quiet")
 _SEED = click.option("--seed", type=SEED, default=0, show_default=True, help=keys.TEXTS["seed"])
 _WORLDS = Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS)
-
-
 _TRIED = "Sampled worlds in which each action is tried, an even number."
-_FOLDER = "Folder of the set."
+_PART = "Part of the games to play.  [default: 100]"
 BOTS = click.argument("bots", nargs=-1, metavar="[BOT]...", shell_complete=complete_bots)
 
 
 @click.command()
 @click.option("--play", "again", is_flag=True, help="Measure them again.")
-@click.option("--percent", type=Whole(1, 10_000), default=100, help="Part of the games to play.")
+@click.option("--percent", type=Whole(1, 10_000), default=100, help=_PART)
 @BOTS
 @_SEED
 @venue_options(*ON_THIS_MACHINE)
@@ -84,7 +82,7 @@ def facts(*, again: bool, as_json: bool, quiet: bool, **options: Any) -> None:
 @BOTS
 @_SEED
 @venue_options(*ON_THIS_MACHINE)
-@click.option("--out", "-o", type=PATH, default=Path("data"), show_default=True, help=_FOLDER)
+@click.option("--out", "-o", type=PATH, default=Path("data"), show_default=True, help="Folder.")
 @REPLACE
 @QUIET
 def dataset(*, out: Path, quiet: bool, **options: Any) -> None:

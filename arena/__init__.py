@@ -11,6 +11,8 @@ TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searc
 if TYPE_CHECKING:
     __version__: str
 
+    from arena.addons.facts.game_facts import facts
+    from arena.addons.facts.judged_dataset import load_dataset
     from arena.addons.league.standing import League, league
     from arena.addons.learn.evaluation import Evaluation, evaluate
     from arena.addons.learn.probe_bot import probe
@@ -87,7 +89,9 @@ __all__ = [
     "WorkerDied",
     "compare",
     "evaluate",
+    "facts",
     "league",
+    "load_dataset",
     "open",
     "plan",
     "play",

@@ -51,7 +51,7 @@ ROOMS = [
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
-ADDONS = {"cluster", "league", "learn", "programs", "remote", "rl", "studies", "table"}
+ADDONS = {"cluster", "facts", "league", "learn", "programs", "remote", "rl", "studies", "table"}
 """The add-ons: each may import the core."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}
@@ -323,7 +323,7 @@ BOUNDS = {
     "rooms of the core": 14,
     "arrows between them": 60,
     "floors": 9,
-    "files": 291,
+    "files": 295,
     "modules with one importer": 43,
 }
 """What the house has at most."""

@@ -47,6 +47,13 @@ ADDONS: Final = {
             "serve_if_not_root": "dask:serve_if_not_root",
         },
     ),
+    "facts": Addon(
+        {
+            "dataset": Command("facts_commands:dataset", "Tournaments"),
+            "facts": Command("facts_commands:facts", "Tournaments"),
+        },
+        {"facts": "game_facts:facts", "load_dataset": "judged_dataset:load_dataset"},
+    ),
     "league": Addon(
         {"league": Command("league_commands:league", "Tournaments")},
         {"League": "standing:League", "league": "standing:league"},
@@ -78,11 +85,14 @@ ADDONS: Final = {
         {"Tuning": "tune_parameters:Tuning", "tune": "tune_parameters:tune"},
         {
             "Restricted": "restrictions:Restricted",
+            "ablate": "ablate_rules:ablate",
             "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",
+            "measure": "restrict_bot:measure",
             "name_restrictions": "restrictions:name_restrictions",
             "narrow": "restrictions:narrow",
             "play_restricted": "vary_commands:play_restricted",
+            "restrict": "restrict_bot:restrict",
         },
     ),
     "table": Addon(

@@ -47,6 +47,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
                 "analyse",
                 "evaluate",
                 "probe",
+                "facts",
             )
         ),
     ],

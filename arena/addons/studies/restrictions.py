@@ -8,12 +8,12 @@ with Restricted Play", 2012.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
 from engine import CITY, KINDS, TAKE, VALUES, Action, Strategy, View, cards_of, pack_of
-from engine.cards import shuffled
+from engine.cards import BYTE, UNIT, shuffled
 from engine.seeds import address, noise
 from engine.state import checked
 from engine.strategy import close
@@ -91,23 +91,46 @@ def _hide_pile(view: View) -> View:
     nothing hidden: two views that differ only in hidden cards give the same result.
     """
     places = [*_places_taken(view)]
-    cards = bytearray(view.opening + view.history)
+    pool = cards_of(view.unseen + view.piles[view.opponent])
+    drawn = _draw(view, places, pool)
+    city_pack = view.rules.city_pack
+    return _replace_taken(view, places, next(one for one in drawn if pack_of(one) < city_pack))
+
+
+def _hide_cities(view: View) -> View:
+    """Return a view in which other hidden cards stand for the cities that the opponent has taken.
+
+    Where too few other cards are hidden, some of the cities stay.
+    """
+    places = [place for place in _places_taken(view) if _seen(view)[place] == CITY]
+    pool = bytes(kind for kind in cards_of(view.unseen) if kind != CITY)
+    drawn = next(_draw(view, places, pool))
+    return _replace_taken(view, places, drawn.ljust(len(places), BYTE[CITY]))
+
+
+def _seen(view: View) -> bytes:
+    return view.opening + view.history
+
+
+def _draw(view: View, places: Sequence[int], pool: bytes) -> Iterator[bytes]:
+    """Yield draws of hidden cards for these places, which nothing of the cards there decides."""
+    cards = bytearray(_seen(view))
     for place in places:
         cards[place] = _HIDDEN
-    pool = cards_of(view.unseen + view.piles[view.opponent])
     known = view.seat, view.hand, cards.hex()
     for attempt in count():
         where = address(attempt, "hidden pile", *known)
-        drawn = shuffled(pool, noise(where, 8 * len(pool)))[: len(places)]
-        if pack_of(drawn) < view.rules.city_pack:
-            break
+        yield shuffled(pool, noise(where, 8 * len(pool)))[: len(places)]
+
+
+def _replace_taken(view: View, places: Sequence[int], drawn: bytes) -> View:
+    """Return the view with other cards in these places of what the opponent has taken."""
+    cards, piles, start = bytearray(_seen(view)), [*view.piles], len(view.opening)
     for place, kind in zip(places, drawn, strict=True):
+        piles[view.opponent] += UNIT[kind] - UNIT[cards[place]]
         cards[place] = kind
-    pile, start = pack_of(drawn), len(view.opening)
     return view._replace(
-        piles=(pile, view.piles[1]) if view.opponent == 0 else (view.piles[0], pile),
-        opening=bytes(cards[:start]),
-        history=bytes(cards[start:]),
+        piles=(piles[0], piles[1]), opening=bytes(cards[:start]), history=bytes(cards[start:])
     )
 
 
@@ -143,6 +166,7 @@ RESTRICTIONS: Final[Mapping[str, Restriction]] = {
     ),
     "no-cities": Restriction("takes no city unless its hand is empty", _keep(_spares_cities)),
     "blind": Restriction("does not see what the opponent has taken", _hide_pile),
+    "city-blind": Restriction("does not see the cities that the opponent has taken", _hide_cities),
 }
 """The restrictions by name."""
 

@@ -14,6 +14,7 @@ from bots.flat_mc import bot as flat_mc
 from bots.ismcts import bot as ismcts
 from bots.uniform import bot as uniform
 from engine import (
+    CITY,
     STANDARD,
     TAKE,
     IllegalAction,
@@ -78,8 +79,8 @@ def test_what_is_left_of_the_legal_actions(name: str, text: str, legal: str | No
 
 
 def test_every_restriction_has_examples() -> None:
-    """The one of what is seen has tests of its own, below."""
-    assert {name for name, *_ in LEGAL} | {"blind"} == RESTRICTIONS.keys()
+    """Those of what is seen have tests of their own, below."""
+    assert {name for name, *_ in LEGAL} | {"blind", "city-blind"} == RESTRICTIONS.keys()
 
 
 def positions(rules: Rules, games: int) -> Iterator[State]:
@@ -122,6 +123,26 @@ def test_a_hidden_pile_leaves_a_view_of_a_game(rules: Rules) -> None:
         cities += count(narrow.piles[seen.opponent], 10)
     assert other
     assert cities
+
+
+@pytest.mark.parametrize("rules", [STANDARD, SMALL])
+def test_hidden_cities_leave_a_view_of_a_game_without_them(rules: Rules) -> None:
+    """All else is as it was, and the cities count as cards that may still come."""
+    changed = 0
+    for state in positions(rules, 60):
+        seen = view(state, state.to_act)
+        narrow = RESTRICTIONS["city-blind"].narrow(seen)
+        held = count(seen.piles[seen.opponent], CITY)
+        assert count(narrow.piles[seen.opponent], CITY) == 0
+        assert (narrow == seen) == (held == 0)
+        assert (narrow.hand, narrow.row, narrow.legal) == (seen.hand, seen.row, seen.legal)
+        assert narrow.piles[seen.seat] == seen.piles[seen.seat]
+        assert count(narrow.unseen, CITY) == count(seen.unseen, CITY) + held
+        assert View.from_text(narrow.to_text(), rules) == narrow
+        cards = zip(seen.opening + seen.history, narrow.opening + narrow.history, strict=True)
+        assert [one for one, other in cards if one != other] == [CITY] * held
+        changed += narrow != seen
+    assert changed
 
 
 @pytest.mark.parametrize("rules", [STANDARD, SMALL])

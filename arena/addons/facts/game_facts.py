@@ -1,0 +1,315 @@
+"""Measure the game by play of equal strength, and print the figures that are stored of it.
+
+A column is a bot, and its figures rest on games against its twin, which has luck of its own. The
+stored figures are facts.csv beside this file; a test plays some games again and compares.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from arena.addons import hook
+from arena.entries.catalogue import names
+from arena.entries.file import replacing
+from arena.errors import InputError, cut, naming
+from arena.executors.log import QUIET
+from arena.library.running import open_run
+from arena.reports.seat_section import CARD_NAMES
+from arena.runs.run import Playing
+from arena.statistics.intervals import Moments
+from arena.store.csv_files import replace_rows
+from arena.tournament.config import Config, make_tournament
+from arena.tournament.rule_changes import make_variants
+from arena.tournament.tournament import Anchor, Tournament
+from engine.errors import show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from arena.library.results import Results
+
+STORED: Final = Path(__file__).with_name("facts.csv")
+"""The figures as they were measured last."""
+
+PLAYERS: Final = ("uniform", "timing", "apprentice", "champion")
+"""The bots of the stored figures, from random to strong."""
+
+_PAIRS: Final = dict.fromkeys((*PLAYERS[:3], "denier"), 3000)
+_FEW = 60  # pairs of any other bot: a search takes a second for a game
+_RIVALS: Final = {"timing": "denier", "apprentice": "champion"}
+"""For bots that use no luck, another one that is about as strong."""
+
+_PUBLISHED: Final = frozenset({"apprentice"})
+"""Bots that play as another one under other rules, so that they say nothing of these."""
+
+_TWIN: Final = """\
+from bots.{0} import bot as own
+
+
+def bot(setup):
+    setup.rng.seed(setup.rng.getrandbits(64))
+    return own(setup)
+"""
+"""A bot that plays as another one, with luck of its own.
+
+Both games of a pair have the same luck at each seat: a bot against itself plays one game twice.
+"""
+
+_SUFFIXES: Final = {"base": "", "cities_needed=2": "_2", "cities_needed=4": "_4"}
+_RESTRICTED: Final = ("no-cities", "city-blind")
+
+_LISTED: Final = """
+Who wins, % of the games
+seat_0 | .1% | score of seat 0, which begins
+fixed | .1% | fixed by the deal and the seat
+draws | .1% | drawn
+Who leads in points wins, %
+leader_1 | .1% | the leader after round 1
+leader_2 | .1% | the leader after round 2
+leader_3 | .1% | the leader after round 3
+City, % of the games
+city | .1% | won by City, 3 cities needed
+city_2 | .1% | won by City, 2 needed
+city_4 | .1% | won by City, 4 needed
+seat_0_2 | .1% | score of seat 0, 2 needed
+seat_0_4 | .1% | score of seat 0, 4 needed
+What it costs not to go for City, and not to prevent it, % of the games
+no-cities | +.1% | takes no city: its score
+no-cities_lost | +.1% | takes no city: lost by City
+city-blind | +.1% | sees no rival's city: score
+city-blind_lost | +.1% | sees none: lost by City
+What a taken card adds, % of the games
+{cards}
+Strength and length
+elo | +.0f | Elo above the first column
+plies | .1f | actions in a game
+plies_2 | .1f | actions, 2 cities needed
+""".format(cards="\n".join(f"card_{key} | +.1% | {name}" for key, name in CARD_NAMES.items()))
+"""What is measured: the parts, and in each the keys of its figures, with formats and texts."""
+
+_NOTES: Final = """
+± is half of a 95 % interval. A bot meets its twin, which plays alike with luck
+of its own. `fixed` is 2p - 1, if one seat wins both games of a share p of the
+deals, the players swapped; bots without luck meet another one for it: timing
+denier, and apprentice champion. Under other rules champion has no learned
+values, and apprentice is left out, which plays as timing. A bot that takes no
+city does so with an empty hand only. A card is swapped for one out of the game.
+"""
+
+ROWS: Final = [line.split(" | ") for line in _LISTED.strip().splitlines()]
+KEYS: Final = [row[0] for row in ROWS if len(row) > 1]
+
+
+class Fact(NamedTuple):
+    """A figure: on whose play it rests, its key, its 95 % interval, and how many games.
+
+    For a card it is the number of swaps, and for the costs that of the deals.
+    """
+
+    players: str
+    fact: str
+    value: float
+    low: float
+    high: float
+    games: int
+
+
+def _fact(players: str, fact: str, estimate: Iterable[Any], games: Any) -> Fact:
+    value, low, high = (round(float(one), 4) for one in estimate)
+    return Fact(players, fact, value, low, high, int(games))
+
+
+def read_facts(path: Path = STORED) -> list[Fact]:
+    """Return the figures of a file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        next(file)
+        return [_fact(row[0], row[1], row[2:5], row[5]) for row in csv.reader(file)]
+
+
+def facts() -> pd.DataFrame:
+    """Return the stored figures of the game, a row for each (docs/facts.md).
+
+    >>> table = facts().set_index(["players", "fact"])
+    >>> bool(0.5 < table.loc[("apprentice", "seat_0"), "low"] < 0.6)
+    True
+    """
+    import pandas as pd
+
+    return pd.DataFrame(read_facts(), columns=Fact._fields)
+
+
+_LABEL, _CELL = 32, 12  # columns of the terminal
+
+
+def format_facts(found: Sequence[Fact]) -> Iterator[str]:
+    """Yield the figures as a table of 80 columns, in which ± is half of a 95 % interval."""
+    cells = {(one.fact, one.players): one for one in found}
+    players = [*dict.fromkeys(one.players for one in found)]
+    yield " " * _LABEL + "".join(f"{cut(name, _CELL - 1):>{_CELL}}" for name in players)
+    games = (cells["seat_0", name].games for name in players)
+    yield f"{'games of a bot and its twin':<{_LABEL}}" + "".join(f"{n:>{_CELL},}" for n in games)
+    for key, *more in ROWS:
+        if not more:
+            yield key
+            continue
+        shown = [f"{_write(cells.get((key, name)), more[0]):>{_CELL}}" for name in players]
+        yield f"  {more[1]:<{_LABEL - 2}}{''.join(shown)}".rstrip()
+    yield from _NOTES.strip().splitlines()
+
+
+def _write(fact: Fact | None, form: str) -> str:
+    if fact is None:
+        return ""
+    scale, form = (100, form.replace("%", "f")) if form.endswith("%") else (1, form)
+    half = scale * (fact.high - fact.low) / 2
+    return f"{scale * fact.value:{form}} ±{half:{form.removeprefix('+')}}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is measured again: with these bots, this part of the games, and this seed."""
+
+    bots: Sequence[str] = PLAYERS
+    percent: int = 100
+    seed: int = 0
+
+    def pairs(self, *bots: str) -> int:
+        """Return the pairs of a run of these bots."""
+        return max(2, min(_PAIRS.get(bot, _FEW) for bot in bots) * self.percent // 100)
+
+
+def play_facts(asked: Asked, how: Playing) -> list[Fact]:
+    """Play what is left into the folder, write facts.csv there, and return the figures.
+
+    Raises what `run` raises.
+    """
+    assert how.out
+    for bot in asked.bots:
+        if bot not in names():
+            raise InputError(f"bot {show(bot)}: none of bots/; there are {', '.join(names())}")
+    measured = (_Measured(bot, asked, how, how.out / bot).facts() for bot in asked.bots)
+    found = [*chain(*measured, _rate(asked, how, how.out / "elo"))]
+    replace_rows(how.out / STORED.name, Fact._fields, found)
+    return found
+
+
+def _make(asked: Asked, pairs: int, *bots: str, panel: Sequence[str] = ()) -> Tournament:
+    config = Config([], pairs, name="facts", seed=asked.seed)
+    return make_tournament(config, bots, panel, "inproc")
+
+
+def _play(tournament: Tournament, how: Playing, folder: Path) -> Results:
+    """Play what is left of a run in its folder."""
+    replace(how, out=folder).play(tournament)
+    return open_run(folder)
+
+
+def _rate(asked: Asked, how: Playing, folder: Path) -> Iterator[Fact]:
+    """Yield the Elo of each bot above the first one."""
+    if len(asked.bots) < 2:
+        return
+    tournament = _make(asked, asked.pairs(*asked.bots) // 2 or 1, *asked.bots)
+    tournament = replace(tournament, anchor=Anchor(asked.bots[0], 0.0))
+    rows = _play(tournament, how, folder).standings.set_index("bot")
+    for bot, label in zip(asked.bots[1:], tournament.labels[1:], strict=True):
+        row = rows.loc[label]
+        yield _fact(bot, "elo", row[["elo", "elo_low", "elo_high"]], row["games"])
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The figures of one bot, whose runs are in a folder."""
+
+    bot: str
+    asked: Asked
+    how: Playing
+    folder: Path
+
+    def facts(self) -> Iterator[Fact]:
+        """Yield all but the Elo."""
+        pairs, twin = self.asked.pairs(self.bot), f"twin={self._write_twin()}"
+        tournament = _make(self.asked, pairs, self.bot, twin)
+        yield from self._vary(tournament)
+        base = open_run(self.folder / "base")
+        yield from self._lead(base)
+        yield from self._fix(base)
+        costs = _make(self.asked, max(2, pairs // 2), f"unrestricted={self.bot}", panel=[twin])
+        yield from self._keep("costs", costs, lambda: self._restrict(costs))
+        yield from self._keep("cards", tournament, lambda: self._swap(base, 2 * pairs))
+
+    def _write_twin(self) -> Path:
+        path = self.folder.with_name("twins") / f"{self.bot}.py"
+        with naming(path, OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_TWIN.format(self.bot), encoding="utf-8")
+        return path
+
+    def _vary(self, tournament: Tournament) -> Iterator[Fact]:
+        """Yield what an ablation measures, under the published rules and with other cities."""
+        variants = make_variants(tournament.rules, ["cities_needed=2,4"])
+        tried = variants[:1] if self.bot in _PUBLISHED else variants
+        for row in hook("ablate")(tournament, tried, self.folder, self.how).rows():
+            key = row[1] + _SUFFIXES[row[0]]
+            if key in KEYS and None not in row[8:11]:
+                yield _fact(self.bot, key, row[8:11], row[5])
+
+    def _lead(self, base: Results) -> Iterator[Fact]:
+        leads = base.leads
+        for row in leads[leads["bot"].isna() & (leads["after"] == "led")].itertuples():
+            ends = row.score, row.score_low, row.score_high
+            yield _fact(self.bot, f"leader_{row.round}", ends, row.games)
+
+    def _fix(self, base: Results) -> Iterator[Fact]:
+        """Yield the share of results that the deal and the seat fix, whoever of two equals plays.
+
+        If the same seat wins both games of a share p of the deals, it is 2p - 1: the other results
+        are as those of a coin.
+        """
+        if rival := _RIVALS.get(self.bot):
+            pairs = self.asked.pairs(self.bot, rival)
+            base = _play(_make(self.asked, pairs, self.bot, rival), self.how, self.folder / rival)
+        games = base.games
+        won = games["winner"].map({games["bot"][0]: 1, games["opponent"][0]: -1}).fillna(0)
+        of_seat_0 = (won * (1 - 2 * games["seat"])).to_numpy().reshape(-1, 2)
+        same = np.array([(of_seat_0[:, 0] == of_seat_0[:, 1]).sum()])
+        shares = Moments.independent(np.array([len(of_seat_0)]), same, same).shares()
+        yield _fact(self.bot, "fixed", (2 * one[0, 0] - 1 for one in shares), len(games))
+
+    def _restrict(self, tournament: Tournament) -> Iterator[Fact]:
+        """Yield what a restriction changes in the score, and in the games lost by City."""
+        restricted = hook("restrict")(tournament, _RESTRICTED)
+        for name, rows in hook("measure")(restricted, replace(self.how, out=None)).costs:
+            for part, of, key in (("total", "", ""), ("lost_by", "city", "_lost")):
+                for row in rows[(rows["part"] == part) & (rows["name"] == of)].itertuples():
+                    ends = row.difference, row.low, row.high
+                    yield _fact(self.bot, f"{name}{key}", ends, row.deals)
+
+    def _swap(self, base: Results, swaps: int) -> Iterator[Fact]:
+        """Yield what a taken card adds to the taker's result, by exchange."""
+        how: Any = {"swaps": swaps, "seed": self.asked.seed, "workers": self.how.venue.workers}
+        table = base.worth(intervene=True, progress=self.how.shown < QUIET, **how)
+        for row in table[table["bot"].isna() & (table["swaps"] > 0)].itertuples():
+            ends = row.effect, row.effect_low, row.effect_high
+            yield _fact(self.bot, f"card_{row.card}", ends, row.swaps)
+
+    def _keep(
+        self, name: str, tournament: Tournament, make: Callable[[], Iterable[Fact]]
+    ) -> list[Fact]:
+        """Return figures that are kept in the folder once they are made, for the same run."""
+        path = self.folder / f"{name}.json"
+        asked = json.loads(json.dumps(tournament.manifest()))
+        with naming(path, ValueError):
+            kept = json.loads(path.read_bytes()) if path.is_file() else {}
+        if kept.get("asked") != asked:
+            kept = {"asked": asked, "facts": [*make()]}
+            with replacing(path) as part:
+                part.write_text(json.dumps(kept), encoding="utf-8")
+        return [Fact(*row) for row in kept["facts"]]

@@ -1,0 +1,210 @@
+"""Make a set of games of strong bots with every decision judged, and load it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from arena.entries.file import read_file, replacing
+from arena.errors import InputError, naming
+from arena.executors.contract import open_executor
+from arena.executors.log import QUIET
+from arena.runs.judge_games import Judge, find_judge, judge_games
+from arena.runs.rerun import prepare
+from arena.runs.run import Playing
+from arena.store.finished import Game
+from arena.store.folder import JUDGED, make_place
+from arena.store.judge import JudgedGames, read_lines
+from arena.store.parquet import is_available
+from arena.store.reader import Choice, chosen_games, read_run, to_line
+from arena.tables.losses import PlayedGame, make_decisions
+from arena.tournament import keys
+from arena.tournament.config import Config, make_tournament
+from arena.tournament.judged import ILLEGAL, PARTS, Judged, Recorded
+from arena.tournament.schedule import Fixture
+from engine.cards import CHARS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GAMES: Final = "games.jsonl"
+DECISIONS: Final = "decisions"
+ABOUT: Final = "dataset.json"
+STRONG: Final = ("grandmaster", "champion", "apprentice", "ismcts", "pimc")
+"""The bots of the set, unless others are named: the strongest of the ladder."""
+
+_AT_ONCE = 1000  # games in memory, and in a file of decisions
+
+
+class JudgedDecision(msgspec.Struct, frozen=True):
+    """A decision with two legal actions or more: the ply, what was played, and what it was worth.
+
+    `chances` has the chance to win after each legal action, `loss` what the action gave away of it,
+    and `error` the standard error of the loss; docs/analyse.md says how they are estimated.
+    """
+
+    ply: int
+    action: str
+    chances: dict[str, float]
+    loss: float
+    error: float
+
+
+class JudgedRecord(msgspec.Struct, frozen=True):
+    """A game as `arena export` writes it, with its judged decisions."""
+
+    deal: str
+    actions: str
+    game: str
+    bots: tuple[str, str]
+    winner: str | None
+    win_type: str
+    points: tuple[int, int]
+    decisions: list[JudgedDecision]
+
+
+class About(msgspec.Struct, frozen=True):
+    """What a set is: the bots, all of which meet, the games, their seed, and how they are judged.
+
+    `decisions` is how many the finished set has.
+    """
+
+    bots: Sequence[str] = STRONG
+    games: int = 20_000
+    seed: int = 0
+    worlds: int = keys.WORLDS
+    judge: str = keys.JUDGE
+    decisions: int = 0
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of every two bots; raises InputError if they do not add up to the games."""
+        once = len(self.bots) * (len(self.bots) - 1) or 2  # a pair of games for every two bots
+        if self.games % once:
+            of = f"{once}: every two of {len(self.bots)} bots play the same number of pairs"
+            raise InputError(f"games: {self.games:,} is no multiple of {of}")
+        return self.games // once
+
+
+def make_dataset(wanted: About, how: Playing) -> About:
+    """Play and judge what is left of a set into the folder, and write its files.
+
+    They are games.jsonl, with pyarrow decisions/, and dataset.json. A forfeited game is left out.
+    Raises what `run` raises.
+    """
+    assert how.out
+    out, run, decisions = how.out, how.out / "run", 0
+    judge = find_judge(wanted.judge, wanted.worlds, wanted.seed)
+    config = Config([], wanted.pairs, name="dataset", seed=wanted.seed)
+    tournament, how = make_tournament(config, wanted.bots), replace(how, out=run)
+    for problem in prepare(tournament, how.kept):
+        raise InputError(problem)
+    how.play(tournament)
+    with naming(out, OSError), replacing(out / GAMES) as part, part.open("w") as file:
+        (out / DECISIONS).mkdir(exist_ok=True)
+        for old in (out / DECISIONS).glob("part-*.parquet"):
+            old.unlink()
+        for number, (lines, table) in enumerate(_judge(run, judge, how)):
+            file.writelines(lines)
+            decisions += len(table)
+            if is_available():
+                table.to_parquet(out / DECISIONS / f"part-{number:04}.parquet")
+    made = msgspec.structs.replace(wanted, decisions=decisions)
+    with naming(out, OSError), replacing(out / ABOUT) as part:
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
+    return made
+
+
+def _judge(run: Path, judge: Judge, how: Playing) -> Iterator[tuple[list[str], pd.DataFrame]]:
+    """Yield the games of a run, some at once: their lines, and a table of their decisions."""
+    tournament, store = read_run(run)
+    place = make_place(run, JUDGED)
+    with (
+        closing(store),
+        closing(JudgedGames(place)) as kept,
+        open_executor(how.venue) as executor,
+    ):
+        games = (two for two in chosen_games(tournament, store, Choice()) if not two[1].fault)
+        while some := [*islice(games, _AT_ONCE)]:
+            asked = [Recorded(at.name, one.record.deal, one.record.actions) for at, one in some]
+            judged = judge_games(judge, asked, kept, executor, progress=how.shown < QUIET)
+            played = [PlayedGame(at.name, at.pair, one.seats, one.winner) for at, one in some]
+            lines = [_to_line(*two, of) for two, of in zip(some, judged, strict=True)]
+            yield lines, make_decisions(played, judged, judge.worlds)
+
+
+def _to_line(fixture: Fixture, game: Game, judged: Sequence[Judged]) -> str:
+    decisions = [
+        JudgedDecision(
+            one.ply, CHARS[one.action], _to_chances(one), one.loss / PARTS, one.error / PARTS
+        )
+        for one in judged
+    ]
+    text = msgspec.json.encode(decisions).decode()
+    return f'{to_line(fixture, game)[:-1]}, "decisions": {text}}}\n'
+
+
+def _to_chances(one: Judged) -> dict[str, float]:
+    found = zip(CHARS, one.chances, strict=True)
+    return {char: chance / PARTS for char, chance in found if chance != ILLEGAL}
+
+
+class Dataset(NamedTuple):
+    """A set of judged games in a folder; `about` says how it was made."""
+
+    folder: Path
+    about: About
+
+    def games(self) -> Iterator[JudgedRecord]:
+        """Yield the games with their decisions; raises InputError for any other line."""
+        path = self.folder / GAMES
+        with naming(path, OSError), path.open("rb") as file:
+            for number, line in enumerate(read_lines(file), 1):
+                with naming(f"line {number}", msgspec.MsgspecError):
+                    record = msgspec.json.decode(line, type=JudgedRecord)
+                yield record
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        """A row for each decision, with the columns of analysis.csv."""
+        import pandas as pd
+
+        if is_available() and (parts := sorted((self.folder / DECISIONS).glob("part-*.parquet"))):
+            return pd.concat(map(pd.read_parquet, parts), ignore_index=True)
+        played, judged = [], []
+        for game in self.games():
+            pair = int(game.game.rsplit("/", 2)[1])
+            played.append(PlayedGame(game.game, pair, game.bots, game.winner))
+            judged.append([*map(_to_judged, game.decisions)])
+        return make_decisions(played, judged, self.about.worlds)
+
+
+def _to_judged(one: JudgedDecision) -> Judged:
+    chances = [round(PARTS * one.chances.get(char, ILLEGAL / PARTS)) for char in CHARS]
+    loss, error = round(PARTS * one.loss), round(PARTS * one.error)
+    return Judged(one.ply, CHARS.index(one.action), chances, loss, error)
+
+
+def load_dataset(folder: str | os.PathLike[str]) -> Dataset:
+    """Return the set of judged games that `arena dataset` has made in a folder.
+
+    Raises InputError for a folder without one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     wanted = About(["greedy", "uniform"], 2, worlds=4)
+    ...     _ = make_dataset(wanted, Playing(out=Path(folder), shown=QUIET))
+    ...     made = load_dataset(folder)
+    ...     len([*made.games()]), bool((made.decisions["legal"] > 1).all())
+    (2, True)
+    """
+    path = Path(folder)
+    with naming(path / ABOUT, msgspec.MsgspecError):
+        return Dataset(path, msgspec.json.decode(read_file(path / ABOUT, 1 << 20), type=About))

@@ -6,7 +6,7 @@ import json
 import re
 
 from tests import ROOT
-from tests.addons.rl.ground_truth import PATH, VARIANTS
+from tests.addons.rl.ground_truth import MIDDLE, PATH, VARIANTS
 
 PAGE = (ROOT / "docs" / "openspiel.md").read_text()
 
@@ -31,6 +31,6 @@ def test_the_table_has_the_figures_of_the_file() -> None:
 
 def test_the_rules_of_the_variants_are_those_listed() -> None:
     """As arguments of `Rules`."""
-    for name, rules in VARIANTS.items():
+    for name, rules in (VARIANTS | MIDDLE).items():
         (text,) = re.findall(rf"^- `{name}`: .*?`(Rules\([^`]*\))`", PAGE, re.M | re.S)
         assert eval(" ".join(text.split()), {"Rules": type(rules)}) == rules, name

@@ -28,6 +28,9 @@ VARIANTS = {
 }
 """copies, removed, hand_size, opening_row, take_size, rounds, cities_needed."""
 
+MIDDLE = {"hand3": Rules((3, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0), 1, 3, 1, 3, 1)}
+"""Variants that still are solved in a second, in which an optimal policy must mix."""
+
 SAMPLES = 4
 SEARCHES = {"open": 100, "points": 1000, "city": 1000, "rounds": 100}
 """The most iterations of a search in each variant."""

@@ -45,7 +45,7 @@ def _steps(points: int, hand3: int) -> dict[str, int]:
 ENTROPIES = {"ppo_low": 0.05, "ppo_middle": 0.2, "ppo_high": 0.5}
 
 ALGORITHMS = {
-    "uniform": Algorithm("all legal actions alike", tree.uniform, _steps(0, 0)),
+    "uniform": Algorithm("all legal actions alike", lambda game, *_: game.uniform(), _steps(0, 0)),
     "lp": Algorithm("linear program", tree.lp, _steps(1, 1)),
     "cfr": Algorithm("CFR+", tree.cfr_plus, _steps(5000, 1100)),
     "dcfr": Algorithm("DCFR", tree.dcfr, _steps(3500, 950)),
@@ -159,10 +159,11 @@ def lines(seeds: int = SEEDS, names: Sequence[str] = tuple(ALGORITHMS)) -> Itera
         yield "|---|---|---|---|---|---|---|"
         for name in names:
             if variant in ALGORITHMS[name].steps:
-                yield _row(name, figures(variant, name, seeds))
+                yield row(name, figures(variant, name, seeds))
 
 
-def _row(name: str, found: Sequence[Figure]) -> str:
+def row(name: str, found: Sequence[Figure]) -> str:
+    """Return the row of an algorithm by the figures of its seeds."""
     far = _mean([one.exploitability for one in found])
     likeliest = _mean([one.likeliest for one in found])
     seconds = np.mean([one.seconds for one in found])
@@ -178,4 +179,4 @@ def _mean(values: Sequence[float]) -> str:
     if len(values) == 1:
         return f"{mean:.4f}"
     half = student_bound(len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
-    return f"{mean:.4f} ({mean - half:.4f}..{mean + half:.4f})"
+    return f"{mean:.4f} ({max(0.0, mean - half):.4f}..{mean + half:.4f})"

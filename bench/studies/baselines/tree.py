@@ -19,11 +19,6 @@ def lp(game: Game, _seed: int, _steps: int) -> Shares:
     return game.from_policy(game.exact.optimal())
 
 
-def uniform(game: Game, _seed: int, _steps: int) -> Shares:
-    """Return the policy that plays every legal action equally often."""
-    return game.uniform()
-
-
 def cfr_plus(game: Game, _seed: int, steps: int) -> Shares:
     """Return the average policy of CFR+, weighted by the iteration.
 

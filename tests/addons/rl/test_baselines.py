@@ -14,16 +14,16 @@ from engine import Rules, View
 from tests.addons.rl.ground_truth import MIDDLE, VARIANTS
 
 TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))
-"""Uniform play loses 0.708 here, and the optimum must mix: its likeliest actions lose 0.067."""
+"""Uniform play loses 0.708 here."""
 
 QUICK = {
     "lp": (1, 1e-6),
-    "cfr": (20, 0.01),
-    "dcfr": (20, 0.002),
+    "cfr": (100, 0.001),
+    "dcfr": (100, 0.0004),
     "xfp": (100, 0.015),
-    "mmd": (100, 0.02),
+    "mmd": (100, 0.005),
     "psro": (20, 0.15),
-    "spiel_cfr": (20, 0.01),
+    "spiel_cfr": (30, 0.015),
     "mccfr": (2000, 0.05),
     "ppo_low": (25, 0.1),
     "ppo_middle": (25, 0.1),
@@ -51,21 +51,22 @@ def test_each_algorithm_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_each_algorithm_learns_a_tiny_game(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In half a second; uniform play is far off the bound."""
+def test_each_algorithm_learns_a_small_game(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tiny one, or `points` for those without luck, in half a second."""
     for size in ("GAMES", "BATCH"):
         monkeypatch.setattr(learned, size, 256)
     steps, bound = QUICK[name]
-    assert TINY.measure(TINY.uniform())[0] > 0.7
-    assert played(name, TINY, steps) < bound
+    game = TINY if ALGORITHMS[name].luck else runs.game_of("points")
+    assert game.measure(game.uniform())[0] > 0.6
+    assert played(name, game, steps) < bound
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_each_algorithm_learns_points(name: str) -> None:
-    """In a third of the steps of the table; uniform play loses 0.67."""
+    """In half of the steps of the table; uniform play loses 0.67."""
     game, steps = runs.game_of("points"), ALGORITHMS[name].steps["points"]
-    assert played(name, game, max(1, steps // 3)) < POINTS.get(name, 0.01)
+    assert played(name, game, max(1, steps // 2)) < POINTS.get(name, 0.01)
 
 
 @pytest.mark.study

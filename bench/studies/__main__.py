@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,7 @@ from bench.studies import (
     unmet,
     verdicts,
 )
+from bench.studies.baselines import runs as baselines
 
 HEAD = """# What the statistics get right
 
@@ -76,11 +78,12 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "swaps": ("What a card is worth: arena worth --intervene", swaps.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
     "tune": ("Searches for good parameters: arena tune", tune.lines),
+    "baselines": ("Baselines: how far algorithms are from optimal play", baselines.lines),
     "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 
-LONG = {"handing_in", "tune"}
+LONG = {"baselines", "handing_in", "tune"}
 """Studies that are made only by name: each takes half an hour, of which one plays games once."""
 
 
@@ -93,7 +96,15 @@ def section(name: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the named studies, or all, and save them beside the others if asked to."""
+    """Print the named studies, or all, and save them beside the others if asked to.
+
+    `baselines --seeds N --only NAME ...` prints a part of that study.
+    """
+    words = sys.argv[2:] if sys.argv[1:2] == ["baselines"] else []
+    if any(word != "--save" and word not in STUDIES for word in words):
+        for line in baselines.lines(*baselines.wanted(words)):
+            print(line, flush=True)
+        return
     parts = {name: (title, partial(section, name)) for name, (title, _) in STUDIES.items()}
     make(Path(__file__).parents[1] / "STUDIES.md", HEAD, parts, chosen(STUDIES, LONG))
 

@@ -1,0 +1,1 @@
+"""Baselines: algorithms for games with hidden information, on small variants that are solved."""

@@ -1,0 +1,180 @@
+"""The baselines: each algorithm comes near to optimal play where uniform play is far from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arena.addons.rl.exact import SMALL
+from bench.studies.baselines import learned, runs
+from bench.studies.baselines.game import Game
+from bench.studies.baselines.runs import ALGORITHMS, OPENSPIEL, PLAYED, figures, stored
+from engine import Rules, View
+from tests.addons.rl.ground_truth import VARIANTS
+
+TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))
+"""Uniform play loses 0.708 here."""
+
+QUICK = {
+    "lp": (1, 1e-6),
+    "cfr": (100, 0.001),
+    "dcfr": (100, 0.0004),
+    "xfp": (100, 0.015),
+    "mmd": (100, 0.005),
+    "psro": (20, 0.15),
+    "spiel_cfr": (30, 0.015),
+    "mccfr": (2000, 0.05),
+    "ppo_low": (25, 0.1),
+    "ppo_middle": (25, 0.1),
+    "ppo_high": (25, 0.1),
+    "nfsp": (100, 0.45),
+    "ismcts": (20, 0.25),
+}
+"""Steps of each algorithm, and what its policy loses at most."""
+
+POINTS = {"psro": 0.1, "nfsp": 0.35, "ismcts": 0.2}
+POINTS |= dict.fromkeys(("ppo_low", "ppo_middle", "ppo_high"), 0.25)
+"""What they lose at most in `points`, if it is more than 0.01."""
+
+
+def played(name: str, game: Game, steps: int, seed: int = 1) -> float:
+    """Return the exploitability of an algorithm's policy."""
+    if name in OPENSPIEL:
+        pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")
+    return game.measure(ALGORITHMS[name].run(game, seed, steps))[0]
+
+
+def test_each_algorithm_is_tried() -> None:
+    """But two of OpenSpiel's that are slow, which others are compared with."""
+    assert {*QUICK} == {*ALGORITHMS} - {"uniform", "spiel_dcfr", "spiel_xfp"}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_each_algorithm_learns_a_small_game(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tiny one, or `points` for those without luck, in half a second."""
+    for size in ("GAMES", "BATCH"):
+        monkeypatch.setattr(learned, size, 256)
+    steps, bound = QUICK[name]
+    game = TINY if ALGORITHMS[name].luck else runs.game_of("points")
+    assert game.measure(game.uniform())[0] > 0.6
+    assert played(name, game, steps) < bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
+def test_each_algorithm_learns_points(name: str) -> None:
+    """In half of the steps of the table; uniform play loses 0.67."""
+    game, steps = runs.game_of("points"), ALGORITHMS[name].steps["points"]
+    assert played(name, game, max(1, steps // 2)) < POINTS.get(name, 0.01)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("variant", PLAYED)
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_stored_figures_come_again(name: str, variant: str) -> None:
+    """The first seed of each; elsewhere sums may be rounded otherwise, and training goes apart."""
+    if variant not in ALGORITHMS[name].steps:
+        pytest.skip("too large for it")
+    if name in OPENSPIEL:
+        pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")
+    kept = [one.exploitability for one in figures(variant, name, runs.SEEDS)]
+    far = runs.compute(variant, name, 0).exploitability
+    assert min(kept) / 2 - 0.002 < far < max(kept) * 2 + 0.002
+
+
+def mixed(game: Game) -> tuple[int, int, float]:
+    """Return at how many decisions that occur an optimal policy mixes, how many occur, and more.
+
+    The third number is what the policy of its likeliest actions loses.
+    """
+    shares = game.from_policy(game.exact.optimal())
+    mixes, decisions = 0, 0
+    for seat in (0, 1):
+        plan = game.plan(seat, shares[seat])
+        for decision in game.exact.decisions[seat]:
+            if plan[decision.parent] > 1e-9 and len(decision.seen.legal) > 1:
+                decisions += 1
+                mixes += bool(shares[seat][decision.sequences()].max() < 1 - 1e-6)
+    return mixes, decisions, game.measure(shares)[1]
+
+
+@pytest.mark.slow
+def test_the_optimum_of_the_middle_variant_mixes() -> None:
+    """Which optimal policy is found may differ, so its numbers are bounds."""
+    game = Game(SMALL["hand3"])
+    assert (sum(game.sizes), game.exact.value) == (22_281, -0.282142857)
+    mixes, decisions, lost = mixed(game)
+    assert mixes >= 15
+    assert 500 < decisions < 2000
+    assert lost > 0.03
+    assert mixed(runs.game_of("points"))[0] <= 10
+
+
+def test_arrays_and_sampled_play_are_those_of_the_game() -> None:
+    """Plans, results and keys of views: a result by 20,000 sampled games is the exact one."""
+    rng = np.random.default_rng(3)
+    odds = {seen: rng.dirichlet(np.ones(len(seen.legal))) for seen in TINY.views}
+
+    def policy(seen: View) -> dict[int, float]:
+        return dict(zip(seen.legal, odds[seen].tolist(), strict=True))
+
+    shares = TINY.from_policy(policy)
+    exact = TINY.exact.result(policy, policy)
+    plans = [TINY.plan(seat, shares[seat]) for seat in (0, 1)]
+    assert plans[0] @ TINY.gains(0, plans[1]) == pytest.approx(exact)
+    assert TINY.measure(shares)[0] == TINY.exact.exploitability(policy)
+    assert np.allclose(TINY.behave(0, plans[0]), shares[0])
+    sums = TINY.rows(shares).cumsum(axis=1)
+
+    def choose(decisions: np.ndarray, *_: object) -> np.ndarray:
+        luck = rng.random((len(decisions), 1)) * sums[decisions, -1:]
+        return (sums[decisions] <= luck).sum(axis=1)
+
+    assert TINY.play(20_000, rng, choose).mean() == pytest.approx(exact, abs=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cfr", "dcfr", "xfp"])
+def test_openspiel_comes_to_the_same(name: str) -> None:
+    """The same exploitability after each of some iterations, to eight digits."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra openspiel)")
+    game = Game(VARIANTS["points"])
+    for steps in (1, 3):
+        ours = played(name, game, steps)
+        assert played(f"spiel_{name}", game, steps) == pytest.approx(ours, abs=1e-8)
+
+
+def test_what_is_computed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second call computes nothing, and a further seed only itself; seeds of no luck are one."""
+    path, computed = tmp_path / "figures.jsonl", []
+
+    def compute(variant: str, name: str, seed: int) -> runs.Figure:
+        computed.append(seed)
+        return runs.Figure(variant, name, seed, ALGORITHMS[name].steps[variant], 0.1, 0.2, 1.0)
+
+    monkeypatch.setattr(runs, "compute", compute)
+    first = figures("points", "nfsp", 2, path)
+    assert figures("points", "nfsp", 2, path) == first == stored(path)
+    assert figures("points", "nfsp", 3, path)[:2] == first
+    figures("points", "cfr", 3, path)
+    assert computed == [0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--only", "cfr", "nash"], "error: nash: there are uniform, lp, cfr"),
+        (["cfr"], "error: cfr: there are --seeds N, --only NAME ..."),
+        (["--only"], "error: --only: there are uniform, lp, cfr"),
+        (["--seeds"], "error: --seeds: a number from 1 to 100, not ''"),
+        (["--seeds", "0", "--only", "cfr"], "error: --seeds: a number from 1 to 100, not '0'"),
+    ],
+)
+def test_wrong_words_are_refused_in_one_line(words: list[str], message: str) -> None:
+    """With what there is."""
+    with pytest.raises(SystemExit) as refused:
+        runs.wanted(words)
+    assert str(refused.value).startswith(message)
+    assert "\n" not in str(refused.value)

@@ -179,9 +179,12 @@ def all_means(views: list[View]) -> list[list[float]]:
     return means
 
 
-@pytest.mark.parametrize("each", [3, pytest.param(94, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "each",
+    [3, pytest.param(12, marks=pytest.mark.slow), pytest.param(94, marks=pytest.mark.study)],
+)
 def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
-    """Values and best actions, of 32 or 1,004 views of seats that have and have not taken."""
+    """Values and best actions, of 32, 128 or 1,004 views of seats that have and have not taken."""
     views = some_at_each_ply(STANDARD, each)
     assert {len(seen.history) for seen in views} == {*range(36, 48)}
     assert {seen.taken for seen in views} == {(False, False), (False, True), (True, False)}

@@ -1,6 +1,6 @@
 """How near open cards come to hidden hands in the last round, by exact solutions of small endings.
 
-`python -m bench.last_round SEED ENDINGS LEFT` takes endings with so many plies left from games of
+`python -m bench.last_round SEED ENDINGS LEFT` takes endings with this many plies left from games of
 `apprentice` against itself. In an ending every deal of the cards that not both seats see is equally
 likely. It is solved as a game with hidden hands, by linear programming. An action is worth what
 best play after it wins against the optimal play of the other seat, which is the best also after

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import islice
+from math import comb
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -18,14 +20,17 @@ from arena.addons.rl.vector import DistrictNoirVectorEnv
 from bench import bare, peers
 from bench.__main__ import FELT, LONG, OWN, TABLES, _apart, table
 from bench.gym import VECTORS, stepping
+from bench.last_round import Ending, endings
 from bench.saving import make, sections
 from bench.summary import measure
 from bench.timing import peak
-from engine import State, play_game
+from engine import STANDARD, State, pack_of, play_game, size
 from engine.cards import cards_of
 from engine.play import playout
 from engine.scoring import outcome
 from engine.state import random_deal
+from engine.view import view
+from engine.worlds import choices
 from tests import ROOT
 
 
@@ -215,3 +220,18 @@ def test_the_decisions_of_our_games_are_those_of_their_records() -> None:
         play()
     games = [play_game(bot, bot, seed=seed) for seed in range(20)]
     assert watch.choices / 20 == fmean(len(game.record.actions) for game in games)
+
+
+def test_endings_are_worth_the_same_to_every_hand_together_as_the_game() -> None:
+    """The best first actions of all hands, weighed by their deals, make the value of the ending."""
+    for state in islice(endings(1, 4), 2):
+        ending, seat = Ending(state), state.to_act
+        hidden = STANDARD.pack - sum(state.piles) - pack_of(state.row)
+        total = 0.0
+        for hand, ways in choices(hidden, size(state.hands[seat])):
+            state.hands[seat] = hand
+            total += ways * (2 * max(ending.worths(view(state, seat)).values()) - 1)
+        whole = comb(size(hidden), size(state.hands[seat]))
+        others = comb(size(hidden) - size(state.hands[seat]), size(state.hands[1 - seat]))
+        value = ending.value / others
+        assert total / whole == pytest.approx((value if seat == 0 else -value) / whole, abs=1e-6)

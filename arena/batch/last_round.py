@@ -40,7 +40,7 @@ _MOST = 5  # cards of a hand and of a take
 _TOGETHER = 64  # positions that are solved together
 _GAMES = 64  # games whose hands are found together
 _CELLS = 1 << 15  # results that are found together
-_BOTH = 3  # who has taken: 1 for the seat to act, 2 for the other one, and their sum
+_BOTH = 3  # seats that have taken: 1 for the seat to act, 2 for the other one, and their sum
 
 
 def solve_open(games: Lockstep) -> Ints:
@@ -99,7 +99,7 @@ def expect_actions(games: Lockstep) -> Numbers:
 
 
 def _expect(games: Lockstep, cards: int) -> Numbers:
-    """Return the means of games that are not settled; the other seats hold so many cards."""
+    """Return the means of games that are not settled, given how many cards the other seats hold."""
     unseen = Seats(games).unseen
     lists = by_kind(unseen, int(unseen[:, 0].sum()))
     drawn = np.array([*combinations(range(len(lists)), cards)], np.intp)
@@ -132,9 +132,9 @@ def solve_actions(games: Lockstep) -> Worths:
     taken = games.taken[games.to_act, both] + 2 * games.taken[1 - games.to_act, both]
     shapes = np.stack([own.sum(axis=0, dtype=int), other.sum(axis=0, dtype=int), taken])
     live = ~games.over & (taken < _BOTH)
-    for mine, theirs, who in np.unique(shapes[:, live], axis=1).T.tolist():
-        graph = _make_graph((mine, theirs), who, rules.take_size)
-        alike = np.equal(shapes.T, (mine, theirs, who)).all(axis=1)
+    for mine, theirs, took in np.unique(shapes[:, live], axis=1).T.tolist():
+        graph = _make_graph((mine, theirs), took, rules.take_size)
+        alike = np.equal(shapes.T, (mine, theirs, took)).all(axis=1)
         some = np.flatnonzero(live & alike)
         for start in range(0, len(some), _TOGETHER):
             part = some[start : start + _TOGETHER]
@@ -166,15 +166,15 @@ def _go_back(graph: _Graph, ends: Worths, length: Indices) -> Worths:
     for ply, level in reversed([*enumerate(graph.plies)]):
         best, worst = ((np.maximum, ILLEGAL), (np.minimum, -ILLEGAL))[ply & 1]
         options = {}
-        for who, moves in level.items():
-            options[who] = [after[who].take(nodes, axis=0) for nodes in moves.plays]
+        for took, moves in level.items():
+            options[took] = [after[took].take(nodes, axis=0) for nodes in moves.plays]
             if len(moves.takes):
-                then = who | 1 << (ply & 1)
+                then = took | 1 << (ply & 1)
                 taken = (ends if then == _BOTH else after[then]).take(moves.takes, axis=0)
                 bare, ages = moves.bare
                 taken[bare] = np.where(length > ages[:, None], taken[bare], worst)
-                options[who].append(taken)
-        after = {who: reduce(best, found) for who, found in options.items()}
+                options[took].append(taken)
+        after = {took: reduce(best, found) for took, found in options.items()}
     (first,) = options.values()
     worths: Worths = np.concatenate(first)
     return worths
@@ -183,7 +183,7 @@ def _go_back(graph: _Graph, ends: Worths, length: Indices) -> Worths:
 def _find_ends(graph: _Graph, kinds: Indices, piles: Cards, tables: _Tables) -> Worths:
     """Return the results of all ends (end, position) for the first seat.
 
-    The first who takes the third city wins at once, so that his cities weigh most.
+    The seat that takes first wins at once by City, so that its cities weigh most.
     """
     *taken, began = graph.ends
     codes, worths = [], []
@@ -212,8 +212,8 @@ class _Tables(NamedTuple):
     """The rules as numbers that add up.
 
     `weights` (what, kind) are of a card: its part in the code of a pile, its value, and 1 for a
-    city; the last kind is no card. `sets` are the values of a pile's sets by its code, and `leads`
-    those of majorities and ties by `middle` and the difference of two codes.
+    city; the last kind stands for an empty place. `sets` are the values of a pile's sets by its
+    code, and `leads` those of majorities and ties by `middle` and the difference of two codes.
     """
 
     weights: Numbers
@@ -263,11 +263,11 @@ class _Moves(NamedTuple):
 
 
 class _Graph(NamedTuple):
-    """The nodes of a round by plies, and by who has taken; the first ply has one node.
+    """The nodes of a round by ply, and by the seats that have taken; the first ply has one.
 
-    An end is (take of the first seat, take of the second one, who took first): `ends` are (3, end),
-    with numbers of `takes` (seat), which are matrices (take, place) of ones and zeros. `depth` is
-    the number of places of the row, after those of both hands.
+    An end is a take of each seat and the seat that took first: `ends` are (3, end), with numbers of
+    `takes` (seat), which are matrices (take, place) of ones and zeros. `depth` is the number of
+    places of the row, after those of both hands.
     """
 
     plies: list[dict[int, _Moves]]
@@ -285,12 +285,12 @@ class _Nodes(NamedTuple):
 
 
 @lru_cache(64)
-def _make_graph(cards: tuple[int, int], who: int, size: int) -> _Graph:
-    """Return the graph of a round with so many cards in both hands; takes are of `size`."""
+def _make_graph(cards: tuple[int, int], took: int, size: int) -> _Graph:
+    """Return the graph of a round with these numbers of cards in hands; takes are of `size`."""
     first, places = cards[0], sum(cards)
     hands = np.arange(first), np.arange(first, places)
-    row = np.arange(places, places + (size if who else 2 * size))
-    nodes = {who: _Nodes(np.array([(1 << places) - 1]), np.zeros(1, np.int64), row[None])}
+    row = np.arange(places, places + (size if took else 2 * size))
+    nodes = {took: _Nodes(np.array([(1 << places) - 1]), np.zeros(1, np.int64), row[None])}
     plies: list[dict[int, _Moves]] = []
     ends: list[tuple[Ints, Indices]] = []
     while nodes:
@@ -328,7 +328,7 @@ def _play(nodes: _Nodes, hand: Indices) -> _Nodes:
 
 def _merge(
     parts: list[tuple[_Nodes, Indices]],
-    who: int,
+    took: int,
     seat: int,
     hands: tuple[Indices, Indices],
     size: int,
@@ -337,7 +337,7 @@ def _merge(
     nodes = [some for some, _ in parts]
     held, taken, row = (np.concatenate(each) for each in zip(*nodes, strict=True))
     left = [int((held[0] >> hand & 1).sum()) for hand in hands]
-    bounds = [0, *_find_bounds(who, seat, left, size)]
+    bounds = [0, *_find_bounds(took, seat, left, size)]
     for low, high in pairwise(bounds):
         row[:, low:high].sort(axis=1)
     code = taken << len(hands[0]) + len(hands[1]) | held
@@ -351,16 +351,16 @@ def _merge(
     return _Nodes(held[kept], taken[kept], row[kept])
 
 
-def _find_bounds(who: int, seat: int, left: list[int], size: int) -> list[int]:
+def _find_bounds(took: int, seat: int, left: list[int], size: int) -> list[int]:
     """Return where among the newest cards of the row a later take can begin or end.
 
     The order of the cards between two bounds does not matter, nor do the cards beyond the last.
     """
     found: set[int] = set()
-    if who:
-        taker = 2 - who
+    if took:
+        taker = 2 - took
         found = {size - newer for newer in range(seat != taker, 2 * left[taker] + 2, 2)}
-    for newer in range(sum(left) + 1 if not who else 0):
+    for newer in range(sum(left) + 1 if not took else 0):
         own, other = left[seat] - (newer + 1) // 2, left[1 - seat] - newer // 2
         if min(own, other) >= 0:
             last = 2 * size - newer - 2 * (own if newer & 1 else other)

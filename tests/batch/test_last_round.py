@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import comb
 from random import Random
 from typing import Any
@@ -18,7 +19,7 @@ from arena.errors import InputError
 from bots import apprentice, timing
 from bots.champion import values_after
 from bots.endgame import LOSS, Exact, Position, Solver
-from engine import STANDARD, TAKE, Rules, State, View, hands, pack_of, size
+from engine import CITY, STANDARD, TAKE, Rules, State, View, hands, pack_of, size
 from engine.encoding import ACTIONS
 from engine.play import setup
 from engine.state import random_deal
@@ -27,6 +28,7 @@ from tests.bots.test_endgame import SMALL
 from tests.tiers import few
 
 GAMES = 40
+NO_CITIES = Rules(tiebreak="supports")
 
 
 def begin(left: int) -> tuple[Lockstep, list[State]]:
@@ -78,6 +80,16 @@ def test_a_draw_is_half_a_win() -> None:
     games.taken[:] = True
     games.piles[1, 3, 1] = 1
     assert solve_open(games).tolist() == [WHOLE // 2, 0]
+
+
+@pytest.mark.parametrize(("rules", "chance"), [(STANDARD, WHOLE), (NO_CITIES, WHOLE // 2)])
+def test_cities_decide_a_tie_unless_the_rules_say_otherwise(rules: Rules, chance: int) -> None:
+    """Seat 0 takes a city as the last action, and nobody has any other card."""
+    games = Lockstep(1, rules)
+    games.over[:] = False
+    games.taken[1] = True
+    games.open_rows(slice(None), np.array([[CITY]], np.uint8))
+    assert solve_open(games).tolist() == [chance]
 
 
 def test_the_chances_near_the_end_need_no_policy() -> None:
@@ -167,9 +179,12 @@ def all_means(views: list[View]) -> list[list[float]]:
     return means
 
 
-@pytest.mark.parametrize("each", [3, pytest.param(94, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "each",
+    [3, pytest.param(12, marks=pytest.mark.slow), pytest.param(94, marks=pytest.mark.study)],
+)
 def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
-    """Values and best actions, of 32 or 1,004 views of seats that have and have not taken."""
+    """Values and best actions, of 32, 128 or 1,004 views of seats that have and have not taken."""
     views = some_at_each_ply(STANDARD, each)
     assert {len(seen.history) for seen in views} == {*range(36, 48)}
     assert {seen.taken for seen in views} == {(False, False), (False, True), (True, False)}
@@ -198,11 +213,15 @@ def compare(views: list[View], rules: Rules) -> None:
     assert differ > len(views) / 6
 
 
-@pytest.mark.parametrize(
-    "rules",
-    few([rules for rules in SMALL.values() if rules.take_size <= 5] + [Rules(take_size=2)]),
-    ids=str,
-)
+OTHERS = [
+    replace(SMALL["one round of three cards"], cities_needed=1),
+    *(rules for rules in SMALL.values() if rules.take_size <= 5),
+    Rules(take_size=2),
+]
+"""In the first one both seats may get the cities that win; the first one to do so has won."""
+
+
+@pytest.mark.parametrize("rules", few(OTHERS), ids=str)
 def test_they_are_so_under_other_rules(rules: Rules) -> None:
     """Short rounds, other takes, sets that cost, more cities than are needed, ties that stay."""
     compare(some_at_each_ply(rules, 6), rules)

@@ -94,8 +94,7 @@ def analyse(
     seat did not know. In each of these worlds every action is tried, and the bot of --by plays both
     seats to the end of the round. The loss of an action is the chance to win that it gave away. RUN
     is the folder of a run. FILE has one game record per line, or is a page of `arena view` with
-    both hands. The last plies of the last round are solved exactly, with all cards open. An
-    interrupted analysis continues.
+    both hands. The last round is solved with all cards open. An interrupted analysis continues.
 
     Compare losses against the same opponent only: they are not ratings.
 

@@ -106,7 +106,10 @@ def main() -> None:
             print(line, flush=True)
         return
     parts = {name: (title, partial(section, name)) for name, (title, _) in STUDIES.items()}
-    make(Path(__file__).parents[1] / "STUDIES.md", HEAD, parts, chosen(STUDIES, LONG))
+    names = chosen(STUDIES, LONG)
+    make(Path(__file__).parents[1] / "STUDIES.md", HEAD, parts, names)
+    if "--save" in sys.argv and "baselines" in names:
+        baselines.fill()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from bench.studies.baselines import learned, runs
 from bench.studies.baselines.game import Game
 from bench.studies.baselines.runs import ALGORITHMS, OPENSPIEL, PLAYED, figures, stored
 from engine import Rules, View
+from tests import ROOT
 from tests.addons.rl.ground_truth import VARIANTS
 
 TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))
@@ -178,3 +180,23 @@ def test_wrong_words_are_refused_in_one_line(words: list[str], message: str) -> 
         runs.wanted(words)
     assert str(refused.value).startswith(message)
     assert "\n" not in str(refused.value)
+
+
+def test_the_page_gets_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of those before; the rest of the page stays."""
+    page = tmp_path / "page.md"
+    page.write_text("# A\n\n## The tables\n\n`points`: old\n\n| old |\n\n## Next\n")
+    monkeypatch.setattr(runs, "lines", lambda *_: ["Intro", "\n`points`: new\n", "| new |"])
+    runs.fill(page=page)
+    assert page.read_text() == "# A\n\n## The tables\n\n`points`: new\n\n| new |\n\n## Next\n"
+
+
+def test_the_pages_have_the_stored_figures() -> None:
+    """The page of the baselines and that of the studies have every row."""
+    pages = [(ROOT / page).read_text() for page in ("docs/baselines.md", "bench/STUDIES.md")]
+    for variant, (name, one) in product(PLAYED, ALGORITHMS.items()):
+        if variant not in one.steps:
+            continue
+        found = [f for f in stored() if f[:2] == (variant, name) and f.steps == one.steps[variant]]
+        assert [f.seed for f in found] == [*range(runs.SEEDS if one.luck else 1)]
+        assert all(f"\n{runs.row(name, found)}\n" in page for page in pages), (variant, name)

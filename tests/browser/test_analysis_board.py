@@ -82,7 +82,9 @@ def blunders(seat: int | None = None) -> list[Judged]:
     return [
         one
         for one in review()
-        if is_blunder(one.loss, one.error) and seat in (None, STANDARD.seat_at(one.ply))
+        if one.is_surely_worse
+        and is_blunder(one.loss, one.error)
+        and seat in (None, STANDARD.seat_at(one.ply))
     ]
 
 
@@ -122,7 +124,7 @@ def test_a_decision_says_what_each_action_was_worth(judged: Any) -> None:
     chances = sorted((chance for chance in one.chances if chance >= 0), reverse=True)
     assert shares == [f"{chance / 10_000:.1f}\u2009%" for chance in chances]
     verdict = page.locator(".verdict").inner_text()
-    loss = f"{one.loss / 10_000:.1f} \u00b1 {one.error / 10_000:.1f} points of 100, a blunder."
+    loss = f"{one.loss / 10_000:.1f} \u00b1 {one.error / 10_000:.1f} points of 100, a blunder: "
     assert loss in verdict
     assert "Judged by apprentice, 8 worlds" in verdict
     assert page.locator(".judged tr", has_text="\u2605 best").count() == 1

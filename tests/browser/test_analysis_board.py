@@ -14,7 +14,7 @@ from arena.entries.resolve import resolve
 from arena.runs.judge_games import describe_judge, draw_players, review_record, what_if
 from arena.store.finished import Branch, branch_timeline, line_timeline
 from arena.store.html_page import render_replay
-from arena.tournament.judged import Judged, is_blunder
+from arena.tournament.judged import Judged
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once
@@ -79,13 +79,7 @@ def judged(keep_page: Open, pages: Pages) -> Any:
 
 def blunders(seat: int | None = None) -> list[Judged]:
     """Return the blunders of the game, or those of one seat."""
-    return [
-        one
-        for one in review()
-        if one.is_surely_worse
-        and is_blunder(one.loss, one.error)
-        and seat in (None, STANDARD.seat_at(one.ply))
-    ]
+    return [one for one in review() if one.blunder and seat in (None, STANDARD.seat_at(one.ply))]
 
 
 def ply(page: Any) -> int:

@@ -40,7 +40,7 @@ VALUER: Final = "champion"
 
 _GAMES = 64  # games of a chunk with few worlds; larger chunks are hardly faster
 _WORLDS = 512  # worlds of all games of a chunk together
-_MOST_AGAIN = 6  # decisions of a game; each takes some 0.5 s
+_MOST_AGAIN = 4  # decisions of a seat; each takes some 0.5 s
 _CHUNKS = 16  # chunks at least, so that all workers are busy
 
 
@@ -191,7 +191,7 @@ def review_record(
     Forced decisions are left out; with `plies`, only decisions at these plies are judged. With the
     `name` of a game, its numbers are equal to those of `arena analyse`; if that has kept them in
     the `folder` of a run, they are read from there. The decisions that lost 10 points or more, at
-    most six, then get the numbers of a second judge, and `first` is set. The game may be
+    most four of a seat, get the numbers of a second judge, and `first` is set. The game may be
     unfinished: then its decisions so far are judged. The numbers of a decision depend only on what
     its seat knew. The function can be called in any thread. Raises InputError for other rules than
     the published ones, an invalid record, and a bot that cannot judge.
@@ -225,9 +225,10 @@ def review_record(
 
 
 def _judge_again(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:
-    """Return decisions in which those that lost most have the numbers of the second judge."""
+    """Return decisions in which the costliest of each seat have the numbers of the second judge."""
     costly = sorted((one for one in found if one.loss >= BLUNDER), key=lambda one: -one.loss)
-    lost = {one.ply: one.loss for one in costly[:_MOST_AGAIN]}
+    own = ([one for one in costly if STANDARD.seat_at(one.ply) == seat] for seat in (0, 1))
+    lost = {one.ply: one.loss for of_seat in own for one in of_seat[:_MOST_AGAIN]}
     judge = second_judge(seed)
     game = game._replace(plies=tuple(lost))
     (again,) = judge_here([game], judge.bots, judge.worlds, seed) if lost else ((),)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from arena.store.board import Card, Layout, Looks
 from arena.store.mistakes import describe_decision
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from engine import (
     CITY,
     SUPPORTS,
@@ -207,7 +207,7 @@ def write_judged(one: Judged, mistake: str = "") -> dict[str, Any]:
         "best": CHARS[one.best],
         "loss": round(one.loss / PARTS, _DIGITS),
         "error": round(one.error / PARTS, _DIGITS),
-        "blunder": one.first is not None and bool(is_blunder(one.loss, one.error)),
+        "blunder": one.blunder,
         "mistake": mistake,
         "chances": {
             CHARS[action]: round(chance / PARTS, _DIGITS)

@@ -63,9 +63,10 @@ class Judged(NamedTuple):
     first: int | None = None
 
     @property
-    def is_surely_worse(self) -> bool:
-        """Whether both judges say that another action was better."""
-        return self.first is not None and bool(is_sure(self.loss, self.error))
+    def blunder(self) -> bool:
+        """Whether it is one by two judges."""
+        is_wrong = self.first is not None and self.best != self.action
+        return is_wrong and bool(is_blunder(self.loss, self.error))
 
     @property
     def best(self) -> int:

@@ -14,7 +14,7 @@ from arena.entries.resolve import resolve
 from arena.runs.judge_games import describe_judge, draw_players, review_record, what_if
 from arena.store.finished import Branch, branch_timeline, line_timeline
 from arena.store.html_page import render_replay
-from arena.tournament.judged import Judged, is_blunder
+from arena.tournament.judged import Judged
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once
@@ -79,11 +79,7 @@ def judged(keep_page: Open, pages: Pages) -> Any:
 
 def blunders(seat: int | None = None) -> list[Judged]:
     """Return the blunders of the game, or those of one seat."""
-    return [
-        one
-        for one in review()
-        if is_blunder(one.loss, one.error) and seat in (None, STANDARD.seat_at(one.ply))
-    ]
+    return [one for one in review() if one.blunder and seat in (None, STANDARD.seat_at(one.ply))]
 
 
 def ply(page: Any) -> int:
@@ -122,7 +118,7 @@ def test_a_decision_says_what_each_action_was_worth(judged: Any) -> None:
     chances = sorted((chance for chance in one.chances if chance >= 0), reverse=True)
     assert shares == [f"{chance / 10_000:.1f}\u2009%" for chance in chances]
     verdict = page.locator(".verdict").inner_text()
-    loss = f"{one.loss / 10_000:.1f} \u00b1 {one.error / 10_000:.1f} points of 100, a blunder."
+    loss = f"{one.loss / 10_000:.1f} \u00b1 {one.error / 10_000:.1f} points of 100, a blunder: "
     assert loss in verdict
     assert "Judged by apprentice, 8 worlds" in verdict
     assert page.locator(".judged tr", has_text="\u2605 best").count() == 1

@@ -235,7 +235,9 @@ def test_a_game_is_reviewed_at_its_end(client: Client, open_page: Open) -> None:
     assert 1 <= mistakes.count() <= 3
     assert "By this judge" in page.locator("#said").text_content()
     first = mistakes.first
-    assert re.search(r"gave away [\d.]+ points of 100 .*Better was to", first.inner_text())
+    assert re.search(
+        r"gave away [\d.]+ points of 100 .*In words: it .*Better was to", first.inner_text()
+    )
     assert first.locator(".felt").is_visible()
     assert first.locator(".act").count() == 0
     assert first.locator(".hand .back").count() > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import shutil
@@ -149,19 +150,23 @@ def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
     path, timeline = page_of(view(folder, *words), folder)
     assert timeline["judge"] == "apprentice, 4 worlds"
     page = path.read_bytes()
-    analysed = run_here(folder, "analyse", *words[:2], "--worlds", "4", "--json", "--workers", "1")
+    how = ("--worlds", "4", "--worst", "0", "--workers", "1", "-o", "one.csv")
+    analysed = run_here(folder, "analyse", *words[:2], *how)
     assert analysed.returncode == 0, analysed.stderr
     assert (folder / "results/cup/details/analysis.sqlite").is_file()
     assert page_of(view(folder, *words), folder)[0].read_bytes() == page
     judged = judged_in(timeline)
     seats = {ply: timeline["frames"][ply]["turn"] for ply in judged}
     assert {*seats.values()} == {0, 1}
-    losses = [row for row in json.loads(analysed.stdout)["losses"] if row["part"] == "all"]
-    for row in losses:
-        seat = timeline["players"].index(row["bot"])
-        own = [one["loss"] for ply, one in judged.items() if seats[ply] == seat]
-        assert row["decisions"] == len(own)
-        assert row["loss"] == pytest.approx(sum(own) / len(own), abs=1e-4)
+    with (folder / "one.csv").open() as file:
+        losses = {int(row["ply"]): float(row["loss"]) for row in csv.DictReader(file)}
+    assert losses.keys() == judged.keys()
+    again = {ply for ply, one in judged.items() if one["mistake"]}
+    for ply, loss in losses.items():
+        assert ply in again or judged[ply]["loss"] == pytest.approx(loss, abs=1e-4)
+    for seat in (0, 1):  # the four costliest of each
+        costly = sum(loss >= 0.1 for ply, loss in losses.items() if seats[ply] == seat)
+        assert sum(seats[ply] == seat for ply in again) == min(4, costly)
     _, of_seat = page_of(view(folder, *words, "--seat", "1"), folder)
     assert judged_in(of_seat) == {ply: judged[ply] for ply in judged if seats[ply] == 1}
 
@@ -177,7 +182,7 @@ def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
         for key, packed in rows:
             decisions = msgspec.msgpack.decode(packed)
             for one in decisions:
-                one[3] = 123_400
+                one[3] = 12_300
             file.execute(
                 "UPDATE judged SET decisions = ? WHERE key = ?",
                 (msgspec.msgpack.encode(decisions), key),
@@ -186,7 +191,7 @@ def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
     _, timeline = page_of(
         view(folder, "results/cup", game, "--judge", "--worlds", "4", "-o", "kept.html"), folder
     )
-    assert {one["loss"] for one in judged_in(timeline).values()} == {0.1234}
+    assert {one["loss"] for one in judged_in(timeline).values()} == {0.0123}
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from arena.store.finished import (
 from arena.store.judge import parse_players, parse_record
 from arena.store.mistakes import describe_decision
 from arena.store.timeline import make_timeline, write_chosen
-from arena.tournament.judged import ILLEGAL, PARTS, Judged, is_blunder
+from arena.tournament.judged import ILLEGAL, PARTS, Judged
 from arena.tournament.keys import JUDGE, SECOND
 from engine import Record, Seat, Thought
 from engine.cards import CHARS
@@ -188,6 +188,6 @@ def _describe(one: Judged, frame: dict[str, Any], record: Record) -> dict[str, A
         "action": CHARS[one.action],
         "best": CHARS[one.best],
         "loss": [loss, max(0.0, low), min(1.0, high)],
-        "blunder": bool(is_blunder(one.loss, one.error)),
+        "blunder": one.blunder,
         "mistake": describe_decision(record.deal, record.actions, one),
     }

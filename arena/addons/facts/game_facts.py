@@ -10,7 +10,7 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -25,10 +25,11 @@ from arena.library.running import open_run
 from arena.reports.seat_section import CARD_NAMES
 from arena.runs.run import Playing
 from arena.statistics.intervals import Moments
+from arena.statistics.sprt import elo_of
 from arena.store.csv_files import replace_rows
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.rule_changes import make_variants
-from arena.tournament.tournament import Anchor, Tournament
+from arena.tournament.tournament import Tournament
 from engine.errors import show
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ PLAYERS: Final = ("uniform", "timing", "apprentice", "champion")
 """The bots of the stored figures, from random to strong."""
 
 _PAIRS: Final = dict.fromkeys((*PLAYERS[:3], "denier"), 3000)
-_FEW = 60  # pairs of any other bot: a search takes a second for a game
+_FEW = 80  # pairs of any other bot: a search takes a second for a game
 _RIVALS: Final = {"timing": "denier", "apprentice": "champion"}
 """For bots that use no luck, another one that is about as strong."""
 
@@ -89,7 +90,7 @@ city-blind_lost | +.1% | sees none: lost by City
 What a taken card adds, % of the games
 {cards}
 Strength and length
-elo | +.0f | Elo above the first column
+elo | +.0f | Elo above the column before
 plies | .1f | actions in a game
 plies_2 | .1f | actions, 2 cities needed
 """.format(cards="\n".join(f"card_{key} | +.1% | {name}" for key, name in CARD_NAMES.items()))
@@ -213,15 +214,14 @@ def _play(tournament: Tournament, how: Playing, folder: Path) -> Results:
 
 
 def _rate(asked: Asked, how: Playing, folder: Path) -> Iterator[Fact]:
-    """Yield the Elo of each bot above the first one."""
-    if len(asked.bots) < 2:
-        return
-    tournament = _make(asked, asked.pairs(*asked.bots) // 2 or 1, *asked.bots)
-    tournament = replace(tournament, anchor=Anchor(asked.bots[0], 0.0))
-    rows = _play(tournament, how, folder).standings.set_index("bot")
-    for bot, label in zip(asked.bots[1:], tournament.labels[1:], strict=True):
-        row = rows.loc[label]
-        yield _fact(bot, "elo", row[["elo", "elo_low", "elo_high"]], row["games"])
+    """Yield by how many Elo points each bot is stronger than the one before."""
+    for weaker, bot in pairwise(asked.bots):
+        tournament = _make(asked, asked.pairs(weaker, bot), weaker, bot)
+        results = _play(tournament, how, folder / f"{weaker}-{bot}")
+        row: Any = results.head_to_head.set_index("bot").loc[bot]
+        scores = row[["score", "score_low", "score_high"]]
+        if all(0 < score < 1 for score in scores):
+            yield _fact(bot, "elo", map(elo_of, scores), row["games"])
 
 
 @dataclass(frozen=True)

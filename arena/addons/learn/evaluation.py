@@ -76,7 +76,12 @@ class Measure(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The measures of a bot, the folder that keeps its games, and notes on what is left out."""
+    """The measures of a bot, the folder that keeps its games, and notes on what is left out.
+
+    >>> one = Measure("elo", "ladder", 1512.0, 1490.2, 1533.8, "60 pairs with each of 10 bots")
+    >>> Evaluation("mine", "results/evaluate-mine", [one], []).table["value"].tolist()
+    [1512.0]
+    """
 
     bot: str
     folder: str
@@ -115,6 +120,11 @@ def evaluate(
     It plays `pairs` pairs with each bot of the ladder and with its best response, which are kept in
     the folder `out`, by default in results/evaluate-BOT; the same call goes on there. Raises
     InputError with the message of `arena evaluate`, and Interrupted after Ctrl-C.
+
+    >>> evaluate("greedy", pairs=0)  # a good call takes a minute
+    Traceback (most recent call last):
+    ...
+    arena.errors.InputError: pairs: expected `int` >= 1
     """
     given = {**keys, "seed": seed, "pairs": pairs}
     how = make_playing(None, progress=progress)

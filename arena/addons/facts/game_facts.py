@@ -69,15 +69,15 @@ _RESTRICTED: Final = ("no-cities", "city-blind")
 
 _LISTED: Final = """
 Who wins, % of the games
-seat_0 | .1% | score of seat 0, which begins
-fixed | .1% | fixed by the deal and the seat
+seat_0 | .1% | score of seat 0 (it begins)
+fixed | .1% | fixed by deal and seat
 draws | .1% | drawn
 Who leads in points wins, %
 leader_1 | .1% | the leader after round 1
 leader_2 | .1% | the leader after round 2
 leader_3 | .1% | the leader after round 3
 City, % of the games
-city | .1% | won by City, 3 cities needed
+city | .1% | won by City, 3 needed
 city_2 | .1% | won by City, 2 needed
 city_4 | .1% | won by City, 4 needed
 seat_0_2 | .1% | score of seat 0, 2 needed
@@ -97,12 +97,13 @@ plies_2 | .1f | actions, 2 cities needed
 """What is measured: the parts, and in each the keys of its figures, with formats and texts."""
 
 _NOTES: Final = """
-± is half of a 95 % interval. A bot meets its twin, which plays alike with luck
-of its own. `fixed` is 2p - 1, if one seat wins both games of a share p of the
-deals, the players swapped; bots without luck meet another one for it: timing
-denier, and apprentice champion. Under other rules champion has no learned
-values, and apprentice is left out, which plays as timing. A bot that takes no
-city does so with an empty hand only. A card is swapped for one out of the game.
+± is half of a 95 % interval. A bot meets its twin, which plays alike with
+luck of its own. `fixed` is 2p - 1, if one seat wins both games of a share p
+of the deals, the players swapped; bots without luck meet another one for
+it: timing denier, and apprentice champion. Under other rules champion has
+no learned values, and apprentice is left out, which plays as timing. A bot
+that takes no city does so with an empty hand only. A card is swapped for
+one out of the game.
 """
 
 ROWS: Final = [line.split(" | ") for line in _LISTED.strip().splitlines()]
@@ -147,7 +148,7 @@ def facts() -> pd.DataFrame:
     return pd.DataFrame(read_facts(), columns=Fact._fields)
 
 
-_LABEL, _CELL = 32, 12  # columns of the terminal
+_LABEL, _CELL = 29, 12  # columns of the terminal
 
 
 def format_facts(found: Sequence[Fact]) -> Iterator[str]:

@@ -63,11 +63,11 @@ AGAIN: Final = ("better", "again", "again_error", "mistake")
 """The columns of the second judge, for the decisions that lost most."""
 MISTAKES: Final = list_columns("""
     -
-    bot
-    opponent
-    mistake
+    bot | Bot
+    opponent | Opponent
+    mistake | Mistake
     decisions | Decisions | count | Of the costliest, those that two judges call a mistake.
-    again
+    again | Loss | share | Their mean loss by the second judge.
     """)
 LOSSES: Final = list_columns(f"""
     -

@@ -48,7 +48,7 @@ JUDGED = JudgedTables(
             *("game", "bot", "opponent", "action", "pair", "seat", "ply", "round", "worlds"),
             *("loss", "error"),
         ],
-    ),
+    ).assign(better="6", again=0.2, again_error=0.05, mistake="gave a city"),
     make_agreement({"b": [0, 1, 2, 3], "a": [0, 1, 3, 3]}, [1, 1, 2, 2]),  # type: ignore[dict-item]
     ["analysis.csv: an example"],
 )
@@ -147,6 +147,7 @@ def test_the_markdown_has_the_key_figures_and_who_chooses_alike(report: Report) 
     assert "| Loss against c |" in text
     assert "| a | b | 4 | 75.0 %" in text
     assert "> **Note:** Left out: analysis.csv: an example." in text
+    assert "| b | c | gave a city | 2 | 20.0 % |" in text
 
 
 def test_the_map_has_every_two_bots(report: Report) -> None:

@@ -283,8 +283,9 @@ def _format_worst(
     _, write = names.column(_LABEL)
     yield ""
     shown = f"; arena view {target} GAME shows one" if target.is_dir() else ""
-    yield f"the worst decisions{shown}; of {len(again)} that {keys.SECOND} judged again,"
-    yield f"it disputes {(again == DISPUTED).sum()}; +- is the error of worlds and judge together"
+    yield f"the worst decisions, by two judges{shown}"
+    disputed = (again == DISPUTED).sum()
+    yield f"of {len(again)} that {keys.SECOND} judged again, it disputes {disputed}"
     for row in plain_rows(worst):
         what = f"ply {row['ply']}: {row['action']}, and {row['best']} is {_format_loss(row)} better"
         yield f"{write(row['bot'])} {row['game']} {what}"

@@ -88,7 +88,7 @@ class Probed(NamedTuple):
     score: float
     low: float
     high: float
-    rounds: tuple[Estimate, ...]
+    rounds: tuple[Estimate, ...] = ()
     blind: Estimate | None = None
     clone: Learned | None = None
     choice: Choice | None = None

@@ -200,3 +200,18 @@ def test_the_pages_have_the_stored_figures() -> None:
         found = [f for f in stored() if f[:2] == (variant, name) and f.steps == one.steps[variant]]
         assert [f.seed for f in found] == [*range(runs.SEEDS if one.luck else 1)]
         assert all(f"\n{runs.row(name, found)}\n" in page for page in pages), (variant, name)
+
+
+@pytest.mark.slow
+def test_a_part_is_printed_by_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its words, and nothing is saved."""
+    from bench.studies.__main__ import main
+
+    words = ["studies", "baselines", "--seeds", "2", "--only", "cfr", "mmd"]
+    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setattr(runs, "lines", lambda seeds, names: [f"{seeds} of {names}"])
+    monkeypatch.setattr("bench.studies.__main__.make", None)
+    main()
+    assert capsys.readouterr().out == "2 of ('cfr', 'mmd')\n"

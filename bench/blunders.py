@@ -6,11 +6,10 @@ second one's loss (`arena.tournament.judged.ROLLOUTS`).
 
 `python -m bench.blunders truth RUN FILE` reads the `worst` of `arena analyse RUN --json` in FILE.
 It plays games on from each decision to their end, after the action played and after the better one,
-with the same hands and deals: both seats by `champion`, which is in neither the rollouts nor the
-searches. The opponent's hands are weighted by what the bot that sat there does, or by the belief of
-`grandmaster` where no policy is known. A line for each decision goes to FILE.truth, and what is
-there is not played again. Then it prints how often signs agree and intervals hold, and the error
-of the second judge by round (`SEARCHES`).
+with the same hands and deals: both seats by `champion`. The opponent's hands are weighted by what
+the bot that sat there does, or by the belief of `grandmaster` where no policy is known. A line for
+each decision goes to FILE.truth, and what is there is not played again. Then it prints how often
+signs agree and intervals hold, and the error of the second judge by round (`SEARCHES`).
 """
 
 from __future__ import annotations

@@ -28,14 +28,20 @@ def deal_of(first: str, second: str, row: str) -> str:
 
 @pytest.mark.slow
 def test_it_is_what_a_crew_finds() -> None:
-    """The same numbers for the same name, and other worlds for another one."""
+    """The same numbers for the same name, and other worlds for another one.
+
+    The costliest decisions are judged by a second judge, too, whose numbers they then have.
+    """
     record = random_record(Random(5))
     game = Recorded("a/b/0/0", record.deal, record.actions)
     with closing(JudgedGames(None)) as kept:
         judge = find_judge("apprentice", 4, 3)
         (crew,) = judge_games(judge, [game], kept, LocalExecutor(1), progress=False)
-    assert review_record(record, name="a/b/0/0", worlds=4, seed=3) == crew
-    assert review_record(record, name="a/b/1/0", worlds=4, seed=3) != crew
+    alike = zip(review_record(record, name="a/b/0/0", worlds=4, seed=3), crew, strict=True)
+    assert all(one == other or one.first == other.loss for one, other in alike)
+    again = review_record(record, name="a/b/1/0", worlds=4, seed=3)
+    once = [(one, other) for one, other in zip(again, crew, strict=True) if one.first is None]
+    assert any(one != other for one, other in once)
 
 
 def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:

@@ -60,7 +60,7 @@ class Measure(NamedTuple):
 
     measure: str
     part: str
-    value: float
+    value: float | None
     low: float | None
     high: float | None
     basis: str
@@ -69,8 +69,8 @@ class Measure(NamedTuple):
     def line(self) -> str:
         """The measure as a line of the terminal."""
         form, unit = _FORMS[self.measure]
-        text = f"{self.value:{form}}{unit}".replace("%", " %")
-        if self.low is not None and self.high is not None:
+        text = "" if self.value is None else f"{self.value:{form}}{unit}".replace("%", " %")
+        if self.value is not None and self.low is not None and self.high is not None:
             text = write_estimate(Estimate(self.value, self.low, self.high), form)
         return f"{self.measure:<14} {self.part:<8} {text:<22} {self.basis}"
 
@@ -135,7 +135,7 @@ def evaluate(
     ladder = run([bot], against=LADDER, out=folder / "ladder", **playing)
     judged = ladder.analyse(games=_JUDGED, worst=0, seed=seed, progress=progress, **keys)
     file, clone = _find_response(entry, folder, how.venue, seed, pairs, shown=how.shown)
-    run([str(file), bot], out=folder / "response", **playing)
+    run([(name_of(entry), str(file)), bot], out=folder / "response", **playing)
     measures = [
         _rate(folder / "ladder", pairs),
         *_measure_response(folder / "response", clone),
@@ -169,7 +169,7 @@ def _rate(folder: Path, pairs: int) -> Measure:
     scores = [PairScores(len(anchors), *some[:4]) for some in totals]
     rating = fit_one(anchors, scores)
     basis = f"{counted(pairs, 'pair')} with each of {len(anchors)} bots of the ladder"
-    return Measure("elo", "ladder", *rating[:3], basis)
+    return Measure("elo", "ladder", *rating.cells, basis)
 
 
 def _find_response(
@@ -204,7 +204,7 @@ def _measure_response(folder: Path, clone: str) -> Iterator[Measure]:
     ends = score_interval(pairs, total, squares)
     yield Measure("response", "all", total / (2 * pairs), *ends, counted(pairs, "pair") + clone)
     for part, gain in zip(_ROUNDS, taken, strict=True):
-        yield Measure("taken", part, *gain[:3], "of the chance to win, by champion's table")
+        yield Measure("taken", part, *gain.cells, "of the chance to win, by champion's table")
 
 
 def _find_losses(decisions: pd.DataFrame, label: str) -> Iterator[Measure]:
@@ -213,8 +213,8 @@ def _find_losses(decisions: pd.DataFrame, label: str) -> Iterator[Measure]:
     for row in make_losses(own.assign(opponent=LADDER)).to_dict("records"):
         if row["part"] in ("all", *_ROUNDS):
             basis = f"{row['decisions']:,} decisions in {row['games']:,} games"
-            ends = row["loss"], row["loss_low"], row["loss_high"]
-            yield Measure("loss", row["part"], *ends, basis)
+            loss = Estimate(row["loss"], row["loss_low"], row["loss_high"])
+            yield Measure("loss", row["part"], *loss.cells, basis)
 
 
 def _measure_time(ladder: Results, label: str) -> Iterator[Measure]:

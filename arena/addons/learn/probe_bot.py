@@ -106,8 +106,8 @@ class Probed(NamedTuple):
         clone = self.clone._asdict() if self.clone else None
         choice = self.choice._asdict() if self.choice else None
         made = {"sentence": self.sentence, "clone": clone, "choice": choice}
-        rounds = [dict(zip(_SHARE, one, strict=False)) for one in self.rounds]
-        blind = self.blind and dict(zip(_SHARE, self.blind, strict=False))
+        rounds = [dict(zip(_SHARE, one.cells, strict=True)) for one in self.rounds]
+        blind = self.blind and dict(zip(_SHARE, self.blind.cells, strict=True))
         return self._asdict() | made | {"rounds": rounds, "blind": blind}
 
     def lines(self) -> Iterator[str]:

@@ -46,7 +46,7 @@ def greedy(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 def test_each_measure_is_that_of_its_owner(greedy: Evaluation) -> None:
     """The score of the response is that of its run, and a small game has its ground truth."""
     run = arena.open(Path(greedy.folder) / "response")
-    (row,) = run.standings.query("bot == 'response'").to_dict("records")
+    (row,) = run.standings.query("bot == 'probe-greedy'").to_dict("records")
     assert value(greedy, "response", "all") == pytest.approx(row["score"])
     for name in ("points", "city"):
         known = TRUTH[name]["policies"]["greedy"]["exploitability"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from arena.addons.table import second_look
+from arena.tournament.judged import Judged
 from tests.addons.table import Client, running
 from tests.addons.table.results import HOSTILE
 from tests.addons.table.test_own_games import FACTS, GREEDY, finished
@@ -221,9 +222,21 @@ def test_a_server_that_has_gone_is_told(client: Client, open_page: Open) -> None
     assert complaint.inner_text().startswith("This page is no longer let in")
 
 
+def _as_sure(judged: Sequence[Judged]) -> list[Judged]:
+    """Return two decisions that are not the best, as if both judges were sure of them.
+
+    The deal is drawn anew each time, and in some games there is no mistake by both.
+    """
+    wrong = [one for one in judged if one.best != one.action]
+    return [one._replace(loss=300_000, error=10_000, first=300_000) for one in wrong[:2]]
+
+
 @pytest.mark.slow
-def test_a_game_is_reviewed_at_its_end(client: Client, open_page: Open) -> None:
+def test_a_game_is_reviewed_at_its_end(
+    client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The costliest decisions with their positions; a link opens the replay at that ply."""
+    monkeypatch.setattr(second_look, "find_mistakes", _as_sure)
     page = open_page(client.guard.door.make_address())
     page.wait_for_selector("form")
     begin(page, "uniform")
@@ -231,8 +244,8 @@ def test_a_game_is_reviewed_at_its_end(client: Client, open_page: Open) -> None:
         await_turn(page, page.locator(".act").last.click)
     page.get_by_text("Your decisions are being looked at").wait_for()
     mistakes = page.locator(".mistake")
-    mistakes.first.wait_for()  # who always plays the last card makes some
-    assert 1 <= mistakes.count() <= 3
+    mistakes.first.wait_for()
+    assert 1 <= mistakes.count() <= 2
     assert "By this judge" in page.locator("#said").text_content()
     first = mistakes.first
     assert re.search(

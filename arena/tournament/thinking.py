@@ -63,8 +63,8 @@ def asking(
 ) -> Iterator[Callable[[Seat, int], Asked]]:
     """Yield what makes new strategies: in this process for a bot of the arena, else in its own.
 
-    It gets a seat and the seed of the strategy's generator. One strategy is asked at a time; a new
-    one replaces it. Raises Forfeit for a bot that cannot be made.
+    It gets a seat and the seed of the strategy's generator. Each new strategy
+    replaces the one before. Raises Forfeit for a bot that cannot be made.
     """
     limits = limits or Limits()
     if entry.is_ours and entry.lane == "inproc":

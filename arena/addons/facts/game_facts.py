@@ -18,7 +18,6 @@ import numpy as np
 
 from arena.addons import hook
 from arena.entries.catalogue import names
-from arena.entries.file import replacing
 from arena.errors import InputError, cut, naming
 from arena.executors.log import QUIET
 from arena.library.running import open_run
@@ -27,6 +26,7 @@ from arena.runs.run import Playing
 from arena.statistics.intervals import Moments
 from arena.statistics.sprt import elo_of
 from arena.store.csv_files import replace_rows
+from arena.store.folder import write_text
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
@@ -311,6 +311,5 @@ class _Measured:
             kept = json.loads(path.read_bytes()) if path.is_file() else {}
         if kept.get("asked") != asked:
             kept = {"asked": asked, "facts": [*make()]}
-            with replacing(path) as part:
-                part.write_text(json.dumps(kept), encoding="utf-8")
+            write_text(path, json.dumps(kept))
         return [Fact(*row) for row in kept["facts"]]

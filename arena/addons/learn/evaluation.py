@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,7 @@ from arena.addons.learn import probe_bot
 from arena.addons.learn.opponents import NoScores, meet_victim, name_of
 from arena.entries.catalogue import ELO, LADDER
 from arena.entries.entry import Entry
-from arena.entries.file import replacing
-from arena.errors import InputError, counted, naming
+from arena.errors import InputError, counted
 from arena.executors.contract import open_executor
 from arena.lanes.faults import Forfeit
 from arena.library.request import Bot, Location, folder_path, make_playing, request, takes
@@ -28,6 +27,7 @@ from arena.runs.progress_bar import Progress, show_progress
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.ratings import PairScores, fit_one
 from arena.statistics.wording import write_estimate
+from arena.store.folder import write_text
 from arena.store.reader import read_run
 from arena.tables.losses import PARTS_OF, make_losses
 from arena.tournament.keys import EVALUATED_PAIRS, LocalKeys, Venue
@@ -55,7 +55,7 @@ _FORMS: Final = {
 class Measure(NamedTuple):
     """A measure of a bot, the part that it is of, and what it rests on.
 
-    `low` and `high` are the ends of the 95 % interval, None where it has none.
+    `low` and `high` are the ends of the 95 % interval, or None.
     """
 
     measure: str
@@ -69,9 +69,11 @@ class Measure(NamedTuple):
     def line(self) -> str:
         """The measure as a line of the terminal."""
         form, unit = _FORMS[self.measure]
-        text = "" if self.value is None else f"{self.value:{form}}{unit}".replace("%", " %")
+        text = ""
         if self.value is not None and self.low is not None and self.high is not None:
             text = write_estimate(Estimate(self.value, self.low, self.high), form)
+        elif self.value is not None:
+            text = f"{self.value:{form}}{unit}".replace("%", " %")
         return f"{self.measure:<14} {self.part:<8} {text:<22} {self.basis}"
 
 
@@ -118,7 +120,7 @@ def evaluate(
     """Measure a bot: on the ladder, against a best response, by a judge, and in small games.
 
     It plays `pairs` pairs with each bot of the ladder and with its best response, which are kept in
-    the folder `out`, by default in results/evaluate-BOT; the same call goes on there. Raises
+    the folder `out`, by default in results/evaluate-BOT; the same call continues there. Raises
     InputError with the message of `arena evaluate`, and Interrupted after Ctrl-C.
 
     >>> evaluate("greedy", pairs=0)  # a good call takes a minute
@@ -136,28 +138,29 @@ def evaluate(
     judged = ladder.analyse(games=_JUDGED, worst=0, seed=seed, progress=progress, **keys)
     file, clone = _find_response(entry, folder, how.venue, seed, pairs, shown=how.shown)
     run([(name_of(entry), str(file)), bot], out=folder / "response", **playing)
+    notes: list[str] = []
     measures = [
         _rate(folder / "ladder", pairs),
-        *_measure_response(folder / "response", clone),
+        *_try("response", partial(_measure_response, folder / "response", clone), notes),
         *_find_losses(judged.decisions, entry.label),
         *_measure_time(ladder, entry.label),
     ]
-    notes: list[str] = []
-    try:
-        small = _exploit(entry, folder / "small.json", seed, shown=progress)
-        measures += [Measure("exploitability", *one) for one in small]
-    except (Forfeit, InputError) as error:
-        what = error.fault.message if isinstance(error, Forfeit) else error
-        notes.append(f"exploitability is left out: {what}")
+    small = partial(_exploit, entry, folder / "small.json", seed, shown=progress)
+    measures += _try("exploitability", small, notes)
     found = Evaluation(entry.label, str(folder), measures, notes)
-    _write(folder / "evaluation.json", found.document())
+    text = json.dumps(found.document(), indent=2, allow_nan=False) + "\n"
+    write_text(folder / "evaluation.json", text)
     return found
 
 
-def _write(path: Path, document: Any) -> None:
-    """Write a JSON file atomically."""
-    with naming(path, OSError), replacing(path) as part:
-        part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+def _try(what: str, make: Callable[[], Iterable[Measure]], notes: list[str]) -> list[Measure]:
+    """Return measures, or none and a note if the bot fails or something is not installed."""
+    try:
+        return [*make()]
+    except (Forfeit, InputError) as error:
+        why = error.fault.message if isinstance(error, Forfeit) else error
+        notes.append(f"{what} is left out: {why}")
+        return []
 
 
 def _rate(folder: Path, pairs: int) -> Measure:
@@ -199,6 +202,7 @@ def _measure_response(folder: Path, clone: str) -> Iterator[Measure]:
     """Yield the score of a best response, and by round what it takes of the chance to win."""
     tournament, store = read_run(folder)
     with closing(store):
+        probe_bot.check_forfeits(tournament, store)
         (_, pairs, total, squares, _), *_ = store.count().pair_totals
         taken = probe_bot.gains_by_round(tournament, store)
     ends = score_interval(pairs, total, squares)
@@ -225,24 +229,24 @@ def _measure_time(ladder: Results, label: str) -> Iterator[Measure]:
         yield Measure("time", "decision", 1000 * row["cpu_mean"], None, None, basis)
 
 
-def _exploit(
-    entry: Entry, path: Path, seed: int, *, shown: bool
-) -> list[tuple[str, float, None, None, str]]:
+def _exploit(entry: Entry, path: Path, seed: int, *, shown: bool) -> list[Measure]:
     """Return the exact exploitability of a bot in small games; a file keeps what was computed."""
     key = [entry.sha256, repr(entry.params), seed, arena_sha256()]
-    games: list[tuple[str, float, None, None, str]] = []
     with suppress(OSError, ValueError, LookupError, TypeError):  # then they are computed again
         if (kept := json.loads(path.read_bytes()))["key"] == key:
-            return [
-                (str(game[0]), float(game[1]), None, None, str(game[4])) for game in kept["games"]
-            ]
+            return [_exploitability(*game) for game in kept["games"]]
+    games = []
     for name, rules, exploit in hook("small_games")():
         with asking(entry, rules) as make, show_progress(0, shown=shown) as bar:
             value, views = exploit(partial(_choose, make, bar, (seed, name)), _SAMPLES)
         basis = f"exact; asked {_SAMPLES} times at each of {views:,} views"
-        games.append((name, value, None, None, basis))
-    _write(path, {"key": key, "games": games})
-    return games
+        games.append((name, value, basis))
+    write_text(path, json.dumps({"key": key, "games": games}) + "\n")
+    return [_exploitability(*game) for game in games]
+
+
+def _exploitability(name: str, value: float, basis: str) -> Measure:
+    return Measure("exploitability", str(name), float(value), None, None, str(basis))
 
 
 def _choose(

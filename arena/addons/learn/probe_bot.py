@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -281,7 +281,8 @@ def _play_content(
     with scratch_folder() as folder:
         file = folder / f"{name_of(victim)}.py"
         file.write_bytes(content)
-        return _play(_meet(victim, file, pairs, seed), executor, shown)[0]
+        with _play(_meet(victim, file, pairs, seed), executor, shown) as store:
+            return _scores(store, pairs)
 
 
 def _meet(victim: Entry, file: Path, pairs: int, seed: int) -> Tournament:
@@ -312,18 +313,15 @@ def _measure(victim: Entry, opponent: Opponent, executor: Executor, asked: Asked
         file.unlink()
         raise
     try:
-        scores, rounds = _play(tournament, executor, asked.shown)
+        with _play(tournament, executor, asked.shown) as store:
+            scores, rounds = _scores(store, pairs), gains_by_round(tournament, store)
     except _Useless:
         file.unlink()
         raise
-    blind = None
-    if asked.blind:
-        at = pairs, asked.seed, executor, asked.shown
-        blind = _score(_play_content(victim, opponent.blind, *at))
-    share, low, high, _ = _score(scores)
-    label = tournament.labels[1]
-    found = (label, os.fspath(file), pairs, share, low, high, rounds, blind)
-    return Probed(*found, opponent.clone, opponent.choice)
+    at = pairs, asked.seed, executor, asked.shown
+    blind = _score(_play_content(victim, opponent.blind, *at)) if asked.blind else None
+    found = (*_score(scores)[:3], rounds, blind, opponent.clone, opponent.choice)
+    return Probed(tournament.labels[1], os.fspath(file), pairs, *found)
 
 
 def _score(scores: list[float]) -> Estimate:
@@ -336,22 +334,23 @@ class _Useless(InputError):
     """An opponent has forfeited a game."""
 
 
-def _play(
-    tournament: Tournament, executor: Executor, shown: int
-) -> tuple[list[float], tuple[Estimate, ...]]:
-    """Return the opponent's score in each pair, 0 to 2, and its gains by round.
-
-    Raises InputError for a forfeit.
-    """
+@contextmanager
+def _play(tournament: Tournament, executor: Executor, shown: int) -> Iterator[Store]:
+    """Yield the store of the games of an opponent against a bot; raise InputError for a forfeit."""
     with closing(Store(None)) as store:
         run(replace(tournament, pairs=1), executor, None, QUIET, store=store)
-        _check(tournament, store)
+        check_forfeits(tournament, store)
         run(tournament, executor, None, shown, store=store)
-        _check(tournament, store)
-        scores = [0.0] * tournament.pairs
-        for _, result in store.results():
-            scores[result.pair] += result.score
-        return scores, gains_by_round(tournament, store)
+        check_forfeits(tournament, store)
+        yield store
+
+
+def _scores(store: Store, pairs: int) -> list[float]:
+    """Return the opponent's score in each pair, 0 to 2."""
+    scores = [0.0] * pairs
+    for _, result in store.results():
+        scores[result.pair] += result.score
+    return scores
 
 
 def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]:
@@ -376,8 +375,8 @@ def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]
     return tuple(Estimate(*one) for one in ends)
 
 
-def _check(tournament: Tournament, store: Store) -> None:
-    """Raise InputError if a bot has forfeited a game."""
+def check_forfeits(tournament: Tournament, store: Store) -> None:
+    """Raise InputError if an opponent, the first bot, or the bot that it met forfeited a game."""
     _, victim = tournament.labels
     for _, result in store.results():
         if result.fault is None:

@@ -106,7 +106,7 @@ def evaluate(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     decisions as a judge sees it, and with its best response (see `arena probe`), which says how
     much it loses at least, and in which rounds. In three small games, one of which needs a mixed
     policy, its exploitability is computed exactly. The folder keeps all games, and the same command
-    goes on there.
+    continues there.
 
     \b
     Example:

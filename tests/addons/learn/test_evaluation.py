@@ -27,6 +27,19 @@ class Random:
 
 bot = Random
 '''
+BROKEN = """class Broken:
+    def __init__(self, setup):
+        self.rng = setup.rng
+
+    def choose(self, view, /):
+        return self.rng.choice(view.legal)
+
+    def scores(self, games, /):
+        raise ValueError("no score today")
+
+
+bot = Broken
+"""
 
 
 def value(found: Evaluation, measure: str, part: str) -> float:
@@ -104,3 +117,17 @@ def test_mistakes_are_one_line(arena: Arena, tmp_path: Path) -> None:
         assert done.returncode == 2, words
         assert len(done.stderr.splitlines()) <= 4, done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_response_that_cannot_ask_the_bot_is_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot whose `scores` fails makes its response forfeit: that is no score of the response."""
+    (tmp_path / "broken.py").write_text(BROKEN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(evaluation, "_exploit", lambda *_, **__: [])
+    found = evaluate("./broken.py", pairs=1, progress=False, workers=1)
+    assert not [one for one in found.measures if one.measure in ("response", "taken")]
+    (note,) = found.notes
+    assert note.startswith("response is left out: broken: its method scores fails: ")

@@ -103,18 +103,19 @@ def _make_writer(handlers: Sequence[logging.Handler]) -> logging.Handler:
     """Return a handler that writes records of workers in a thread: no crew waits for the disk.
 
     Replaces the constructor of the library's handler, whose queue would fix the start method of the
-    program's processes. Its import takes 20 ms, which workers and runs without a log save.
+    program's processes. The thread starts before `logging` knows the handler: an exit of the
+    program joins it. Its import takes 20 ms, which workers and runs without a log save.
     """
     from multiprocessing_logging import MultiProcessingHandler
 
     class Writer(MultiProcessingHandler):  # type: ignore[misc]
         def __init__(self) -> None:
-            logging.Handler.__init__(self)
             self.sub_handler = _Relay(handlers)
             self.queue = _Queue()
             self._is_closed = False
             self._receive_thread = Thread(target=self._receive, name="run-log", daemon=True)
             self._receive_thread.start()
+            logging.Handler.__init__(self)
 
     return Writer()
 
@@ -161,8 +162,10 @@ def run_log(path: Path | None, shown: int = NORMAL) -> Iterator[RunLog]:
     with _switched_on():
         for handler in handlers:
             logger.addHandler(handler)
-        writers = [_make_writer(of_workers)] if of_workers else []
+        writers: list[logging.Handler] = []
         try:
+            if of_workers:
+                writers.append(_make_writer(of_workers))
             yield RunLog(writers, terminal)
         finally:
             for writer in writers:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from multiprocessing_logging import MultiProcessingHandler
 
 from arena.entries.resolve import resolve
 from arena.executors import log
@@ -108,6 +109,30 @@ def test_without_a_file_nothing_is_written(capfd: pytest.CaptureFixture[str]) ->
         assert run_log.handlers == []
         run_log.write("worker-1", log.Line("worker-1", logging.WARNING, "something"))
     assert capfd.readouterr() == ("", "")
+
+
+def test_an_interrupt_while_a_log_begins_leaves_nothing_to_join(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an exit of the program nor the next run finds a handler of it."""
+    before = list(log.logger.handlers)
+    monkeypatch.setattr(log, "Thread", interrupted)
+    with pytest.raises(KeyboardInterrupt), log.run_log(tmp_path / "log.txt"):
+        pass
+    assert log.logger.handlers == before
+    known = [handler() for handler in logging._handlerList]  # type: ignore[attr-defined]
+    assert not [handler for handler in known if isinstance(handler, MultiProcessingHandler)]
+
+
+def interrupted(**_words: object) -> threading.Thread:
+    """Return a thread that Ctrl-C stops just before it starts."""
+    thread = threading.Thread()
+
+    def start() -> None:
+        raise KeyboardInterrupt
+
+    vars(thread)["start"] = start
+    return thread
 
 
 def test_the_time_of_the_processor_is_read_from_the_log(tmp_path: Path) -> None:

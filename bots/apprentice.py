@@ -160,9 +160,14 @@ def read(content: bytes | None) -> Network:
 @cache
 def own_network() -> Network:
     """Return the network of this bot; raises ValueError for a file that is not its own."""
-    content = pkgutil.get_data("bots", "apprentice.npz") or b""
-    if hashlib.sha256(content).hexdigest() != SHA256:
-        raise ValueError("bots/apprentice.npz is not the file whose sha256 bots/apprentice.py has")
+    return load("apprentice", SHA256)
+
+
+def load(name: str, sha256: str) -> Network:
+    """Return the network of a bot of this folder; raises ValueError for a file of another hash."""
+    content = pkgutil.get_data("bots", f"{name}.npz") or b""
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ValueError(f"bots/{name}.npz is not the file whose sha256 bots/{name}.py has")
     return read(content)
 
 

@@ -7,13 +7,14 @@ from itertools import pairwise
 from math import log
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
 
-from bots import apprentice, timing
+from bots import apprentice, journeyman, timing
 from bots.apprentice import UNIT, WEIGHT, Apprentice, Network, bot, read
 from engine import STANDARD, Rules, Setup, State, View
 from engine.encoding import ACTIONS, VERSION, WORTHS, encoder_of, worths
@@ -132,19 +133,21 @@ def test_weights_that_do_not_fit_are_refused(
         read(content.getvalue())
 
 
-def test_other_weights_are_another_bot() -> None:
+@pytest.mark.parametrize("module", [apprentice, journeyman])
+def test_other_weights_are_another_bot(module: ModuleType) -> None:
     """Its source, which is its identity, has the hash of its weights."""
-    apprentice.own_network.cache_clear()
+    module.own_network.cache_clear()
     try:
         with (
-            mock.patch.object(apprentice, "SHA256", "0" * 64),
+            mock.patch.object(module, "SHA256", "0" * 64),
             pytest.raises(ValueError, match="not the file whose sha256"),
         ):
-            bot(Setup(Random(1), 0, STANDARD))
+            module.bot(Setup(Random(1), 0, STANDARD))
     finally:
-        apprentice.own_network.cache_clear()
+        module.own_network.cache_clear()
 
 
-def test_the_weights_are_small() -> None:
+@pytest.mark.parametrize("name", ["apprentice", "journeyman"])
+def test_the_weights_are_small(name: str) -> None:
     """They travel with every package."""
-    assert Path(apprentice.__file__).with_name("apprentice.npz").stat().st_size < 400_000
+    assert Path(apprentice.__file__).with_name(f"{name}.npz").stat().st_size < 400_000

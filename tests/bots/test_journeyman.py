@@ -1,4 +1,4 @@
-"""journeyman: apprentice before the last round, and open-hand play in it."""
+"""journeyman: a network before the last round, and open-hand play in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from arena.batch.lockstep import Lockstep
-from bots import apprentice, endgame, journeyman
+from bots import apprentice, endgame, journeyman, timing
+from bots.apprentice import Apprentice
 from engine import STANDARD, Rules, View, counts, hands, size
 from engine.play import setup
 from tests.batch.test_last_round import some_at_each_ply
@@ -34,17 +35,20 @@ def as_games(seen: list[View]) -> Lockstep:
     return games[0].join(games[1:])
 
 
-def test_before_the_last_round_it_is_apprentice() -> None:
-    """At every decision."""
+def test_before_the_last_round_it_plays_by_its_own_network() -> None:
+    """At every decision; some are not those of apprentice."""
     own, plain = journeyman.bot(setup(1, 0)), apprentice.bot(setup(1, 0))
+    network = Apprentice(journeyman.own_network())
     seen = [one for one in views(100) if one.round < STANDARD.rounds]
     assert len(seen) > 50
-    assert [own.choose(one) for one in seen] == [plain.choose(one) for one in seen]
+    played = [own.choose(one) for one in seen]
+    assert played == [network.choose(one) for one in seen]
+    assert played != [plain.choose(one) for one in seen]
 
 
-def test_in_it_the_best_action_is_played_and_of_equal_ones_that_of_apprentice() -> None:
-    """The best ones are those of `endgame`; some choices are not those of apprentice."""
-    own, network = journeyman.bot(setup(1, 0)), apprentice.own_network()
+def test_in_it_the_best_action_is_played_and_of_equal_ones_that_of_the_network() -> None:
+    """The best ones are those of `endgame`; some choices are not the network's."""
+    own, network = journeyman.bot(setup(1, 0)), journeyman.own_network()
     tied = differ = 0
     for seen, values in zip(late(), exact_values(), strict=True):
         top = max(values.values(), default=0)
@@ -81,9 +85,9 @@ def test_its_scores_use_what_the_seat_knows() -> None:
     assert (own.scores(blind) == own.scores(games)).all()
 
 
-def test_under_other_rules_it_plays_as_apprentice() -> None:
+def test_under_other_rules_it_plays_as_timing() -> None:
     """In every round."""
     rules = Rules(take_size=4)
-    own, plain = journeyman.bot(setup(1, 0, rules)), apprentice.bot(setup(1, 0, rules))
+    own, plain = journeyman.bot(setup(1, 0, rules)), timing.bot(setup(1, 0, rules))
     for seen in views(60, rules):
         assert own.choose(seen) == plain.choose(seen)

@@ -27,8 +27,13 @@ SELFPLAY = ROOT / "docs" / "examples" / "selfplay"
 def train(out: Path, *words: str) -> str:
     """Train a small network for a few games; return what was printed."""
     small = ["--together", "32", "--hidden", "16", "8", "--batch", "256", "--pairs", "2"]
+    return run_example("train.py", "--out", str(out), *small, *words)
+
+
+def run_example(name: str, *words: str) -> str:
+    """Run a program of the folder; return what was printed."""
     done = subprocess.run(
-        [sys.executable, str(SELFPLAY / "train.py"), "--out", str(out), *small, *words],
+        [sys.executable, str(SELFPLAY / name), *words],
         capture_output=True,
         text=True,
         check=True,
@@ -66,7 +71,10 @@ def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
     blocks = dict(markdown.named(PAGE.read_text(), "python"))
     assert blocks["bot.py"] == (SELFPLAY / "bot.py").read_text()
     files = {path.name for path in SELFPLAY.iterdir()} - {"__pycache__"}
-    assert files == {"bot.py", "train.py", "train.log", "league.log"}
+    assert files == {
+        *("bot.py", "train.py", "train_rounds.py"),
+        *("train.log", "league.log", "rounds.log"),
+    }
 
 
 @pytest.mark.slow
@@ -85,6 +93,18 @@ def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
         (16, 8),
         (8, ACTIONS),
     ]
+
+
+@pytest.mark.slow
+def test_the_first_rounds_are_trained_further(tmp_path: Path) -> None:
+    """The same command makes the same weights."""
+    words = ["--games", "1024", "--together", "128", "--rate", "0.0003", "--out"]
+    content = []
+    for name in ("a.npz", "b.npz"):
+        log = run_example("train_rounds.py", *words, str(tmp_path / name))
+        assert log.splitlines()[-1].split()[:2] == ["1,024", "games"]
+        content.append((tmp_path / name).read_bytes())
+    assert content[0] == content[1] != (ROOT / "bots" / "apprentice.npz").read_bytes()
 
 
 @pytest.mark.study

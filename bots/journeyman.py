@@ -1,8 +1,8 @@
-"""Plays rounds 1 to 3 by a network, and the last one open-hand; no search.
+"""Plays by a network, and the last round open-hand; no search.
 
-The network is that of `apprentice`, trained further for these rounds (docs/training.md). In the last
-every action is worth the mean result of best play by both seats with all cards open, over all hands
-that the opponent may hold: the same values as those of `endgame`, found in some ms by
+The network is that of `apprentice`, trained further for these rounds (docs/training.md). In the
+last one every action is worth the mean result of best play by both seats with all cards open, over
+all hands that the opponent may hold: the same values as those of `endgame`, found in some ms by
 `arena.batch.last_round`. Of equally good actions it plays the one that the network prefers. Under
 other rules than the published ones it plays as `timing` does.
 """

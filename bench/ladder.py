@@ -18,7 +18,7 @@ import pandas as pd
 
 import arena
 from arena.statistics.model import estimate_spread
-from arena.statistics.ratings import ELO, MEAN, Fit
+from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
@@ -28,6 +28,10 @@ ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "bench" / "ladder.csv"
 HEAD = ("bot", "opponent", "0", "0.5", "1", "1.5", "2")
 """The columns: two bots, and in how many pairs the first one had so many points."""
+
+
+ANCHOR = ("greedy", 1392)
+"""A bot and its Elo: another bot on the ladder does not change the scale."""
 
 
 class Ladder(NamedTuple):
@@ -56,8 +60,9 @@ def rate(counts: Mapping[Pairing, Counts]) -> Ladder:
         for two, by_score in counts.items()
     ]
     fit = Fit(len(labels), scores)
-    rated = (MEAN + ELO * fit.scale().move(fit.strengths)).tolist()
-    elos = {label: round(one) for label, one in zip(labels, rated, strict=True)}
+    bot, known = ANCHOR
+    rated = ELO * (fit.strengths - fit.strengths[labels.index(bot)])
+    elos = {label: round(known + one) for label, one in zip(labels, rated.tolist(), strict=True)}
     spread = estimate_spread(fit.model, fit.strengths, math.inf)
     elo, low, high = (float(round(one)) for one in spread[:3])
     return Ladder(dict(sorted(elos.items(), key=lambda one: one[1])), (elo, low, high))
@@ -74,7 +79,7 @@ def store(games: pd.DataFrame) -> Iterator[Path]:
     written = "".join(f'    "{name}": {elo},\n' for name, elo in elos.items())
     yield _replace("entries/catalogue.py", r"(?<=^_MEASURED = \{\n)[^}]*", written)
     numbers = ", ".join(map(str, spread))
-    yield _replace("statistics/spread.py", r"(?<=^LADDER_SPREAD = Estimate\()[^)]*", numbers)
+    yield _replace("statistics/model.py", r"(?<=^LADDER_SPREAD = Estimate\()[^)]*", numbers)
 
 
 def _replace(name: str, pattern: str, text: str) -> Path:

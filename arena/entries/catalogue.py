@@ -16,18 +16,19 @@ LADDER = "ladder"
 """Stands for all bots of the ladder in a list of opponents."""
 
 _MEASURED = {
-    "uniform": 1044,
-    "city_hunter": 1390,
+    "uniform": 1028,
+    "majority": 1391,
     "greedy": 1392,
-    "majority": 1400,
-    "denier": 1404,
-    "timing": 1432,
-    "flat_mc": 1522,
-    "pimc": 1601,
-    "ismcts": 1616,
-    "apprentice": 1664,
-    "champion": 1726,
-    "grandmaster": 1809,
+    "city_hunter": 1409,
+    "denier": 1413,
+    "timing": 1438,
+    "flat_mc": 1517,
+    "pimc": 1608,
+    "ismcts": 1637,
+    "apprentice": 1677,
+    "champion": 1732,
+    "journeyman": 1789,
+    "grandmaster": 1819,
 }
 
 ELO = {name: elo for name, elo in _MEASURED.items() if name not in ("flat_mc", "pimc")}

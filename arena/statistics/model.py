@@ -212,7 +212,7 @@ def share_credit(bots: int, scores: Sequence[PairScores]) -> Floats:
     return np.asarray((1 / opponents[first] + 1 / opponents[second]) / 2)
 
 
-LADDER_SPREAD = Estimate(20.0, 0.0, 34.0)
+LADDER_SPREAD = Estimate(28.0, 19.0, 38.0)
 """The spread of the pairings of the ladder, in Elo points.
 
 It is the standard deviation, with its 95 % interval. `python -m bench.ladder FOLDER` writes it from

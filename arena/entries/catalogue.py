@@ -118,8 +118,8 @@ def place(elo: float) -> str:
 def expand_ladder(against: Iterable[Any], without: Collection[Any]) -> list[Any]:
     """Replace the word `ladder` among opponents by the ladder's bots except those in `without`.
 
-    >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "champion"])
-    ['mine', 'uniform', 'city_hunter', 'majority', 'timing', 'ismcts', 'apprentice', 'grandmaster']
+    >>> expand_ladder(["mine", "ladder"], without=["greedy", "denier", "timing", "city_hunter"])
+    ['mine', 'uniform', 'majority', 'ismcts', 'apprentice', 'champion', 'journeyman', 'grandmaster']
     """
     opponents = []
     for bot in against:

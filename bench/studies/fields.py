@@ -24,7 +24,7 @@ class Rounds(Protocol):
     ) -> list[PairRange]: ...
 
 
-EFFECT = 0.89
+EFFECT = 0.88
 """The variance of a pair's score over that of two independent games, as the ladder's pairs have."""
 
 
@@ -35,7 +35,7 @@ def score_shares(share: float) -> list[float]:
     two that do not depend on each other.
 
     >>> [round(one, 4) for one in score_shares(0.5)]
-    [0.2225, 0.0, 0.555, 0.0, 0.2225]
+    [0.22, 0.0, 0.56, 0.0, 0.22]
     """
     ahead = 2 * share - 1
     off = max(abs(ahead), EFFECT * 2 * share * (1 - share) + ahead**2)

@@ -103,7 +103,7 @@ def test_quiet_prints_the_verdict(arena: Arena) -> None:
         ("greedy no_such_bot", "no_such_bot"),
         ("greedy denier --against uniform,nobody", "nobody"),
         ("greedy denier --against greedy", "have the same label 'greedy'"),
-        ("greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 8"),
+        ("greedy denier --against ladder --max-pairs 3", "max_pairs: 3 are too few for 9"),
         ("greedy denier --against uniform,,timing", "has an empty place"),
         ("greedy denier --rules []", "--rules"),
         ('greedy denier --rules {"hand":99}', "--rules"),

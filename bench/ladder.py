@@ -20,18 +20,17 @@ import arena
 from arena.statistics.model import estimate_spread
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores
+from arena.tournament import config
 from arena.tournament.rounds import Counts
 from arena.tournament.schedule import Pairing
+from arena.tournament.tournament import read_anchor
 from bench.studies.ladder import count_pairs
 
 ROOT = Path(__file__).parents[1]
+CONFIG = ROOT / "configs" / "ladder.yaml"
 PAIRS = ROOT / "bench" / "ladder.csv"
 HEAD = ("bot", "opponent", "0", "0.5", "1", "1.5", "2")
 """The columns: two bots, and in how many pairs the first one had so many points."""
-
-
-ANCHOR = ("greedy", 1392)
-"""A bot and its Elo: another bot on the ladder does not change the scale."""
 
 
 class Ladder(NamedTuple):
@@ -60,9 +59,11 @@ def rate(counts: Mapping[Pairing, Counts]) -> Ladder:
         for two, by_score in counts.items()
     ]
     fit = Fit(len(labels), scores)
-    bot, known = ANCHOR
-    rated = ELO * (fit.strengths - fit.strengths[labels.index(bot)])
-    elos = {label: round(known + one) for label, one in zip(labels, rated.tolist(), strict=True)}
+    anchor = read_anchor(config.read(CONFIG).anchor, labels)
+    assert anchor, CONFIG
+    scale = fit.scale({labels.index(anchor.bot): 1.0})
+    rated = (anchor.elo + ELO * scale.move(fit.strengths)).tolist()
+    elos = {label: round(one) for label, one in zip(labels, rated, strict=True)}
     spread = estimate_spread(fit.model, fit.strengths, math.inf)
     elo, low, high = (float(round(one)) for one in spread[:3])
     return Ladder(dict(sorted(elos.items(), key=lambda one: one[1])), (elo, low, high))

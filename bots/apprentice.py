@@ -157,12 +157,12 @@ def read(content: bytes | None) -> Network:
         return Network(layers, int(arrays["version"]))
 
 
-@cache
 def own_network() -> Network:
     """Return the network of this bot; raises ValueError for a file that is not its own."""
     return load("apprentice", SHA256)
 
 
+@cache
 def load(name: str, sha256: str) -> Network:
     """Return the network of a bot of this folder; raises ValueError for a file of another hash."""
     content = pkgutil.get_data("bots", f"{name}.npz") or b""

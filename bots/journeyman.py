@@ -9,7 +9,6 @@ other rules than the published ones it plays as `timing` does.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -61,7 +60,6 @@ class Journeyman(Apprentice):
         return self.exact.thoughts()
 
 
-@cache
 def own_network() -> Network:
     """Return the network of this bot; raises ValueError for a file that is not its own."""
     return load("journeyman", SHA256)

@@ -207,6 +207,20 @@ def probabilities(scores: Any, masks: Any) -> Any:
     return shares / shares.sum(axis=1, keepdims=True)
 
 
+def draw(shares: Any, masks: Any, luck: Any) -> Any:
+    """Return an action for each row of probabilities, given a random number from 0 to 1 (row, 1).
+
+    >>> draw(np.array([[0.2, 0.8]] * 2), np.ones((2, 2), bool), np.array([[0.1], [0.3]])).tolist()
+    [0, 1]
+    """
+    sums = shares.cumsum(axis=1)
+    actions = np.minimum((sums <= luck * sums[:, -1:]).sum(axis=1), shares.shape[1] - 1)
+    # rounding may select an action of probability 0: then the likeliest is played
+    wrong = ~masks[np.arange(len(shares)), actions]
+    actions[wrong] = shares[wrong].argmax(axis=1)
+    return actions
+
+
 def look(games: Lockstep) -> tuple[Any, Bools]:
     """Return the observations of the seats to act, as inputs of a network, and their masks."""
     observations, masks = games.observe()

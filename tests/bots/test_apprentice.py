@@ -136,15 +136,11 @@ def test_weights_that_do_not_fit_are_refused(
 @pytest.mark.parametrize("module", [apprentice, journeyman])
 def test_other_weights_are_another_bot(module: ModuleType) -> None:
     """Its source, which is its identity, has the hash of its weights."""
-    module.own_network.cache_clear()
-    try:
-        with (
-            mock.patch.object(module, "SHA256", "0" * 64),
-            pytest.raises(ValueError, match="not the file whose sha256"),
-        ):
-            module.bot(Setup(Random(1), 0, STANDARD))
-    finally:
-        module.own_network.cache_clear()
+    with (
+        mock.patch.object(module, "SHA256", "0" * 64),
+        pytest.raises(ValueError, match="not the file whose sha256"),
+    ):
+        module.bot(Setup(Random(1), 0, STANDARD))
 
 
 @pytest.mark.parametrize("name", ["apprentice", "journeyman"])

@@ -64,9 +64,10 @@ def test_so_many_pairs_are_played(pairs: int) -> None:
 
 def test_a_guess_says_what_it_is() -> None:
     """A number, its interval, its place on the ladder, and from how many games."""
-    message = climb(1500).to_item().message
-    _, elo, interval, *_ = message.split(maxsplit=3)
-    assert (abs(int(elo) - 1500) <= 2, interval[0]) == (True, "(")
+    played = climb(1500)
+    message, rated = played.to_item().message, played.rating().value
+    assert rated == pytest.approx(1500, abs=1)
+    assert message.startswith(f"about {rated:.0f} (")
     assert message.endswith("), between timing and ismcts: a first guess from 80 games")
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from arena.addons.rl.vector import DistrictNoirVectorEnv
+from arena.batch.learner import Network, probabilities
 from arena.batch.rollouts import best_legal
 from bots import apprentice
 from engine.encoding import ACTIONS, VERSION
@@ -105,6 +108,21 @@ def test_the_first_rounds_are_trained_further(tmp_path: Path) -> None:
         assert log.splitlines()[-1].split()[:2] == ["1,024", "games"]
         content.append((tmp_path / name).read_bytes())
     assert content[0] == content[1] != (ROOT / "bots" / "apprentice.npz").read_bytes()
+
+
+def test_a_lesson_makes_the_best_action_likely() -> None:
+    """Of three legal ones; the illegal one, which is worth as much, gains nothing."""
+    learn = runpy.run_path(str(SELFPLAY / "train_rounds.py"))["learn"]
+    rng = np.random.default_rng(1)
+    actor, known = Network.random([4, 8, ACTIONS], rng), rng.random((64, 4), np.float32)
+    masks, worths = np.zeros((2, 64, ACTIONS))
+    masks[:, [1, 3, 5]] = worths[:, [3, 7]] = 1
+    lesson, options = (known, masks > 0, worths), SimpleNamespace(epochs=50, batch=32)
+    losses = [learn(actor, lesson, rng, 0.01, 0.001, options)[0] for _ in range(2)]
+    assert losses[1] < losses[0]
+    shares = probabilities(actor(known), masks > 0)
+    assert shares[:, 3].min() > 0.9
+    assert not shares[:, 7].any()
 
 
 @pytest.mark.study

@@ -12,13 +12,13 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from arena.batch.learner import Network, look, probabilities
+from arena.batch.learner import Network, draw, look, probabilities
 from arena.batch.lockstep import Encoding, Lockstep, random_deals
 from arena.batch.positions import Cards, Indices
 from arena.batch.rollouts import Policy, pick
 from arena.batch.trajectories import Trajectories, by_seat
 from engine import KINDS, STANDARD, Seat
-from engine.encoding import ACTIONS, WORTHS
+from engine.encoding import WORTHS
 
 FEATURES: Final = Encoding().size + WORTHS
 """The number of inputs of the actor."""
@@ -163,15 +163,10 @@ def _decide(actor: Network, games: Lockstep, rng: np.random.Generator) -> tuple[
     known, masks = look(games)
     masks[games.over] = True
     shares = probabilities(actor(known), masks)
-    sums = shares.cumsum(axis=1)
-    luck = rng.random((games.count, 1), np.float32) * sums[:, -1:]
-    actions = np.minimum((sums <= luck).sum(axis=1), ACTIONS - 1)
-    # rounding may select an action of probability 0: then the likeliest is played
-    rows = np.arange(games.count)
-    wrong = ~masks[rows, actions]
-    actions[wrong] = shares[wrong].argmax(axis=1)
+    actions = draw(shares, masks, rng.random((games.count, 1), np.float32))
     seats = np.where(games.over, -1, games.to_act)
-    return known, look_behind(games), masks, actions, shares[rows, actions], seats
+    chances = shares[np.arange(games.count), actions]
+    return known, look_behind(games), masks, actions, chances, seats
 
 
 def advantages(values: Any, played: Trajectories) -> Any:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.batch.learner import Network, from_bytes, look, probabilities, to_bytes
+from arena.batch.learner import Network, draw, from_bytes, look, probabilities, to_bytes
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.rollouts import WHOLE, own_chances, pick, play_on
 from arena.rl import ACTIONS
@@ -30,17 +30,17 @@ PLIES = 3 * STANDARD.round_plies
 MATCH = 1000  # pairs of games of each line of the log
 
 
-def begin(count, rng):
-    """Return games at their beginning."""
-    games = Lockstep(count)
-    games.begin(np.arange(count), random_deals(count, rng))
+def begin(deals):
+    """Return games with these deals at their beginning."""
+    games = Lockstep(len(deals))
+    games.begin(np.arange(len(deals)), deals)
     return games
 
 
 def play(actor, count, rng, share):
     """Return inputs, masks and action values of a `share` of the decisions of some games."""
     policy = read(to_bytes(actor)).scores_in
-    games, parts = begin(count, rng), []
+    games, parts = begin(random_deals(count, rng)), []
     for _ in range(PLIES):
         known, masks = look(games)
         masks[games.over] = True
@@ -48,19 +48,8 @@ def play(actor, count, rng, share):
         free = ~games.over & (masks.sum(axis=1) > 1) & (rng.random(count) < share)
         some = np.flatnonzero(free)
         parts.append((known[some], masks[some], values(games, some, masks, policy)))
-        games.step(draw(shares, masks, rng))
+        games.step(draw(shares, masks, rng.random((count, 1))))
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
-
-
-def draw(shares, masks, rng):
-    """Return an action for each game, drawn by its probability."""
-    sums = shares.cumsum(axis=1)
-    luck = rng.random((len(sums), 1)) * sums[:, -1:]
-    actions = np.minimum((sums <= luck).sum(axis=1), ACTIONS - 1)
-    # rounding may select an action of probability 0: then the likeliest is played
-    wrong = ~masks[np.arange(len(sums)), actions]
-    actions[wrong] = shares[wrong].argmax(axis=1)
-    return actions
 
 
 def values(games, some, masks, policy):
@@ -99,8 +88,7 @@ def match(network, other, rng):
     """Return a network's chance to win against another one after round 3, and its error."""
     deals, found = random_deals(MATCH, rng), np.zeros(MATCH)
     for seat, policies in enumerate([(network, other), (other, network)]):
-        games = Lockstep(MATCH)
-        games.begin(np.arange(MATCH), deals)
+        games = begin(deals)
         for ply in range(PLIES):
             games.by_round = ply == PLIES - 1
             games.step(pick(games, policies[STANDARD.seat_at(ply)]))

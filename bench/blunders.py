@@ -7,9 +7,10 @@ second one's loss (`arena.tournament.judged.ROLLOUTS`).
 `python -m bench.blunders truth RUN FILE` reads the `worst` of `arena analyse RUN --json` in FILE.
 It plays games on from each decision to their end, after the action played and after the better one,
 with the same hands and deals: both seats by `champion`. The opponent's hands are weighted by what
-the bot that sat there does, or by the belief of `grandmaster` where no policy is known. A line for
-each decision goes to FILE.truth, and what is there is not played again. Then it prints how often
-signs agree and intervals hold, and the error of the second judge by round (`SEARCHES`).
+the bot that sat there does, or by the belief of `grandmaster` where no policy is
+known. The costliest mistakes of all bots come first. A line for each decision goes to FILE.truth,
+and what is there is not played again. Then it prints how often signs agree and intervals hold, and
+the error of the second judge by round (`SEARCHES`).
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from typing import Any, Final
 import numpy as np
 
 from arena.batch.beliefs import Belief, Model
+from arena.entries.resolve import resolve
 from arena.executors.judge_chunk import judge_here
 from arena.runs.judge_games import find_judge, second_judge
 from arena.store.finished import Game
+from arena.store.mistakes import DISPUTED
 from arena.store.reader import Choice, chosen_games, read_run
 from arena.tournament.judged import PARTS, ROLLOUTS, SEARCHES, Judged, Recorded
 from arena.tournament.keys import JUDGE, WORLDS
-from bots.apprentice import own_network
 from bots.champion import Champion
 from bots.grandmaster import Grandmaster
-from bots.timing import bot as timing
 from engine import STANDARD, Pack, Setup, State, View, outcome, sample
 from engine.cards import CHARS, cards_of
 from engine.notation import parse_actions, parse_deal
@@ -113,7 +114,10 @@ def truth(run: Path, listed: Path) -> None:
     path = listed.with_suffix(".truth")
     known = {(row["game"], row["ply"]): row for row in _rows(path)}
     games = games_of(run)
-    for row in json.loads(listed.read_text())["worst"]:
+    worst = json.loads(listed.read_text())["worst"]
+    place = [sum(other["bot"] == row["bot"] for other in worst[:n]) for n, row in enumerate(worst)]
+    order = sorted(range(len(worst)), key=lambda n: (worst[n]["mistake"] == DISPUTED, place[n]))
+    for row in map(worst.__getitem__, order):
         place = row["game"], row["ply"]
         if place in known:
             continue
@@ -161,13 +165,9 @@ def _error(wins: Any) -> float:
 
 def believe(seen: View, opponent: str) -> Belief:
     """Return the belief about the opponent's hand by the policy of the bot that sits there."""
-    policies = {
-        "apprentice": own_network().scores_in,
-        "timing": timing(Setup(Random(0), seen.seat, STANDARD)).scores,
-    }
-    policy = policies.get(opponent)
-    own = Grandmaster(Setup(Random(0), seen.seat, STANDARD)).belief
-    belief = Belief([Model(policy)]) if policy else own
+    own = Setup(Random(0), seen.seat, STANDARD)
+    policy = getattr(resolve(opponent).load()(own), "scores", None)
+    belief = Belief([Model(policy)]) if policy else Grandmaster(own).belief
     belief.update(seen)
     return belief
 
@@ -204,7 +204,7 @@ def report(rows: list[dict[str, Any]]) -> None:
         np.array([row[name] for row in rows])
         for name in ("loss", "error", "true", "true_error", "ply")
     )
-    listed = np.array([row["mistake"] != "the judges disagree" for row in rows])
+    listed = np.array([row["mistake"] != DISPUTED for row in rows])
     for what, some in (("listed", listed), ("disputed", ~listed)):
         right, wrong = (true > 0)[some].sum(), (true < -Z95 * sampled)[some].sum()
         print(f"{what}: {some.sum()}, {right} with a gain in the games, {wrong} surely without")

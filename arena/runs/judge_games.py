@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.thinking import Asked, asked
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
-from engine import STANDARD, EngineError, Record, Rules, State
+from engine import STANDARD, EngineError, Record, Rules, Seat, State
 from engine.errors import show
 from engine.notation import parse_actions, parse_deal
 from engine.seeds import address, digest
@@ -78,6 +79,45 @@ def find_judge(spec: str, worlds: int, seed: int) -> Judge:
 def second_judge(seed: int) -> Judge:
     """Return the judge of another kind: it searches each action, four times."""
     return find_judge(keys.SECOND, keys.LEAST_WORLDS, seed)
+
+
+Ask: TypeAlias = Callable[[Judge, Sequence[Recorded]], Sequence[Sequence[Judged]]]
+"""Returns a judge's decisions of each game."""
+
+
+def judge_again(
+    games: Sequence[Recorded],
+    judged: Sequence[Sequence[Judged]],
+    most: int,
+    group: Callable[[int, Judged], Hashable],
+    ask: Ask,
+    seed: int,
+) -> list[list[Judged]]:
+    """Return for each game its costliest decisions, with the numbers of the second judge.
+
+    Of each group at most `most` decisions are judged again, which have lost something. `group` gets
+    the place of the game and a judged decision; a decision of the group None is left out. `first`
+    of a decision is its loss by the first judge.
+    """
+    known = [
+        (-one.loss, games[place].name, one.ply, place, own)
+        for place, rows in enumerate(judged)
+        for one in rows
+        if one.loss > 0 and (own := group(place, one)) is not None
+    ]
+    met: Counter[Hashable] = Counter()
+    lost: list[dict[int, int]] = [{} for _ in games]
+    for gain, _, ply, place, own in sorted(known, key=lambda row: row[:4]):
+        met[own] += 1
+        if met[own] <= most:
+            lost[place][ply] = -gain
+    both = zip(games, lost, strict=True)
+    again = [game._replace(plies=tuple(sorted(plies))) for game, plies in both if plies]
+    found = iter(ask(second_judge(seed), again) if again else ())
+    return [
+        [one._replace(first=plies[one.ply]) for one in (next(found) if plies else ())]
+        for plies in lost
+    ]
 
 
 def check_numbers(worlds: int, seed: int) -> None:
@@ -216,24 +256,27 @@ def review_record(
         (key,) = judge.keys([game])
         with closing(JudgedGames(place)) as kept:
             if known := kept.find([key]):
-                return _judge_again(game, known[key], seed)
+                return _review(game, known[key], seed)
     try:
-        (found,) = judge_here([game], judge.bots, worlds, seed)
+        (found,) = _judge_here(judge, [game])
     except InputError as error:
         raise InputError(f"bot {judge.entry.target!r}: {error}") from None
-    return found if by == keys.SECOND else _judge_again(game, found, seed)
+    return found if by == keys.SECOND else _review(game, found, seed)
 
 
-def _judge_again(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:
+def _review(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:
     """Return decisions in which the costliest of each seat have the numbers of the second judge."""
-    costly = sorted((one for one in found if one.loss >= BLUNDER), key=lambda one: -one.loss)
-    own = ([one for one in costly if STANDARD.seat_at(one.ply) == seat] for seat in (0, 1))
-    lost = {one.ply: one.loss for of_seat in own for one in of_seat[:_MOST_AGAIN]}
-    judge = second_judge(seed)
-    game = game._replace(plies=tuple(lost))
-    (again,) = judge_here([game], judge.bots, judge.worlds, seed) if lost else ((),)
-    second = {one.ply: one._replace(first=lost[one.ply]) for one in again}
+    (again,) = judge_again([game], [found], _MOST_AGAIN, _seat_of_blunder, _judge_here, seed)
+    second = {one.ply: one for one in again}
     return [second.get(one.ply, one) for one in found]
+
+
+def _seat_of_blunder(_: int, one: Judged) -> Seat | None:
+    return STANDARD.seat_at(one.ply) if one.loss >= BLUNDER else None
+
+
+def _judge_here(judge: Judge, games: Sequence[Recorded]) -> list[list[Judged]]:
+    return judge_here(games, judge.bots, judge.worlds, judge.seed)
 
 
 Player: TypeAlias = tuple[Entry, int]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.addons.league.copies import nearest
@@ -22,7 +22,7 @@ from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, arena_command, counted, wrapped
 from arena.executors.contract import open_executor
 from arena.reports.games import Place
-from arena.runs.judge_games import Judge, find_judge, judge_games, second_judge
+from arena.runs.judge_games import Ask, Judge, find_judge, judge_again, judge_games
 from arena.store.finished import Game
 from arena.store.folder import JUDGED, write_text
 from arena.store.judge import JudgedGames
@@ -127,8 +127,10 @@ def why(league: League, name: str, venue: Venue | None = None, *, progress: bool
     lost = [*_find_lost(league, versions[-1])]
     played = [one for one in lost if not one.fault]
     judging = _Judging(league, venue, progress)
-    judged = judging.judge(played)
-    costly = judging.judge_again([*judged.values()])
+    judge = find_judge(keys.JUDGE, keys.WORLDS, 0)
+    decisions = judging.ask(judge, [one.recorded for one in played])
+    judged = [(one, rows) for one, rows in zip(played, decisions, strict=True) if rows]
+    costly = _find_costly(judged, judging.ask)
     late = [one for one in lost if one.fault][:_MOST_LATE]
     changes = [
         (new.number, change)
@@ -203,42 +205,31 @@ class _Judging(NamedTuple):
     venue: Venue | None
     progress: bool
 
-    def judge(self, lost: Sequence[Lost], judge: Judge | None = None) -> dict[str, _Decided]:
-        """Return lost games with their judged decisions, by name."""
+    def ask(self, judge: Judge, games: Sequence[Recorded]) -> Sequence[Sequence[Judged]]:
+        """Return the judged decisions of each game, none of a game that is not judged."""
         path = self.league.folder / JUDGED
         if self.league.settings.game_rules() != STANDARD or not (self.venue or path.is_file()):
-            return {}
-        judge = judge or find_judge(keys.JUDGE, keys.WORLDS, 0)
-        games = [one.recorded for one in lost]
+            return [[] for _ in games]
         with closing(JudgedGames(path)) as kept:
             if self.venue is None:
-                found = kept.find(judge.keys(games))
-                known = zip(lost, judge.keys(games), strict=True)
-                return {one.game: (one, found[key]) for one, key in known if key in found}
+                places = judge.keys(games)
+                found = kept.find(places)
+                return [found.get(place, []) for place in places]
             with open_executor(self.venue) as executor:
-                all_of_them = judge_games(judge, games, kept, executor, progress=self.progress)
-        return {one.game: (one, rows) for one, rows in zip(lost, all_of_them, strict=True)}
-
-    def judge_again(self, judged: Sequence[_Decided]) -> dict[str, list[Costly]]:
-        """Return the decisions that cost most against each opponent, by two judges."""
-        plies: dict[str, list[int]] = {}
-        for one in chain.from_iterable(_most_costly(judged, _CANDIDATES).values()):
-            plies.setdefault(one.lost.game, []).append(one.ply)
-        again = [
-            lost._replace(recorded=lost.recorded._replace(plies=tuple(sorted(plies[lost.game]))))
-            for lost, _ in judged
-            if lost.game in plies
-        ]
-        second = self.judge(again, second_judge(0))
-        return _most_costly([*second.values()], _MOST_COSTLY, is_sure)
+                return judge_games(judge, games, kept, executor, progress=self.progress)
 
 
-def _most_costly(
-    judged: Iterable[_Decided], most: int, is_known: Callable[[int, int], bool] = lambda *_: True
-) -> dict[str, list[Costly]]:
-    """Return the own decisions of a bot that cost most, by opponent, of those that are known."""
+def _find_costly(judged: Sequence[_Decided], ask: Ask) -> dict[str, list[Costly]]:
+    """Return the decisions that cost a bot most against each opponent, by two judges."""
+
+    def opponent_of(place: int, one: Judged) -> str | None:
+        lost, _ = judged[place]
+        return lost.opponent if STANDARD.seat_at(one.ply) == lost.seat else None
+
+    games, decisions = [lost.recorded for lost, _ in judged], [rows for _, rows in judged]
+    second = judge_again(games, decisions, _CANDIDATES, opponent_of, ask, 0)
     found: dict[str, list[Costly]] = {}
-    for lost, decisions in judged:
+    for (lost, _), rows in zip(judged, second, strict=True):
         found.setdefault(lost.opponent, []).extend(
             Costly(
                 lost,
@@ -248,13 +239,11 @@ def _most_costly(
                 one.loss / PARTS,
                 describe_decision(lost.recorded.deal, lost.recorded.actions, one),
             )
-            for one in decisions
-            if STANDARD.seat_at(one.ply) == lost.seat
-            and one.loss > 0
-            and is_known(one.loss, one.error)
+            for one in rows
+            if is_sure(one.loss, one.error)
         )
     return {
-        opponent: sorted(rows, key=lambda row: (-row.loss, row.lost.game, row.ply))[:most]
+        opponent: sorted(rows, key=lambda row: (-row.loss, row.lost.game, row.ply))[:_MOST_COSTLY]
         for opponent, rows in found.items()
     }
 

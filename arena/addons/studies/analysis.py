@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -24,8 +25,8 @@ from arena.runs.judge_games import (
     check_numbers,
     check_rules,
     find_judge,
+    judge_again,
     judge_games,
-    second_judge,
 )
 from arena.runs.progress_bar import show_progress
 from arena.runs.rerun import resolve_same
@@ -47,7 +48,7 @@ from arena.tables.losses import (
 )
 from arena.tables.win_tables import count_pairs, share_out
 from arena.tournament import keys
-from arena.tournament.judged import Recorded
+from arena.tournament.judged import PARTS, Judged, Recorded
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
 from arena.tournament.thinking import asking
@@ -178,29 +179,22 @@ def _analyse(
 ) -> Analysis:
     if not games:
         raise InputError("no game has been played to its end")
-    judge = find_judge(asked.by, asked.worlds, asked.seed)
     recorded, played = [game.recorded for game in games], [game.played for game in games]
+
+    def bot_of(place: int, one: Judged) -> str:
+        return played[place].seats[STANDARD.seat_at(one.ply)]
+
     with closing(JudgedGames(path)) as kept, open_executor(venue) as executor:
-        judged = judge_games(judge, recorded, kept, executor, progress=progress)
-        decisions = make_decisions(played, judged, asked.worlds)
-        candidates = find_costly(decisions, _CANDIDATES * asked.worst)
-        plies = {str(name): of_game for name, of_game in candidates.groupby("game")["ply"]}
-        some = [game for game in games if game.played.name in plies]
-        again = [
-            game.recorded._replace(plies=tuple(sorted(plies[game.played.name].tolist())))
-            for game in some
-        ]
-        judge = second_judge(asked.seed)
-        found = judge_games(judge, again, kept, executor, progress=progress) if again else []
-    second = make_decisions([game.played for game in some], found, judge.worlds)
-    second["mistake"] = [
-        describe_decision(game.deal, game.actions, one)
-        for game, of_game in zip(again, found, strict=True)
-        for one in of_game
-    ]
-    first = decisions[["game", "ply", "loss"]].rename(columns={"loss": "first_loss"})
-    worst = find_costly(second, asked.worst).merge(first, "left", ["game", "ply"])
-    return Analysis(asked, add_second(decisions, second), worst, make_agreement({}, []))
+        ask = partial(judge_games, kept=kept, executor=executor, progress=progress)
+        judged = ask(find_judge(asked.by, asked.worlds, asked.seed), recorded)
+        most = _CANDIDATES * asked.worst
+        again = judge_again(recorded, judged, most, bot_of, ask, asked.seed)
+    second = make_decisions(played, again, keys.LEAST_WORLDS)
+    rows = [(game, one) for game, of_game in zip(recorded, again, strict=True) for one in of_game]
+    second["mistake"] = [describe_decision(game.deal, game.actions, one) for game, one in rows]
+    second["first_loss"] = [(one.first or 0) / PARTS for _, one in rows]
+    decisions = add_second(make_decisions(played, judged, asked.worlds), second)
+    return Analysis(asked, decisions, find_costly(second, asked.worst), make_agreement({}, []))
 
 
 def _read(

@@ -71,6 +71,7 @@ def rooms() -> list[str]:
     return sorted({room_of(module) for module in modules()} - {""})
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Return the rooms that each room imports."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -81,6 +82,7 @@ def arrows() -> dict[str, set[str]]:
     return {room: found[room] for room in rooms()}
 
 
+@cache
 def core_arrows() -> dict[str, set[str]]:
     """Return the rooms that each room of the core imports."""
     return {room: others for room, others in arrows().items() if not room.startswith("+")}

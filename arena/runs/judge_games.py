@@ -24,7 +24,7 @@ from arena.runs.run import Interrupted
 from arena.store.folder import JUDGED, locate
 from arena.store.judge import JudgedGames
 from arena.tournament import keys
-from arena.tournament.judged import BLUNDER, Judged, Question, Recorded
+from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
 from arena.tournament.thinking import Asked, asked
@@ -55,7 +55,8 @@ class Judge(NamedTuple):
     def keys(self, games: Iterable[Recorded]) -> list[bytes]:
         """Return the cache keys of games: hashes of all that the judged numbers depend on."""
         own = self.entry.describe() | {"label": "", "lane": ""}
-        what = repr((own, resolve(VALUER).sha256, versions_here(), self.worlds, self.seed))
+        judges = resolve(VALUER).sha256, versions_here(), ROLLOUTS, SEARCHES
+        what = repr((own, *judges, self.worlds, self.seed))
         return [hashlib.sha256(f"{what}{game!r}".encode()).digest() for game in games]
 
     @property
@@ -178,7 +179,7 @@ def judge_games(
                     found |= new
                     bar.add(len(new))
         except KeyboardInterrupt:
-            raise Interrupted(len(found), len(games)) from None
+            raise Interrupted(len(found), len(games), "judged and kept") from None
     return [found[key] for key in keys]
 
 

@@ -100,8 +100,8 @@ class Outcome:
 class Interrupted(KeyboardInterrupt):
     """Raised at Ctrl-C; `kept` of the run's `games` are in the store, which may be the most."""
 
-    def __init__(self, kept: int, games: int, *, at_most: bool = False) -> None:
-        super().__init__(f"{count_of(kept, games, at_most=at_most)} are kept")
+    def __init__(self, kept: int, games: int, done: str = "kept", *, at_most: bool = False) -> None:
+        super().__init__(f"{count_of(kept, games, at_most=at_most)} are {done}")
         self.kept = kept
         self.games = games
 

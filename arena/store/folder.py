@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import filecmp
+import json
 import os
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -19,6 +21,7 @@ from arena.errors import InputError, naming
 from arena.lanes.scratch import lock_folder
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
+from engine.errors import show
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
@@ -320,6 +323,29 @@ def write_text(path: Path, text: str) -> None:
             part.write_text(text, encoding="utf-8", newline="")
 
 
+CLAIM: Final = "made-for.json"
+
+
+@contextmanager
+def claimed(folder: Path, work: Mapping[str, Any]) -> Iterator[None]:
+    """Make a folder for one piece of work, and lock it; a file in it says for what.
+
+    Raises InputError, which names the folder, if it holds other files or another piece of work.
+    """
+    note, written = folder / CLAIM, json.dumps(work)
+    with naming(f"{folder}: cannot be written", OSError, ValueError):
+        folder.mkdir(parents=True, exist_ok=True)
+    with lock_folder(folder, "another command is writing there", "a folder on a local disk"):
+        with naming(note, OSError, ValueError):
+            known = json.loads(note.read_bytes()) if note.is_file() else None
+        if known is None and any(folder.iterdir()):
+            raise InputError(f"{folder}: holds other files; choose a new folder")
+        if known not in (None, json.loads(written)):
+            raise InputError(f"{folder}: made for {show(known)}; choose a new folder")
+        write_text(note, written + "\n")
+        yield
+
+
 @contextmanager
 def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator[None]:
     """Do some work in another thread during the block; if the block fails, `stop` ends the work."""
@@ -336,7 +362,8 @@ def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator
     try:
         yield
     except BaseException:
-        stop()
+        with suppress(sqlite3.ProgrammingError):  # the other thread has just closed its database
+            stop()
         raise
     finally:
         thread.join()

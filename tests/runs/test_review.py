@@ -46,7 +46,7 @@ def test_it_is_what_a_crew_finds() -> None:
 
 def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
     """The numbers of a decision do not depend on what else is asked or comes later."""
-    record = random_record(Random(5))
+    record = random_record(Random(5), plies=24)
     whole = review_record(record, worlds=4)
     some = review_record(record, worlds=4, plies=[3, 20, 99])
     assert some == [one for one in whole if one.ply in (3, 20)]
@@ -57,7 +57,7 @@ def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
 
 def test_it_runs_in_a_thread() -> None:
     """As the server of the table asks for it."""
-    record = random_record(Random(5))
+    record = random_record(Random(5), plies=12)
     found: list[list[Judged]] = []
     thread = Thread(target=lambda: found.append(review_record(record, worlds=4)))
     thread.start()

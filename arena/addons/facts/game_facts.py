@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 
 from arena.addons import hook
@@ -26,7 +27,7 @@ from arena.runs.run import Playing
 from arena.statistics.intervals import Moments
 from arena.statistics.sprt import elo_of
 from arena.store.csv_files import replace_rows
-from arena.store.folder import write_text
+from arena.store.folder import claimed, write_text
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
@@ -100,10 +101,10 @@ _NOTES: Final = """
 ± is half of a 95 % interval. A bot meets its twin, which plays alike with
 luck of its own. `fixed` is 2p - 1, if one seat wins both games of a share p
 of the deals, the players swapped; bots without luck meet another one for
-it: timing denier, and apprentice champion. Under other rules champion has
-no learned values, and apprentice is left out, which plays as timing. A bot
-that takes no city does so with an empty hand only. A card is swapped for
-one out of the game.
+it: timing denier, and apprentice champion; others have no such figure.
+Under other rules champion has no learned values, and apprentice is left
+out, which plays as timing. A bot that takes no city does so with an empty
+hand only. A card is swapped for one out of the game.
 """
 
 ROWS: Final = [line.split(" | ") for line in _LISTED.strip().splitlines()]
@@ -122,6 +123,11 @@ class Fact(NamedTuple):
     low: float
     high: float
     games: int
+
+
+class _Kept(msgspec.Struct):
+    asked: dict[str, Any] | None = None
+    facts: Sequence[Fact] = ()
 
 
 def _fact(players: str, fact: str, estimate: Iterable[Any], games: Any) -> Fact:
@@ -162,7 +168,7 @@ def format_facts(found: Sequence[Fact]) -> Iterator[str]:
         if not more:
             yield key
             continue
-        shown = [f"{_write(cells.get((key, name)), more[0]):>{_CELL}}" for name in players]
+        shown = [f" {_write(cells.get((key, name)), more[0]):>{_CELL - 1}}" for name in players]
         yield f"  {more[1]:<{_LABEL - 2}}{''.join(shown)}".rstrip()
     yield from _NOTES.strip().splitlines()
 
@@ -197,9 +203,12 @@ def play_facts(asked: Asked, how: Playing) -> list[Fact]:
     for bot in asked.bots:
         if bot not in names():
             raise InputError(f"bot {show(bot)}: none of bots/; there are {', '.join(names())}")
-    measured = (_Measured(bot, asked, how, how.out / bot).facts() for bot in asked.bots)
-    found = [*chain(*measured, _rate(asked, how, how.out / "elo"))]
-    replace_rows(how.out / STORED.name, Fact._fields, found)
+        if asked.bots.count(bot) > 1:
+            raise InputError(f"bot {show(bot)}: named twice")
+    with claimed(how.out, {"facts": "of the game", "seed": asked.seed}):
+        measured = (_Measured(bot, asked, how, how.out / bot).facts() for bot in asked.bots)
+        found = [*chain(*measured, _rate(asked, how, how.out / "elo"))]
+        replace_rows(how.out / STORED.name, Fact._fields, found)
     return found
 
 
@@ -281,6 +290,8 @@ class _Measured:
         won = games["winner"].map({games["bot"][0]: 1, games["opponent"][0]: -1}).fillna(0)
         of_seat_0 = (won * (1 - 2 * games["seat"])).to_numpy().reshape(-1, 2)
         same = np.array([(of_seat_0[:, 0] == of_seat_0[:, 1]).sum()])
+        if same[0] == len(of_seat_0):
+            return  # a bot without luck plays the same game twice
         shares = Moments.independent(np.array([len(of_seat_0)]), same, same).shares()
         yield _fact(self.bot, "fixed", (2 * one[0, 0] - 1 for one in shares), len(games))
 
@@ -307,9 +318,11 @@ class _Measured:
         """Return figures that are kept in the folder once they are made, for the same run."""
         path = self.folder / f"{name}.json"
         asked = json.loads(json.dumps(tournament.manifest()))
-        with naming(path, ValueError):
-            kept = json.loads(path.read_bytes()) if path.is_file() else {}
-        if kept.get("asked") != asked:
-            kept = {"asked": asked, "facts": [*make()]}
-            write_text(path, json.dumps(kept))
-        return [Fact(*row) for row in kept["facts"]]
+        kept = _Kept()
+        with naming(path, msgspec.MsgspecError):
+            if path.is_file():
+                kept = msgspec.json.decode(path.read_bytes(), type=_Kept)
+        if kept.asked != asked:
+            kept = _Kept(asked, [*make()])
+            write_text(path, msgspec.json.encode(kept).decode())
+        return [*kept.facts]

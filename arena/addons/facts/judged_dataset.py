@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from arena.entries.file import read_file, replacing
 from arena.errors import InputError, naming
@@ -20,7 +21,7 @@ from arena.runs.judge_games import Judge, find_judge, judge_games
 from arena.runs.rerun import prepare
 from arena.runs.run import Playing
 from arena.store.finished import Game
-from arena.store.folder import JUDGED, make_place
+from arena.store.folder import JUDGED, claimed, make_place
 from arena.store.judge import JudgedGames, read_lines
 from arena.store.parquet import is_available
 from arena.store.reader import Choice, chosen_games, read_run, to_line
@@ -29,7 +30,9 @@ from arena.tournament import keys
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.judged import ILLEGAL, PARTS, Judged, Recorded
 from arena.tournament.schedule import Fixture
+from engine import STANDARD
 from engine.cards import CHARS
+from engine.errors import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +46,10 @@ STRONG: Final = ("grandmaster", "champion", "apprentice", "ismcts", "pimc")
 _AT_ONCE = 1000  # games in memory, and in a file of decisions
 
 
+_Char: TypeAlias = Annotated[str, Meta(pattern=f"^[{CHARS}]$")]
+_Chance: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+
+
 class JudgedDecision(msgspec.Struct, frozen=True):
     """A decision with two legal actions or more: the ply, what was played, and what it was worth.
 
@@ -50,11 +57,11 @@ class JudgedDecision(msgspec.Struct, frozen=True):
     and `error` the standard error of the loss; docs/analyse.md says how they are estimated.
     """
 
-    ply: int
-    action: str
-    chances: dict[str, float]
-    loss: float
-    error: float
+    ply: Annotated[int, Meta(ge=0, lt=STANDARD.game_plies)]
+    action: _Char
+    chances: Annotated[dict[_Char, _Chance], Meta(min_length=2)]
+    loss: Annotated[float, Meta(ge=-1, le=1)]
+    error: _Chance
 
 
 class JudgedRecord(msgspec.Struct, frozen=True):
@@ -62,7 +69,7 @@ class JudgedRecord(msgspec.Struct, frozen=True):
 
     deal: str
     actions: str
-    game: str
+    game: Annotated[str, Meta(pattern="/[0-9]{1,10}/[01]$")]
     bots: tuple[str, str]
     winner: str | None
     win_type: str
@@ -100,24 +107,33 @@ def make_dataset(wanted: About, how: Playing) -> About:
     Raises what `run` raises.
     """
     assert how.out
-    out, run, decisions = how.out, how.out / "run", 0
+    out, run = how.out, how.out / "run"
     judge = find_judge(wanted.judge, wanted.worlds, wanted.seed)
     config = Config([], wanted.pairs, name="dataset", seed=wanted.seed)
     tournament, how = make_tournament(config, wanted.bots), replace(how, out=run)
     for problem in prepare(tournament, how.kept):
         raise InputError(problem)
-    how.play(tournament)
-    with naming(out, OSError), replacing(out / GAMES) as part, part.open("w") as file:
+    with claimed(out, {"dataset": " ".join(wanted.bots)} | msgspec.to_builtins(wanted)):
+        how.play(tournament)
+        with naming(out, OSError):
+            (out / ABOUT).unlink(missing_ok=True)  # a part of the files is no set
+            return _write(out, wanted, _judge(run, judge, how))
+
+
+def _write(out: Path, wanted: About, judged: Iterable[tuple[list[str], pd.DataFrame]]) -> About:
+    """Write the files of a set, at last dataset.json."""
+    decisions = 0
+    with replacing(out / GAMES) as part, part.open("w") as file:
         (out / DECISIONS).mkdir(exist_ok=True)
         for old in (out / DECISIONS).glob("part-*.parquet"):
             old.unlink()
-        for number, (lines, table) in enumerate(_judge(run, judge, how)):
+        for number, (lines, table) in enumerate(judged):
             file.writelines(lines)
             decisions += len(table)
             if is_available():
                 table.to_parquet(out / DECISIONS / f"part-{number:04}.parquet")
     made = msgspec.structs.replace(wanted, decisions=decisions)
-    with naming(out, OSError), replacing(out / ABOUT) as part:
+    with replacing(out / ABOUT) as part:
         part.write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
     return made
 
@@ -164,12 +180,20 @@ class Dataset(NamedTuple):
 
     def games(self) -> Iterator[JudgedRecord]:
         """Yield the games with their decisions; raises InputError for any other line."""
-        path = self.folder / GAMES
+        path, decisions = self.folder / GAMES, 0
         with naming(path, OSError), path.open("rb") as file:
             for number, line in enumerate(read_lines(file), 1):
                 with naming(f"line {number}", msgspec.MsgspecError):
                     record = msgspec.json.decode(line, type=JudgedRecord)
+                    if record.winner not in (None, *record.bots):
+                        raise InputError(f"a winner {show(record.winner)} that did not play")
+                decisions += len(record.decisions)
                 yield record
+            self._check(decisions)
+
+    def _check(self, decisions: int) -> None:
+        if decisions != (whole := self.about.decisions):
+            raise InputError(f"{decisions:,} decisions; by {ABOUT} the set has {whole:,}")
 
     @property
     def decisions(self) -> pd.DataFrame:
@@ -177,7 +201,10 @@ class Dataset(NamedTuple):
         import pandas as pd
 
         if is_available() and (parts := sorted((self.folder / DECISIONS).glob("part-*.parquet"))):
-            return pd.concat(map(pd.read_parquet, parts), ignore_index=True)
+            with naming(self.folder / DECISIONS, ValueError, OSError):
+                table = pd.concat(map(pd.read_parquet, parts), ignore_index=True)
+                self._check(len(table))
+                return table
         played, judged = [], []
         for game in self.games():
             pair = int(game.game.rsplit("/", 2)[1])

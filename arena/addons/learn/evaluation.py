@@ -14,7 +14,7 @@ import pandas as pd
 
 from arena.addons import hook
 from arena.addons.learn import probe_bot
-from arena.addons.learn.opponents import NoScores, meet_victim, name_of
+from arena.addons.learn.opponents import SOMEBODY, NoScores, meet_victim, name_of
 from arena.entries.catalogue import ELO, LADDER
 from arena.entries.entry import Entry
 from arena.errors import InputError, counted
@@ -24,10 +24,11 @@ from arena.library.request import Bot, Location, folder_path, make_playing, requ
 from arena.library.results import Results
 from arena.library.running import run
 from arena.runs.progress_bar import Progress, show_progress
+from arena.runs.run import Playing
 from arena.statistics.intervals import Estimate, score_interval
 from arena.statistics.ratings import PairScores, fit_one
 from arena.statistics.wording import write_estimate
-from arena.store.folder import write_text
+from arena.store.folder import claimed, write_text
 from arena.store.reader import read_run
 from arena.tables.losses import PARTS_OF, make_losses
 from arena.tournament.keys import EVALUATED_PAIRS, LocalKeys, Venue
@@ -128,25 +129,32 @@ def evaluate(
     ...
     arena.errors.InputError: pairs: expected `int` >= 1
     """
-    given = {**keys, "seed": seed, "pairs": pairs}
     how = make_playing(None, progress=progress)
-    base, how = request([bot, ("opponent", "uniform")], None, given, {"name": "evaluate"}, how)
+    given = {**keys, "seed": seed, "pairs": pairs}
+    base, how = request([bot, SOMEBODY], None, given, {"name": "evaluate"}, how)
     entry = base.entries[0]
     folder = folder_path(out or Path("results") / name_of(entry, "evaluate"), "out")
-    playing: Any = {**given, "progress": progress}
-    ladder = run([bot], against=LADDER, out=folder / "ladder", **playing)
-    judged = ladder.analyse(games=_JUDGED, worst=0, seed=seed, progress=progress, **keys)
+    with claimed(folder, {"evaluation": entry.label, "seed": seed}):
+        asked = {**keys, "seed": seed, "progress": progress}
+        return _measure(bot, entry, folder, how, pairs, asked)
+
+
+def _measure(
+    bot: Bot, entry: Entry, folder: Path, how: Playing, pairs: int, asked: Any
+) -> Evaluation:
+    """Play and compute what is left, and write evaluation.json."""
+    seed, notes = asked["seed"], list[str]()
+    ladder = run([bot], against=LADDER, out=folder / "ladder", pairs=pairs, **asked)
     file, clone = _find_response(entry, folder, how.venue, seed, pairs, shown=how.shown)
-    run([(name_of(entry), str(file)), bot], out=folder / "response", **playing)
-    notes: list[str] = []
+    run([(name_of(entry), str(file)), bot], out=folder / "response", pairs=pairs, **asked)
+    small = partial(_exploit, entry, folder / "small.json", seed, shown=asked["progress"])
     measures = [
         _rate(folder / "ladder", pairs),
         *_try("response", partial(_measure_response, folder / "response", clone), notes),
-        *_find_losses(judged.decisions, entry.label),
+        *_try("loss", partial(_find_losses, ladder, entry.label, asked), notes),
         *_measure_time(ladder, entry.label),
+        *_try("exploitability", small, notes),
     ]
-    small = partial(_exploit, entry, folder / "small.json", seed, shown=progress)
-    measures += _try("exploitability", small, notes)
     found = Evaluation(entry.label, str(folder), measures, notes)
     text = json.dumps(found.document(), indent=2, allow_nan=False) + "\n"
     write_text(folder / "evaluation.json", text)
@@ -190,12 +198,10 @@ def _has_scores(entry: Entry) -> bool:
     """Return whether a bot has the method `scores`."""
     if entry.command:
         return False
-    try:
-        with meet_victim(entry) as rival:
-            rival.begin(np.frombuffer(STANDARD.deck, np.uint8)[None], 0)
-    except NoScores:
-        return False
-    return True
+    with suppress(NoScores), meet_victim(entry) as rival:
+        rival.begin(np.frombuffer(STANDARD.deck, np.uint8)[None], 0)
+        return True
+    return False
 
 
 def _measure_response(folder: Path, clone: str) -> Iterator[Measure]:
@@ -211,8 +217,9 @@ def _measure_response(folder: Path, clone: str) -> Iterator[Measure]:
         yield Measure("taken", part, *gain.cells, "of the chance to win, by champion's table")
 
 
-def _find_losses(decisions: pd.DataFrame, label: str) -> Iterator[Measure]:
+def _find_losses(ladder: Results, label: str, asked: Any) -> Iterator[Measure]:
     """Yield the loss of a decision, in all and by round, against the bots of the ladder."""
+    decisions = ladder.analyse(games=_JUDGED, worst=0, **asked).decisions
     own = decisions[decisions["bot"] == label]
     for row in make_losses(own.assign(opponent=LADDER)).to_dict("records"):
         if row["part"] in ("all", *_ROUNDS):

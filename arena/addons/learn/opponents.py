@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 HOW: Final = "--minutes M learns it from games (see `arena docs probe`)"
 
+SOMEBODY: Final = ("its opponent", "uniform")
+"""The second bot of a request, whose label no other bot is likely to have."""
+
 NO_SCORES: Final = "has no method scores(games)"
 """The message about a bot whose policy cannot be queried for many games at once."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Unpack
 from arena.addons.learn.opponents import (
     HOW,
     NO_SCORES,
+    SOMEBODY,
     name_of,
     play_as_learner,
     respond_to,
@@ -194,7 +195,7 @@ def probe(
     given = {**keys, "seed": seed, "pairs": pairs}
     default = {"name": "probe", "pairs": PROBED_PAIRS}
     how = make_playing(None, progress=progress)
-    base, how = request([bot, ("opponent", "uniform")], None, given, default, how)
+    base, how = request([bot, SOMEBODY], None, given, default, how)
     file = None if out is None else folder_path(out, "out")
     asked = Asked(file, learn, minutes, base.pairs, base.seed, how.shown, force, blind)
     return probe_entry(base.entries[0], how.venue, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,48 @@ def test_a_line_that_is_no_game_is_named(made: Path, tmp_path: Path, line: bytes
     assert next(games).bots == ("greedy", "uniform")
     with pytest.raises(InputError, match=r"games\.jsonl: line 2: "):
         next(games)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "changed"),
+    [
+        (r'"ply":[0-9]+', '"ply":-1'),
+        (r'"ply":[0-9]+', '"ply":48'),
+        (r'"action":"."', '"action":"q"'),
+        (r'"chances":{', '"chances":{"q":0.5,'),
+        (r'"loss":[^,]+', '"loss":9'),
+        (r'"winner": "[^"]+', '"winner": "z'),
+        (r'"game": "[^"]+', '"game": "z'),
+    ],
+)
+def test_a_value_that_is_impossible_is_named(
+    made: Path, tmp_path: Path, pattern: str, changed: str
+) -> None:
+    """In a line that is a game otherwise."""
+    lines, about, _ = contents(made)
+    (tmp_path / "dataset.json").write_bytes(about)
+    line, count = re.subn(pattern, changed, lines.decode().splitlines()[0], count=1)
+    assert count == 1
+    (tmp_path / "games.jsonl").write_text(line + "\n")
+    with pytest.raises(InputError, match=r"games\.jsonl: line 1: "):
+        next(load_dataset(tmp_path).games())
+
+
+def test_a_set_of_which_a_part_is_missing_is_refused(made: Path, tmp_path: Path) -> None:
+    """A line of the games, or a row of the tables, or a damaged table."""
+    lines, about, table = contents(made)
+    (tmp_path / "dataset.json").write_bytes(about)
+    (tmp_path / "games.jsonl").write_bytes(b"".join(lines.splitlines(keepends=True)[:-1]))
+    with pytest.raises(InputError, match=r"games\.jsonl: [0-9]+ decisions; by dataset\.json"):
+        [*load_dataset(tmp_path).games()]
+    (tmp_path / "decisions").mkdir()
+    part = tmp_path / "decisions" / "part-0000.parquet"
+    table.iloc[1:].to_parquet(part)
+    with pytest.raises(InputError, match=r"decisions: [0-9]+ decisions; by dataset\.json"):
+        assert load_dataset(tmp_path).decisions is None
+    part.write_bytes(b"no table")
+    with pytest.raises(InputError, match="decisions: "):
+        assert load_dataset(tmp_path).decisions is None
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:

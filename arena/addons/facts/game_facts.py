@@ -208,6 +208,7 @@ def play_facts(asked: Asked, how: Playing) -> list[Fact]:
     with claimed(how.out, {"facts": "of the game", "seed": asked.seed}):
         measured = (_Measured(bot, asked, how, how.out / bot).facts() for bot in asked.bots)
         found = [*chain(*measured, _rate(asked, how, how.out / "elo"))]
+        found.sort(key=lambda one: (asked.bots.index(one.players), KEYS.index(one.fact)))
         replace_rows(how.out / STORED.name, Fact._fields, found)
     return found
 

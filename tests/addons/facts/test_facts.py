@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from math import hypot
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pandas as pd
 import pytest
 
 import arena as library
 from arena.addons.facts import game_facts
-from arena.addons.facts.game_facts import KEYS, PLAYERS, Fact, format_facts, read_facts
+from arena.addons.facts.game_facts import KEYS, PLAYERS, Asked, Fact, format_facts, read_facts
+from arena.errors import InputError
+from arena.runs.run import Playing
 from engine.cards import CHARS
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
@@ -86,6 +91,7 @@ def test_the_page_shows_the_stored_figures() -> None:
         (["--percent", "5"], "--percent: only with --play"),
         (["--play", "gredy"], "bot 'gredy': none of bots/; there are "),
         (["--play", "--percent", "0"], "Invalid value for '--percent': "),
+        (["--play", "greedy", "uniform", "greedy"], "bot 'greedy': named twice"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(
@@ -93,6 +99,34 @@ def test_wrong_arguments_are_refused_in_one_line(
 ) -> None:
     """Before anything is written."""
     assert message in refusal(arena, "facts", *words)
+
+
+@pytest.mark.parametrize(
+    "kept", ["[]", "{", '{"facts": 5}', '{"asked": {}, "facts": [[1, 2]]}', "[" * 5000]
+)
+def test_damaged_figures_are_named(tmp_path: Path, kept: str) -> None:
+    """Those that a stopped command has kept; nothing is measured."""
+    asked = Asked(["greedy"], percent=1)
+    tournament = game_facts._make(asked, 2, "greedy", "uniform")
+    measured = game_facts._Measured("greedy", asked, Playing(out=tmp_path), tmp_path)
+    (tmp_path / "costs.json").write_text(kept)
+    with pytest.raises(InputError, match=r"costs\.json: "):
+        measured._keep("costs", tournament, list)
+    assert (tmp_path / "costs.json").read_text() == kept
+
+
+@pytest.mark.parametrize(("luck", "shares"), [(False, []), (True, [0.0])])
+def test_two_equal_games_say_nothing_of_what_the_deal_fixes(
+    tmp_path: Path, luck: bool, shares: list[float]
+) -> None:
+    """A bot without luck plays the game of a deal again when it meets itself in the other seat."""
+    asked = Asked(["greedy"], percent=1)
+    measured = game_facts._Measured("greedy", asked, Playing(out=tmp_path), tmp_path)
+    second = "greedy" if luck else "twin"  # by the other seat, or by the same one
+    winners = ["greedy", second, "twin", "greedy"]
+    games = pd.DataFrame({"winner": winners, "seat": [0, 1, 0, 1]})
+    base: Any = SimpleNamespace(games=games.assign(bot="greedy", opponent="twin"))
+    assert [fact.value for fact in measured._fix(base)] == shares
 
 
 def games_of(folder: Path) -> list[tuple[str, int]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.learn import probe_bot
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
 from tests.tiers import few
@@ -162,3 +163,10 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     assert (folder / "run.log").read_text().count("ready: ") == starts
     longer = arena("probe", "uniform", "--minutes", "0.001", "--pairs", "1", "--out", "b.py")
     assert re.search(r"learned from 17 pairs: ", longer.stdout)
+
+
+@pytest.mark.parametrize("label", ["opponent", "uniform"])
+def test_a_bot_may_have_any_label(monkeypatch: pytest.MonkeyPatch, label: str) -> None:
+    """Also one that a second bot might have had, of which its author knows nothing."""
+    monkeypatch.setattr(probe_bot, "probe_entry", lambda entry, *_: entry.label)
+    assert probe_bot.probe((label, "greedy")) == label

@@ -234,8 +234,9 @@ class JudgedGames(SqliteFile):
             if self.one("SELECT count(*) FROM sqlite_master"):
                 foreign = f"a database, but not one of an analysis{self.advice}"
                 self.check(_APPLICATION, FORMAT, foreign, self.advice)
-            self.mark(_APPLICATION, FORMAT)
-            self.connection.execute(_TABLE)
+            else:
+                self.mark(_APPLICATION, FORMAT)
+                self.connection.execute(_TABLE)
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, list[Judged]]:
         """Return the decisions of the games that are kept, of these."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
+from pathlib import Path
 from random import Random
 from threading import Thread
 
@@ -76,6 +78,17 @@ def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
     last = [[one for one in judged if one.ply == 8] for judged in (forced, free)]
     assert len(last[0]) == 1
     assert last[0] == last[1]
+
+
+def test_what_is_kept_is_read_and_not_written(tmp_path: Path) -> None:
+    """So it is found also where the run is somebody else's."""
+    place = tmp_path / "analysis.sqlite"
+    with closing(JudgedGames(place)) as kept:
+        kept.add({b"key": []})
+    os.utime(place, ns=(0, 0))
+    with closing(JudgedGames(place)) as kept:
+        assert kept.find([b"key", b"other"]) == {b"key": []}
+    assert place.stat().st_mtime_ns == 0
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,8 @@ def truth(run: Path, listed: Path) -> None:
     known = {(row["game"], row["ply"]): row for row in _rows(path)}
     games = games_of(run)
     worst = json.loads(listed.read_text())["worst"]
-    place = [sum(other["bot"] == row["bot"] for other in worst[:n]) for n, row in enumerate(worst)]
-    order = sorted(range(len(worst)), key=lambda n: (worst[n]["mistake"] == DISPUTED, place[n]))
+    ranks = [sum(other["bot"] == row["bot"] for other in worst[:n]) for n, row in enumerate(worst)]
+    order = sorted(range(len(worst)), key=lambda n: (worst[n]["mistake"] == DISPUTED, ranks[n]))
     for row in map(worst.__getitem__, order):
         place = row["game"], row["ply"]
         if place in known:

@@ -7,10 +7,10 @@ second one's loss (`arena.tournament.judged.ROLLOUTS`).
 `python -m bench.blunders truth RUN FILE` reads the `worst` of `arena analyse RUN --json` in FILE.
 It plays games on from each decision to their end, after the action played and after the better one,
 with the same hands and deals: both seats by `champion`. The opponent's hands are weighted by what
-the bot that sat there does, or by the belief of `grandmaster` where no policy is
-known. The costliest mistakes of all bots come first. A line for each decision goes to FILE.truth,
-and what is there is not played again. Then it prints how often signs agree and intervals hold, and
-the error of the second judge by round (`SEARCHES`).
+the bot that sat there does, or by the belief of `grandmaster` where no policy is known. The
+costliest mistakes of all bots come first. A line for each decision goes to FILE.truth, and what is
+there is not played again. Then it prints how often signs agree and intervals hold, and the error of
+the second judge by round (`SEARCHES`).
 """
 
 from __future__ import annotations

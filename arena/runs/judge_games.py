@@ -100,18 +100,15 @@ def judge_again(
     the place of the game and a judged decision; a decision of the group None is left out. `first`
     of a decision is its loss by the first judge.
     """
-    known = [
-        (-one.loss, games[place].name, one.ply, place, own)
-        for place, rows in enumerate(judged)
-        for one in rows
-        if one.loss > 0 and (own := group(place, one)) is not None
-    ]
+    lossy = [(place, one) for place, rows in enumerate(judged) for one in rows if one.loss > 0]
+    lossy.sort(key=lambda two: (-two[1].loss, games[two[0]].name, two[1].ply))
     met: Counter[Hashable] = Counter()
     lost: list[dict[int, int]] = [{} for _ in games]
-    for gain, _, ply, place, own in sorted(known, key=lambda row: row[:4]):
+    for place, one in lossy:
+        own = group(place, one)
         met[own] += 1
-        if met[own] <= most:
-            lost[place][ply] = -gain
+        if own is not None and met[own] <= most:
+            lost[place][one.ply] = one.loss
     both = zip(games, lost, strict=True)
     again = [game._replace(plies=tuple(sorted(plies))) for game, plies in both if plies]
     found = iter(ask(second_judge(seed), again) if again else ())

@@ -204,6 +204,11 @@ class Database(SqliteFile):
         finally:
             other.connection.close()
 
+    def interrupt(self) -> None:
+        """End what another thread is reading; a connection that is closed has ended."""
+        with suppress(sqlite3.ProgrammingError):
+            self.connection.interrupt()
+
     def _check(self) -> None:
         foreign = "a database, but not one of a run; choose another folder"
         self.check(_APPLICATION, FORMAT, foreign, FRESH)

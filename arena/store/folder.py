@@ -6,7 +6,6 @@ import errno
 import filecmp
 import json
 import os
-import sqlite3
 import sys
 import tempfile
 import threading
@@ -338,11 +337,12 @@ def claimed(folder: Path, work: Mapping[str, Any]) -> Iterator[None]:
     with lock_folder(folder, "another command is writing there", "a folder on a local disk"):
         with naming(note, OSError, ValueError):
             known = json.loads(note.read_bytes()) if note.is_file() else None
-        if known is None and any(folder.iterdir()):
-            raise InputError(f"{folder}: holds other files; choose a new folder")
-        if known not in (None, json.loads(written)):
+        if known is None:
+            if any(folder.iterdir()):
+                raise InputError(f"{folder}: holds other files; choose a new folder")
+            write_text(note, written + "\n")
+        elif known != json.loads(written):
             raise InputError(f"{folder}: made for {show(known)}; choose a new folder")
-        write_text(note, written + "\n")
         yield
 
 
@@ -362,8 +362,7 @@ def _at_once(work: Callable[[], object], stop: Callable[[], object]) -> Iterator
     try:
         yield
     except BaseException:
-        with suppress(sqlite3.ProgrammingError):  # the other thread has just closed its database
-            stop()
+        stop()
         raise
     finally:
         thread.join()

@@ -358,7 +358,7 @@ class Store:
     ) -> Iterator[tuple[Iterator[str], Callable[[], None]]]:
         """Yield, for another thread, the lines of all games and a function that stops reading."""
         with self._database.apart() as database:
-            yield read_lines(database, pairings), database.connection.interrupt
+            yield read_lines(database, pairings), database.interrupt
 
     def records(self, quota: Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield pairing, pair, seat, winner, win type, margin and actions of games, in order.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from arena.errors import InputError
-from arena.store.folder import CLAIM, RunFolder, claimed
+from arena.store.folder import CLAIM, claimed
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
 
@@ -81,16 +80,3 @@ def test_no_command_writes_over_a_stranger_s_file(
     message = refusal(arena, *words, "--out", str(tmp_path))
     assert message == f"{tmp_path}: holds other files; choose a new folder"
     assert {path.read_text() for path in tmp_path.iterdir()} == {"mine"}
-
-
-def test_a_store_that_has_just_been_closed_hides_no_failure(tmp_path: Path) -> None:
-    """The other thread ends its work at the moment at which it is to be stopped."""
-
-    def stop() -> None:
-        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
-
-    def fail(_: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        RunFolder(tmp_path).write({"games.csv": fail}, {}, stop)

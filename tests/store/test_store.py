@@ -295,3 +295,12 @@ def test_counts_know_how_many_games_they_have() -> None:
     """Two of a pair, one where the other one is not there yet."""
     assert Counts.of(games=[[3, 4], [0, MISSING], [MISSING, 3]], pairs=[7, 2, 1]).total == 17
     assert Counts.of(games=[[3, 4]], pairs=[0]).total == 0
+
+
+def test_reading_that_has_ended_can_be_stopped(tmp_path: Path) -> None:
+    """A Ctrl-C may come so late that the lines are read and the connection is closed."""
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        with store.lines_apart([]) as (lines, stop):
+            stop()
+            assert "".join(lines) == ""
+        stop()

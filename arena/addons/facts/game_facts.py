@@ -292,7 +292,7 @@ class _Measured:
         of_seat_0 = (won * (1 - 2 * games["seat"])).to_numpy().reshape(-1, 2)
         same = np.array([(of_seat_0[:, 0] == of_seat_0[:, 1]).sum()])
         if same[0] == len(of_seat_0):
-            return  # a bot without luck plays the same game twice
+            return  # as of a bot without luck, which plays the same game twice
         shares = Moments.independent(np.array([len(of_seat_0)]), same, same).shares()
         yield _fact(self.bot, "fixed", (2 * one[0, 0] - 1 for one in shares), len(games))
 

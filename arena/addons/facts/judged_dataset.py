@@ -113,7 +113,7 @@ def make_dataset(wanted: About, how: Playing) -> About:
     tournament, how = make_tournament(config, wanted.bots), replace(how, out=run)
     for problem in prepare(tournament, how.kept):
         raise InputError(problem)
-    with claimed(out, {"dataset": " ".join(wanted.bots)} | msgspec.to_builtins(wanted)):
+    with claimed(out, {"dataset": msgspec.to_builtins(wanted)}):
         how.play(tournament)
         with naming(out, OSError):
             (out / ABOUT).unlink(missing_ok=True)  # a part of the files is no set

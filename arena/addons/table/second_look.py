@@ -96,7 +96,7 @@ _JUDGE: Final = (
     f"Two judges: {JUDGE} plays on for both sides from each action, in {WORLDS} worlds that fit "
     f"what you knew. What lost most is judged again by {SECOND}, which searches each action. That "
     "is an estimate for a strong opponent. The interval has the error of the worlds and the judge; "
-    "of 127 such mistakes that were played on, 107 were within theirs."
+    "of 127 such losses that were played on, 107 were within their intervals."
 )
 _MOST = 3
 _LEAST: Final = PARTS // 100

@@ -1,4 +1,4 @@
-"""Which cases of a test `make test` has, and which only `make test-all`."""
+"""Which cases of a test `make test` has, which `make test-all`, and which `make study`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from typing import Any
 import pytest
 
 
-def few(cases: Iterable[Any], quick: int = 1, *, unpack: bool = False) -> list[Any]:
-    """Return cases as parameters of a test: after the first few of them, the others are slow.
+def few(
+    cases: Iterable[Any], quick: int = 1, slow: int = 1000, *, unpack: bool = False
+) -> list[Any]:
+    """Return cases as parameters of a test: a few are quick, the next ones slow.
 
-    With `unpack`, a case is a tuple of several parameters.
+    Those after the first `quick` and the next `slow` are for the study. With `unpack`, a case is
+    a tuple of several parameters.
     """
     params = []
     for number, case in enumerate(cases):
-        marks = [pytest.mark.slow] * (number >= quick)
+        marks = tier(number, quick, slow)
         params.append(pytest.param(*(case if unpack else (case,)), marks=marks))
     return params
+
+
+def tier(number: int, quick: int, slow: int) -> list[pytest.MarkDecorator]:
+    """Return the marks of a case with this number."""
+    if number < quick:
+        return []
+    return [pytest.mark.slow if number < quick + slow else pytest.mark.study]

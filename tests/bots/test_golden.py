@@ -6,16 +6,17 @@ import pytest
 
 from arena.entries.catalogue import ELO
 from tests.bots.golden import SEEDS, play, read
+from tests.tiers import tier
 
 GAMES = read()
 SEARCHING = ("champion", "flat_mc", "ismcts", "pimc")
-"""Bots of which a game takes half a second."""
+"""Bots of which a game takes half a second: the third game is for the study."""
 SLOWEST = ("grandmaster", "responder")  # a second or two
 CASES = [
     pytest.param(
         name,
         seed,
-        marks=[pytest.mark.slow] * (name in SLOWEST or (seed > 1 and name in SEARCHING)),
+        marks=tier(seed - 1, name not in SLOWEST, 1) if name in (*SEARCHING, *SLOWEST) else [],
     )
     for name, seed in GAMES
 ]

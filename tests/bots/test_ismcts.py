@@ -214,7 +214,7 @@ def score(spec: str, other: str, pairs: int) -> float:
     return won / (2 * pairs)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_few_iterations_beat_greedy() -> None:
     """The bound is well above one half; the games are always the same."""
     assert score("ismcts(iterations=50)", "greedy", pairs=20) > 0.7

@@ -239,7 +239,7 @@ SCROLL = """async (region) => {
 }"""
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_rows_that_come_by_scrolling_are_as_the_first_ones(shared: Open) -> None:
     """Element for element, with the exact numbers; sorting has all of them in view."""
     page = shared("many")

@@ -216,18 +216,18 @@ IN_THE_STUDY = {
         "peeks_in_memory",
         "mutates",
     ),
-    *("tampers_with_the_end", "leaves_hidden_process"),
+    *("tampers_with_the_end", "leaves_hidden_process", "prints", "reseeds", "knows_one_game"),
+    *("says_other_moves_later", "depends_on_earlier_games", "draws", "peeks_in_frames"),
 }
 """Rogues like others, whose lanes test_rogues.py tries all the same."""
 
 SLOW = {
-    *("prints", "reseeds", "connects", "reads_run_folder", "remembers", "knows_one_game"),
-    *("says_other_moves_later", "loops_in_import", "kills_parent", "not_python", "forks"),
-    *("kills_group", "says_not_ready", "breaks_log", "depends_on_earlier_games"),
-    *("says_exits", "answers_99", "bends_clock", "says_rubbish", "peeks_in_frames"),
-    *("draws", "depends_on_hashes", "late", "no_bot", "raises_boom"),
+    *("connects", "reads_run_folder", "remembers", "loops_in_import", "kills_parent"),
+    *("not_python", "forks", "kills_group", "says_not_ready", "breaks_log", "says_exits"),
+    *("answers_99", "bends_clock", "says_rubbish", "depends_on_hashes", "late", "no_bot"),
+    "raises_boom",
 }
-"""Rogues that fail an item as a quicker one does; `peeks_in_frames` and `draws` play many games."""
+"""Rogues that fail an item as a quicker one does."""
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:

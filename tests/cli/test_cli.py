@@ -22,7 +22,7 @@ from tests import ROOT, markdown
 from tests.conftest import Arena, run_command, start_command
 from tests.console import COMMANDS, Console
 from tests.rogues import write
-from tests.tiers import few
+from tests.tiers import few, tier
 from tests.waiting import PATIENCE, until
 
 TABLES = (
@@ -459,12 +459,14 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
 
 QUICK = {"", "play", "bots", "game", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
+LONG = {"analyse", "check", "evaluate", "facts", "probe", "tune"}
+"""Commands that take twenty seconds and more; examples of some are on their pages, too."""
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
+        pytest.param(name, marks=tier((name not in QUICK) + (name in LONG), 1, 1))
         for name in ("", *sorted(COMMANDS.keys() - {"table", "sites", "serve-bot"}))
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 
 from tests import ROOT, markdown
 from tests.conftest import Arena
-from tests.tiers import few
 
 PAGE = (ROOT / "docs" / "command-line.md").read_text()
 
@@ -32,24 +31,9 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
 @pytest.mark.parametrize(
     "command",
     [
-        *few(
-            (
-                "play",
-                "bots",
-                "compare",
-                "plan",
-                "worth",
-                "verify",
-                "doctor",
-                "ablate",
-                "tune",
-                "check",
-                "analyse",
-                "evaluate",
-                "probe",
-                "facts",
-            )
-        ),
+        *("play", "bots", "compare", "plan", "worth", "verify", "doctor", "ablate", "analyse"),
+        *("probe", "facts"),
+        *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check", "evaluate")),
     ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:

@@ -28,6 +28,7 @@ from tests.docs import (
     test_wins,
 )
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import tier
 
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text()
@@ -53,6 +54,12 @@ NEEDS = {"docs/course/README.md": [needs_jail], "docs/programs.md": [needs_jail]
 FAILING = ("docs/troubleshooting.md",)
 """Pages whose commands fail as they say; tests/docs/test_troubleshooting.py runs them."""
 QUICK = ("CONTRIBUTING.md", "docs/help.md")
+LONG = (
+    *("docs/course/README.md", "docs/evaluate.md", "docs/facts.md", "docs/first-bot.md"),
+    *("docs/measuring.md", "docs/probe.md", "docs/studies.md", "docs/training.md", "docs/tune.md"),
+    "docs/wins.md",
+)
+"""Pages that take half a minute and more; the study follows them."""
 SESSIONS_SLOW = ("docs/compare.md", "docs/library.md", "docs/openspiel.md")
 
 
@@ -63,8 +70,8 @@ def pages(*languages: str, quick: tuple[str, ...]) -> list[object]:
         if page in FAILING:
             continue
         if {*languages} & markdown.languages(text):
-            slow = [] if page in quick else [pytest.mark.slow]
-            params.append(pytest.param(page, marks=[*slow, *NEEDS.get(page, [])], id=page))
+            marks = tier((page not in quick) + (page in LONG), 1, 1)
+            params.append(pytest.param(page, marks=[*marks, *NEEDS.get(page, [])], id=page))
     return params
 
 

@@ -98,7 +98,7 @@ def test_the_bot_plays_without_a_fault(arena: Arena, clone: Path) -> None:
     assert len((clone / "out" / "faults.csv").read_text().splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_check_guesses_what_a_run_says(arena: Arena, clone: Path) -> None:
     """The README's number is in the interval of the guess, and so is the rating of a run."""
     checked = json.loads(arena("check", "patient.py", "--json", "--lane", "process").stdout)

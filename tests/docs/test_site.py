@@ -93,7 +93,7 @@ def test_the_gallery_has_the_same_bytes_again(site: Path, tmp_path: Path) -> Non
         assert (tmp_path / name).read_bytes() == (site / "gallery" / name).read_bytes(), name
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_link_to_nowhere_fails_the_build(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,7 +52,7 @@ def test_the_page_has_the_program_that_learns_to_beat_a_bot() -> None:
     assert f"```python\n{text}```\n" in PAGE.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_it_beats_the_bot(tmp_path: Path) -> None:
     """The lower bound of its score is above one half, in games with another seed."""
     program = SELFPLAY.parent / "beat_greedy.py"
@@ -98,7 +98,7 @@ def test_a_seed_makes_the_same_weights(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_first_rounds_are_trained_further(tmp_path: Path) -> None:
     """The same command makes the same weights."""
     words = ["--games", "1024", "--together", "128", "--rate", "0.0003", "--out"]

@@ -85,7 +85,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["statements", few(["f_string"], 0)[0]])
+@pytest.mark.parametrize("kind", few(["statements", "f_string"], 1, 0))
 @pytest.mark.parametrize("words", few(COMMANDS))
 def test_no_command_reads_a_strangers_source_itself(
     tmp_path: Path, words: tuple[str, ...], kind: str

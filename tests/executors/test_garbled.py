@@ -29,18 +29,16 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Rules
 from tests.rogues import FOLDER, first
+from tests.tiers import few
 
-WAYS = ("four", "progress", "pickle", "long", "begun", "unknown", "words", "words_of_nobody")
-FASTER = WAYS[:1]
+WAYS = ("four", "words", "pickle", "begun", "progress", "long", "unknown", "words_of_nobody")
 SHORT = Limits(decision=1, start=3, backstop=3)
 """For a message that is begun and never ends the parent waits as long as for an answer."""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux's list of descriptors")
-@pytest.mark.parametrize(
-    "how", [pytest.param(way, marks=[pytest.mark.slow] * (way not in FASTER)) for way in WAYS]
-)
+@pytest.mark.parametrize("how", few(WAYS, 1, 3))
 def test_what_a_bot_writes_to_the_parent_changes_no_game(tmp_path: Path, how: str) -> None:
     """Its worker is found dead or garbled, and its pairs are played apart.
 

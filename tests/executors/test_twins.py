@@ -15,6 +15,7 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.rogues import FOLDER, first
+from tests.tiers import few
 
 PAIRS = 12
 
@@ -79,9 +80,9 @@ def records(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lane", "workers"),
-    [("process", 2), pytest.param("process", 4, marks=pytest.mark.slow)],
+    few([("process", 2), ("process", 4)], 1, 0, unpack=True),
 )
-@pytest.mark.parametrize("new", [("greedy",), ("greedy", "denier", "timing")])
+@pytest.mark.parametrize("new", few([("greedy",), ("greedy", "denier", "timing")], 1, 1))
 def test_an_opponent_does_not_meet_a_deal_again(
     lane: str, workers: int, new: Sequence[str]
 ) -> None:

@@ -20,6 +20,7 @@ from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from tests.lanes.framed import RULES, play
 from tests.rogues import FOLDER, spec, write
+from tests.tiers import few
 from tests.users import IS_ROOT, USERS, start_python
 from tests.waiting import PATIENCE
 
@@ -32,12 +33,6 @@ CASES = [
     *[(user, "frames", 2) for user in USERS],
     *[(user, "frames_by_workers", 1) for user in USERS],
 ]
-
-
-def case(user: str, rogue: str, workers: int, *, quick: bool) -> object:
-    """Return a case with its marks and its name."""
-    marks = [pytest.mark.slow][: not quick]
-    return pytest.param(user, rogue, workers, id=f"{user}-{rogue}-{workers}", marks=marks)
 
 
 def played(user: str, folder: Path, rogue: str, workers: int = 1) -> dict[str, Any]:
@@ -54,7 +49,7 @@ def played(user: str, folder: Path, rogue: str, workers: int = 1) -> dict[str, A
 @pytest.mark.skipif(not HAS_BUBBLEWRAP, reason="no pid namespaces")
 @pytest.mark.parametrize(
     ("user", "rogue", "workers"),
-    [case(*one, quick=number == 0) for number, one in enumerate(CASES)],
+    few(CASES, 1, 2, unpack=True),
 )
 def test_who_removes_the_folders_of_others_frames_nobody(
     tmp_path: Path, user: str, rogue: str, workers: int

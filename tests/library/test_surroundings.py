@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.executors.test_local import run_python
+from tests.tiers import few
 
 PLAY = """
 import arena
@@ -204,7 +205,7 @@ def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
-    [pytest.param(how, marks=[pytest.mark.slow] * (how != "fork")) for how in CHILDREN],
+    few(CHILDREN, 1, 3),
 )
 def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, how: str) -> None:
     """Also in a daemon of multiprocessing, which may have no children of multiprocessing."""

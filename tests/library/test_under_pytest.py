@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.executors.test_local import run_python
+from tests.tiers import few
 
 CONFTEST = """
 import pytest
@@ -119,7 +120,9 @@ def test_the_tests_of_a_user_play_with_classes_of_their_own(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options", [(), ("-n", "2"), ("--import-mode=importlib",)], ids=["one", "xdist", "importlib"]
+    "options",
+    few([(), ("-n", "2"), ("--import-mode=importlib",)], 0, 1),
+    ids=["one", "xdist", "importlib"],
 )
 def test_so_do_tests_of_tables_and_comparisons(tmp_path: Path, options: tuple[str, ...]) -> None:
     """In one process and in those of pytest-xdist, however pytest imports the tests.

@@ -40,6 +40,7 @@ from arena.tournament.timing import SPENT, Spending
 from arena.tournament.tournament import Tournament
 from engine import Rules
 from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of, report_of
+from tests.tiers import few
 
 LISTED = [
     one
@@ -457,7 +458,7 @@ QUICK = ("forfeits only", "comparison")
 
 
 @pytest.mark.parametrize(
-    "form", [pytest.param(form, marks=[pytest.mark.slow] * (form not in QUICK)) for form in FORMS]
+    "form", few(sorted(FORMS, key=lambda form: form not in QUICK), len(QUICK), 4)
 )
 def test_every_form_of_run_has_a_report(form: str) -> None:
     """With valid charts, and a page."""

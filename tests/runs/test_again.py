@@ -18,6 +18,7 @@ from engine import STANDARD
 from tests.conftest import Arena, run_here
 from tests.rogues import write
 from tests.runs.test_verify import RAISES
+from tests.tiers import few
 
 NOT_SAME = ("run.log", "timings.csv", "run.sqlite")
 BOTS = ["uniform", "greedy", "g=greedy(patience=1.5)", {"bot": "./mine.py", "label": "my own"}]
@@ -56,7 +57,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     "kind",
-    [kind if kind in CHEAP else pytest.param(kind, marks=pytest.mark.slow) for kind in COMMANDS],
+    few(sorted(COMMANDS, key=lambda kind: kind not in CHEAP), len(CHEAP), 4),
 )
 def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kind: str) -> None:
     """By its manifest alone, which lies elsewhere."""

@@ -42,6 +42,7 @@ from tests.conftest import run_command
 from tests.kills import kill_often
 from tests.rogues import write
 from tests.runs.test_run_progress import Stops
+from tests.tiers import few
 
 FILES = ("comparison.json", "differences.csv", "decided.csv", "games.csv", "standings.csv")
 
@@ -166,16 +167,18 @@ FAILS = "    def choose(self, view, /):\n        raise ValueError"
 
 @pytest.mark.parametrize(
     ("failing", "against", "verdict"),
-    [
-        pytest.param("new", False, "not better", marks=pytest.mark.slow),
-        pytest.param("old", False, "better", marks=pytest.mark.slow),
-        pytest.param(
-            "both", False, "not better", marks=pytest.mark.slow
-        ),  # the new one begins, and is out first
-        pytest.param("new", True, "not better", marks=pytest.mark.slow),
-        pytest.param("both", True, "undecided", marks=pytest.mark.slow),
-        pytest.param("opponent", True, "undecided", marks=pytest.mark.slow),
-    ],
+    few(
+        [
+            ("new", False, "not better"),
+            ("both", False, "not better"),  # the new one begins, and is out first
+            ("opponent", True, "undecided"),
+            ("old", False, "better"),
+            ("new", True, "not better"),
+            ("both", True, "undecided"),
+        ],
+        *(0, 3),
+        unpack=True,
+    ),
 )
 def test_bots_that_forfeit_all_games_have_a_finite_comparison(
     failing: str, against: bool, verdict: str, tmp_path: Path

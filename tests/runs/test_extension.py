@@ -106,7 +106,7 @@ def orders() -> Iterator[list[Any]]:
         yield [bot for bot in BOTS if bot in joining[:size]]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_bots_that_join_step_by_step_are_as_all_at_once(
     arena: Arena, cup: Path, at_once: Path, tmp_path: Path
 ) -> None:

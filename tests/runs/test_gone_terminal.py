@@ -37,7 +37,7 @@ def start(folder: Path, moment: int, *, controlling: bool) -> tuple[Console, int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", few(range(20), 2))
+@pytest.mark.parametrize("moment", few(range(20), 2, 4))
 def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path, moment: int) -> None:
     """As after SIGHUP, whether the kernel sends one or not; its games are kept."""
     console, games = start(tmp_path, moment, controlling=bool(moment // 2 % 2))
@@ -50,7 +50,7 @@ def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path, moment: int) -> 
     assert count_games(tmp_path / "out") >= games
 
 
-@pytest.mark.parametrize("moment", few([1, 0, *range(2, 20)]))
+@pytest.mark.parametrize("moment", few([1, 0, *range(2, 20)], 1, 4))
 def test_a_run_ends_at_ctrl_c(tmp_path: Path, moment: int) -> None:
     """Without a traceback, and it says what is kept."""
     console, games = start(tmp_path, moment, controlling=True)

@@ -164,6 +164,7 @@ needs_jail = pytest.mark.skipif(bool(NO_JAIL) and "CI" not in os.environ, reason
 
 
 LIKE_OTHERS = {*rogues.ILLEGAL, *rogues.RAISING} - {"answers_99", "raises_boom", "raises_shout"}
+"""Rogues that only one lane need tell from others."""
 ALIKE_IN_JAIL = {
     *("no_bot", "not_python", "chooses_nothing", "raises_in_import", "exits_in_import"),
     *("dies_in_import", "raises_in_construction", "late", "swallows", "crashes", "exits_at_once"),
@@ -171,47 +172,30 @@ ALIKE_IN_JAIL = {
     *("fails_late_in_import", "breaks_log", "reads_frames", "reads_gc", "bends_in_child"),
 }
 """Rogues for which the lane process is the jail without what holds them there."""
-
-
-QUICK = {
-    "inproc": {
-        *("answers_99", "raises_boom", "raises_in_import", "kills_parent", "exits_at_once"),
-        *("allocates", "varies", "reads_frames", "leaves_process"),
-    },
-    "process": {
-        *("answers_99", "says_error", "says_exits_at_once", "says_nothing", "forks", "allocates"),
-        *("says_rubbish", "says_talks_without_reading", "leaves_hidden_process", "litters"),
-    },
-    "jail": {
-        *("answers_99", "raises_in_construction", "raises_in_import", "sleeps", "forks_away"),
-        *("allocates", "breaks_log", "reads_run_folder", "leaves_hidden_process"),
-    },
+TOLD_ELSEWHERE = {
+    "inproc": set(),
+    "process": LIKE_OTHERS if NO_JAIL else LIKE_OTHERS | ALIKE_IN_JAIL,
+    "jail": LIKE_OTHERS | SAID.keys(),
 }
-"""Rogues of every kind of fault, and those that are most dangerous.
+QUICK = {
+    *("answers_99", "raises_boom", "raises_in_import", "exits_at_once"),
+    *("allocates", "varies", "reads_frames", "leaves_process"),
+}
+"""Rogues of every kind of fault in a worker, but for those that are silent until a limit.
 
-They play in one tournament for each lane; that of the lane inproc is quick, as is what answers,
-pipes and limits do to a fault in tests/lanes and tests/tournament. Each of them by itself is for
-`make study`; other rogues are slow.
+They play in one quick tournament. What answers, pipes and limits do to a fault in the other lanes
+is quick in tests/lanes and tests/tournament. In `make test-all` the rogues that differ in a lane
+play in one tournament for each limit; each of them by itself is for `make study`.
 """
-BY_ITSELF = {("kills_parent", "inproc"), ("says_nothing", "process"), ("sleeps", "jail")}
-"""Cases in which nothing is heard of a rogue until a limit, which must be short."""
+SILENT = "kills_parent"
+"""The rogue of which nothing is heard until a limit and which is quick by itself."""
 
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
-    """Return the marks of a case: the study has those that differ little from others.
-
-    And those that play in the tournament of their lane, which makes the same checks.
-    """
-    if (name, lane) == ("kills_parent", "inproc"):
+    """Return the marks of a rogue by itself."""
+    if (name, lane) == (SILENT, "inproc"):
         return []
-    is_in_a_tournament = name in QUICK[lane] and (name, lane) not in BY_ITSELF
-    is_like_others = (
-        (name in LIKE_OTHERS and lane != "inproc")
-        or (name in SAID and lane == "jail")
-        or (name in ALIKE_IN_JAIL and lane == "process" and not NO_JAIL)
-    ) and name not in QUICK[lane]
-    mark = pytest.mark.study if is_like_others or is_in_a_tournament else pytest.mark.slow
-    return [*[needs_jail][lane != "jail" :], mark]
+    return [*[needs_jail][lane != "jail" :], pytest.mark.study]
 
 
 def in_lanes(expected: Mapping[str, tuple[str, ...]], lanes: Sequence[str]) -> list[object]:
@@ -236,11 +220,11 @@ def played(
     return play(folder, Tournament("rogues", seed, pairs, entries, STANDARD, limits))
 
 
-def met(folder: Path, others: Sequence[Entry]) -> Path:
+def met(folder: Path, others: Sequence[Entry], limits: Limits = LONG) -> Path:
     """Let `uniform` meet each of some bots, as if they were alone, and return the folder."""
     bots = [resolve("uniform"), *others]
     meetings = [Meeting("uniform", other.label, 0, 1) for other in others]
-    return play(folder, Tournament("rogues", 7, 1, bots, STANDARD, LONG, meetings=meetings))
+    return play(folder, Tournament("rogues", 7, 1, bots, STANDARD, limits, meetings=meetings))
 
 
 def play(folder: Path, tournament: Tournament) -> Path:
@@ -393,7 +377,7 @@ def cup(folder: Path, bots: list[object], out: str, workers: int) -> subprocess.
     )
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_honest_bots_and_rogues_play_a_tournament(empty: Path) -> None:
     """Every game is decided, every fault is reported, and one worker gets what two get.
 
@@ -485,42 +469,74 @@ def test_every_rogue_has_its_expected_fault_in_a_table() -> None:
     assert set(SAID) == set(rogues.COMMANDS)
 
 
-def test_every_kind_of_fault_has_a_rogue_in_the_tournament_of_a_lane() -> None:
-    """The lane process has the programs, too."""
-    for number, lane in enumerate(LANES):
-        kinds = {name: of_lanes[number] for name, of_lanes in EXPECTED.items()}
-        if lane != "inproc":
-            kinds |= {name: of_lanes[number - 1] for name, of_lanes in SAID.items()}
-        assert QUICK[lane] <= kinds.keys()
-        quick = {kinds[name] for name in QUICK[lane]}
-        assert quick >= {kinds[name] for name in EXPECTED if kinds[name]} | {""}
+def kinds_in(lane: str) -> dict[str, str]:
+    """Return the kind of fault of every rogue of a lane, "" for none."""
+    number = LANES.index(lane)
+    kinds = {name: of_lanes[number] for name, of_lanes in EXPECTED.items()}
+    return kinds if lane == "inproc" else kinds | {n: said[number - 1] for n, said in SAID.items()}
 
 
-@pytest.mark.parametrize(
-    "lane",
-    [
-        LANES[0],
-        pytest.param("process", marks=pytest.mark.slow),
-        pytest.param("jail", marks=[needs_jail, pytest.mark.slow]),
-    ],
-)
-def test_rogues_have_their_faults_in_one_tournament(empty: Path, lane: str) -> None:
-    """As each of them by itself has; the command of faults.csv shows a fault again."""
-    kinds = {name: EXPECTED[name][LANES.index(lane)] for name in EXPECTED}
-    kinds |= {name: SAID[name][lane == "jail"] for name in SAID if lane != "inproc"}
-    names = sorted(name for name in QUICK[lane] if (name, lane) not in BY_ITSELF)
-    marked = {name: {"mark": str(empty)} for name in names if name.startswith("leaves_")}
-    bots = [rogues.rogue(name, lane, **marked.get(name, {})) for name in names]
-    folder = met(empty / "out", bots)
+def limits_of(name: str, kind: str) -> Limits:
+    """Return the limits under which a rogue of this name and kind of fault plays."""
+    if name.startswith("bends_"):
+        return WORK
+    if kind == "timeout" or name == "kills_parent":  # silence is detected after these limits
+        return SHORT
+    return NO_START if name in NEVER_READY else LONG
+
+
+def params_of(name: str, mark: str, listener: socket.socket) -> dict[str, object]:
+    """Return what a rogue is told."""
+    if name.startswith("leaves_"):
+        return {"mark": mark}
+    return {"port": listener.getsockname()[1]} if name == "connects" else {}
+
+
+def test_every_kind_of_fault_has_a_quick_rogue() -> None:
+    """In a worker, by itself or in the tournament."""
+    kinds = kinds_in("inproc")
+    assert {kinds[name] for name in {*QUICK, SILENT}} == {*kinds.values()}
+
+
+def test_rogues_have_their_faults_in_one_quick_tournament(
+    empty: Path, listener: socket.socket
+) -> None:
+    """As each of them by itself has."""
+    check_a_tournament(empty, listener, "inproc", sorted(QUICK), LONG)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limits", [LONG, SHORT, NO_START, WORK], ids=lambda one: f"{one.start:g}s")
+@pytest.mark.parametrize("lane", [*LANES[:2], pytest.param("jail", marks=needs_jail)])
+def test_rogues_of_a_lane_have_their_faults_in_one_tournament(
+    empty: Path, listener: socket.socket, lane: str, limits: Limits
+) -> None:
+    """And one command of faults.csv for each kind of fault shows the fault again."""
+    kinds = {n: kind for n, kind in kinds_in(lane).items() if n not in TOLD_ELSEWHERE[lane]}
+    names = [name for name, kind in kinds.items() if limits_of(name, kind) == limits]
+    faults = check_a_tournament(empty, listener, lane, names, limits)
+    for fault in {fault["kind"]: fault for fault in faults}.values():
+        check_command(fault, empty / "here")
+
+
+def check_a_tournament(
+    empty: Path, listener: socket.socket, lane: str, names: Sequence[str], limits: Limits
+) -> list[Row]:
+    """Check that each rogue loses by its fault and no other, and return the faults."""
+    kinds = kinds_in(lane)
+    bots = [rogues.rogue(name, lane, **params_of(name, str(empty), listener)) for name in names]
+    folder = met(empty / "out", bots, limits)
     games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
     for name in filter(kinds.__getitem__, names):
         own = [row for row in faults if name in row["game"].split("/")]
         check_guilty([row for row in games if row["opponent"] == name], own, name, kinds[name])
-        if lane == "process":
-            check_command(own[0], empty / "here")
     honest = [name for name in names if not kinds[name]]
-    assert [row for row in games if row["opponent"] in honest] == games_of_first(*honest)
+    as_honest = games_of_first(*honest) if honest else []
+    assert [row for row in games if row["opponent"] in honest] == as_honest
     assert {row["bot"] for row in faults} == {*names} - {*honest}
+    if "connects" in names:
+        assert was_reached(listener) == (lane != "jail")
+    return faults
 
 
 @pytest.mark.parametrize(
@@ -532,25 +548,14 @@ def test_a_rogue_has_its_fault_and_leaves_nothing(
 ) -> None:
     """The fault is that of the table; without a fault its games are those of an honest bot.
 
-    The command of faults.csv shows the fault again; most of the quick ones leave that out.
+    The command of faults.csv shows the fault again.
     """
-    params = {}
-    if name.startswith("leaves_"):
-        params["mark"] = str(empty)
-    if name == "connects":
-        params["port"] = listener.getsockname()[1]
-    if name.startswith("bends_"):
-        limits = WORK
-    elif kind == "timeout" or name == "kills_parent":  # silence is detected after these limits
-        limits = SHORT
-    else:
-        limits = NO_START if name in NEVER_READY else LONG
-    bots = [resolve("uniform"), rogues.rogue(name, lane, **params)]
-    folder = played(empty / "out", bots, limits)
+    bots = [rogues.rogue(name, lane, **params_of(name, str(empty), listener))]
+    folder = met(empty / "out", bots, limits_of(name, kind))
     games, faults = rows(folder / "games.csv"), rows(folder / "faults.csv")
     if kind:
         check_guilty(games, faults, name, kind)
-        if (name, lane) not in BY_ITSELF or lane == "process":
+        if name != SILENT or lane != "inproc":
             check_command(faults[0], empty / "here")
     else:
         assert faults == []

@@ -21,6 +21,7 @@ from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.rogues import FOLDER, write
+from tests.tiers import few
 
 ILLEGAL = [f"{label}={FOLDER}/answers.py(what='99')" for label in "abcd"]
 TIRES = (
@@ -78,9 +79,7 @@ def test_four_bots_that_answer_illegally_have_no_rating_in_any_order() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "max_faults", [2, *(pytest.param(most, marks=pytest.mark.slow) for most in (1, 5))]
-)
+@pytest.mark.parametrize("max_faults", few([2, 1, 5], 1, 0))
 def test_the_order_of_the_config_changes_no_number(tmp_path: Path, max_faults: int) -> None:
     """Of a field in which two bots fail now and then, and two always."""
     tires = tiring(tmp_path)

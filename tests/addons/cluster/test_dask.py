@@ -305,7 +305,7 @@ def test_a_web_server_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_scheduler_and_client_are_killed_and_the_run_goes_on(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,25 +25,26 @@ from tests.addons.programs.test_build import SHORT, rogue
 from tests.entries.test_program import write_program
 from tests.entries.test_zipped import make_zip
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import tier
 
 EXAMPLES = ROOT / "docs" / "examples"
 TOOLS = {
     # example: the program that builds or runs it
-    "greedy.js": "node",
     "careful": "/usr/bin/cc",
+    "greedy.js": "node",
     "thrifty": "/usr/bin/rustc",
     "steady": "javac",
 }
 
 
-def tooled(name: str) -> object:
+def tooled(name: str, *marks: pytest.MarkDecorator) -> object:
     """Return the parameter of an example, skipped where its tool is missing but not in CI."""
     lacks = shutil.which(TOOLS[name]) is None and "CI" not in os.environ
-    marks = [pytest.mark.skipif(lacks, reason=f"{TOOLS[name]} is missing; `make tools`")]
-    return pytest.param(name, marks=[*marks, needs_jail, pytest.mark.slow])
+    skips = pytest.mark.skipif(lacks, reason=f"{TOOLS[name]} is missing; `make tools`")
+    return pytest.param(name, marks=[skips, needs_jail, *marks])
 
 
-@pytest.mark.parametrize("name", [tooled(name) for name in TOOLS])
+@pytest.mark.parametrize("name", [tooled(name, *tier(n, 0, 1)) for n, name in enumerate(TOOLS)])
 def test_each_language_is_checked_and_plays_in_the_jail(tmp_path: Path, name: str) -> None:
     """The example is accepted as it is; it plays a round without a forfeit."""
     with a_league(tmp_path / "club", lane="jail", round_pairs=30) as league:

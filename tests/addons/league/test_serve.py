@@ -113,7 +113,7 @@ def state(folder: Path) -> tuple[Any, ...]:
 @pytest.mark.parametrize(
     ("kills", "rounds"),
     [
-        pytest.param(2, 2, marks=pytest.mark.slow),
+        pytest.param(2, 2, marks=pytest.mark.study),
         pytest.param(10, 10, marks=pytest.mark.study),  # three minutes
     ],
 )

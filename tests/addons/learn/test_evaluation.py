@@ -94,7 +94,7 @@ def test_the_same_call_goes_on(greedy: Evaluation, monkeypatch: pytest.MonkeyPat
         assert small.read_bytes() == kept
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_stranger_without_scores_is_measured_by_its_clone(arena: Arena, tmp_path: Path) -> None:
     """In a process of its own; the table says that the response knows only a clone."""
     (tmp_path / "random_bot.py").write_text(RANDOM)

@@ -130,7 +130,7 @@ def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None
     assert (tmp_path / "probe-odd.py").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_learner_and_the_response_are_compared(arena: Arena, tmp_path: Path) -> None:
     """In other pairs than those that count, alike by any number of workers; it learns once."""
     words = ("probe", "greedy", "--learn", "40", "--pairs", "8", "--json")

@@ -153,7 +153,7 @@ def test_any_number_of_workers_gives_the_same_bytes(out: Path, tmp_path: Path) -
     assert content(tmp_path / "out") == content(out)
 
 
-@pytest.mark.parametrize("mode", few(["broken", "late"], 0))
+@pytest.mark.parametrize("mode", few(["broken", "late"], 0, 1))
 def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> None:
     """With its fault; the search goes on among the others."""
     parameters = ("patience=0..8", f"mode=plain,{mode}")
@@ -169,7 +169,7 @@ def test_a_setting_that_fails_is_dropped_and_told(tmp_path: Path, mode: str) -> 
     assert any(failed[0].label in line and "arena show" in line for line in warnings)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_settings_that_all_fail_end_the_search_with_one_line(tmp_path: Path) -> None:
     """It names the fault, and the command that shows the game."""
     parameters = ("patience=0..8", "mode=late,broken")

@@ -67,7 +67,7 @@ def test_a_mistake_is_one_line_and_nothing_is_played(
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_strangers_settings_are_tried_in_processes_of_their_own(arena: Arena) -> None:
     """One that cannot be made and one that prints what is no text; the terminal stays whole."""
     words = ("--param", "mode=plain,broken,tells", "--param", "patience=0..8")

@@ -108,7 +108,7 @@ def test_games_are_joined_in_their_order() -> None:
     assert (together.select(np.array([4, 0])).row[:, 0] == some[4].row[:, 0]).all()
 
 
-@pytest.mark.parametrize("count", few([300, 10_000], 1))
+@pytest.mark.parametrize("count", few([300, 10_000], 1, 0))
 def test_the_scores_of_apprentice_are_the_same_in_many_games(count: int) -> None:
     """All twelve, as whole numbers: so its actions are, on every machine."""
     found = views(count, seed=7)

@@ -350,7 +350,7 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
     """The JSON document has the figures of the lines as numbers, and the bot's hash."""
     path = rogues.write(
@@ -497,7 +497,7 @@ def test_our_own_opponents_play_every_variant() -> None:
             engine.play_game(uniform, greedy, seed=seed, rules=rules)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_guess_of_a_known_bot_is_near_its_rating(arena: Arena) -> None:
     """The interval of the guess contains the figure in the ladder; it has not played itself."""
     document = report(arena, "uniform")

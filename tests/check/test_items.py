@@ -104,6 +104,7 @@ def test_each_item_says_what_was_tried(honest: dict[str, Item]) -> None:
     assert honest["time"].figures["decisions"] > 50
 
 
+@pytest.mark.slow
 def test_what_is_not_so_is_a_failure_with_its_kind(tmp_path: Path) -> None:
     """Four items have failed, the others not, and there is no rating of such a bot."""
     found = inspect(tmp_path, DOUBTFUL)

@@ -117,7 +117,7 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     assert (cup / "details" / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 
-@pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)]))
+@pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)], 1, 0))
 def test_bytes_depend_on_config_and_seed_only(
     arena: Arena, cup: Path, counts: tuple[int, ...]
 ) -> None:
@@ -225,7 +225,7 @@ def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_rogues_forfeit_and_the_run_goes_on(arena: Arena, tmp_path: Path) -> None:
     """faults.csv has bot, kind and place; the summary counts, and names a bot that is out."""
     write(tmp_path, "raises", "    def choose(self, view, /):\n        raise ValueError('boom')")

@@ -84,7 +84,7 @@ def _csv(row: dict[str, Any]) -> str:
     return ",".join("" if value is None else str(value) for value in row.values())
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.usefixtures("cup")
 def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
     """In the table, in the file and in the document; its games are forfeits, and verify agrees."""
@@ -127,9 +127,9 @@ def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, co
         pytest.param(
             *("from .helper import b", "helper.py"),
             "a bot's file stands alone, and has no package",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.study,
         ),
-        pytest.param("import helper", "other.py", None, marks=pytest.mark.slow),
+        pytest.param("import helper", "other.py", None, marks=pytest.mark.study),
     ],
 )
 def test_a_file_that_imports_one_beside_it_is_told_what_to_do(

@@ -328,7 +328,8 @@ ONE_OF_MANY = re.compile(r"(?<!seat )(?<![\w.,])1 (?!is\b|was\b|has\b|loses\b)[a
             "compare greedy uniform --against majority,denier --max-pairs 1",
             "run cup.yaml --bot {bot} --out out",
             "run until.yaml --out out",
-        ]
+        ],
+        *(1, 2),
     ),
 )
 def test_one_of_a_thing_is_one_thing(arena: Arena, tmp_path: Path, words: str) -> None:

@@ -147,7 +147,7 @@ def test_the_learned_bot_is_that_of_its_page() -> None:
         assert (LINEAR / name).read_text() == printed[name]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_learned_bot_plays_alike_as_a_folder_and_packed_in_every_lane(
     arena: Arena, tmp_path: Path
 ) -> None:

@@ -57,7 +57,7 @@ def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> Non
     assert edited.sha256 != entry.sha256
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_run_with_an_edited_library_is_another_run(arena: Arena, tmp_path: Path) -> None:
     """Its games are not those of before, and `verify` says why it replays none."""
     if shutil.which("node") is None:

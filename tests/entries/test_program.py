@@ -105,6 +105,7 @@ def test_it_plays(tmp_path: Path, arena: Arena, spec: str) -> None:
     assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_and_is_verified_with_the_program_it_had(
     tmp_path: Path, arena: Arena
 ) -> None:

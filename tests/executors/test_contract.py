@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -87,10 +87,12 @@ SLOW = ("one", "here")
 """Three workers do what one does, and each executor is compared with what is played here."""
 
 
-def each(*slow: str) -> pytest.MarkDecorator:
-    """Return the mark of a test of each executor, of which some are slow."""
+def each(*slow: str, study: Sequence[str] = ()) -> pytest.MarkDecorator:
+    """Return the mark of a test of each executor, of which some are slow or for the study."""
     params = [
-        pytest.param(executor, id=name, marks=[pytest.mark.slow] * (name in slow))
+        pytest.param(
+            executor, id=name, marks=tier((name in (*slow, *study)) + (name in study), 1, 1)
+        )
         for name, executor in EXECUTORS.items()
     ]
     return pytest.mark.parametrize("executor", params)
@@ -136,7 +138,7 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
 
 
 @pytest.mark.slow
-@each(*SLOW, "sites", "pool")
+@each(*SLOW, "three", study=("sites", "pool"))
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")

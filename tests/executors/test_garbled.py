@@ -49,7 +49,7 @@ def test_what_a_bot_writes_to_the_parent_changes_no_game(tmp_path: Path, how: st
     assert ("is replaced" in (tmp_path / "log").read_text()) == (how != "words")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_that_gives_the_signs_of_life_is_found_all_the_same(tmp_path: Path) -> None:
     """When its chunk has taken longer than its games can; here they have four plies."""
     rules = Rules(removed=41, hand_size=1, rounds=1, take_size=2)

@@ -163,6 +163,7 @@ COUNTS = """\
 GAMES = "global games; games = globals().get('games', 0) + 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", *few(["process"])])
 def test_what_a_process_has_gathered_costs_no_game(tmp_path: Path, lane: str) -> None:
     """A bot that fails in its third game in a process gets a new one, and is named at last."""
@@ -174,6 +175,7 @@ def test_what_a_process_has_gathered_costs_no_game(tmp_path: Path, lane: str) ->
     assert found.renewed == ["bot"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", *few(["process"])])
 def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: str) -> None:
     """It draws its moves from the system's randomness, so that its second game is another one."""

@@ -53,7 +53,7 @@ def killed_run(place: Path) -> Iterator[Path]:
     yield kept.rename(folder.parent) / folder.name
 
 
-@pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGHUP]))
+@pytest.mark.parametrize("number", few([signal.SIGTERM, signal.SIGHUP], 0, 1))
 def test_a_signal_at_any_line_ends_the_program_and_leaves_nothing(
     place: Path, number: signal.Signals
 ) -> None:

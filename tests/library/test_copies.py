@@ -71,7 +71,7 @@ def test_a_copy_has_the_same_tables(
     assert_same(in_memory, make(in_memory))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_copy_needs_no_folder(folder: Path, tmp_path: Path) -> None:
     """It keeps the games that it had, also when the folder has others, or is gone."""
     there = shutil.copytree(folder, tmp_path / "there")

@@ -19,6 +19,7 @@ from arena.store.store import Store
 from arena.tournament.plan import Played
 from tests.conftest import Arena, Done
 from tests.executors.test_local import run_python
+from tests.tiers import few
 
 SETTINGS: dict[str, Any] = {
     "name": "friday",
@@ -166,7 +167,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert game == arena.play("greedy", "uniform", pair=1, seat=1)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     """Its sha256 is that of its source; another one replaces it only when asked for."""
     folder = tmp_path / "run"
@@ -290,9 +291,7 @@ def test_a_class_plays_from_a_program_without_a_main_guard(tmp_path: Path, how: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "how", ["input", *(pytest.param(how, marks=pytest.mark.slow) for how in ("-c", "prompt"))]
-)
+@pytest.mark.parametrize("how", few(["input", "-c", "prompt"], 0, 1))
 def test_a_class_without_a_source_plays_in_the_calling_process(tmp_path: Path, how: str) -> None:
     """One line says so; the games are those of the same class in a file."""
     program = f"{PROGRAM}\nplay()\n"

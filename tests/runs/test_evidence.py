@@ -46,7 +46,7 @@ def start(folder: Path, workers: int) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_faults_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     """faults.csv has the same bytes and the store the same rows, whatever bots raise and print."""
     runs = [start(tmp_path, workers) for workers in (1, 3)]

@@ -158,7 +158,7 @@ def _wait_for(run: Any, cup: Path, rng: Random) -> None:
         time.sleep(rng.uniform(0.2, 1.0))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_order_of_the_bots_may_change(
     arena: Arena, cup: Path, at_once: Path, tmp_path: Path
 ) -> None:
@@ -313,7 +313,7 @@ def test_a_bot_that_was_changed_while_it_was_left_out_is_another_bot(
     assert played(arena("run", "cup.yaml", "--replace")) == 12
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_round_robin_becomes_a_gauntlet_and_back(arena: Arena, cup: Path, tmp_path: Path) -> None:
     """A gauntlet plays the named bots against the panel, and nobody else."""
     bots = ["uniform", "greedy", "majority", "denier"]

@@ -37,6 +37,7 @@ def lines_about_mine(text: str) -> list[str]:
     return [line for line in text.splitlines() if "mine" in line]
 
 
+@pytest.mark.slow
 def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> None:
     """Its message, the line of its code, and a command that plays the game again."""
     (tmp_path / "mine.py").write_text(RAISES)

@@ -122,9 +122,7 @@ def left_over(folder: Path) -> list[psutil.Process]:
     return processes
 
 
-@pytest.mark.parametrize(
-    ("kills", "pairs"), [(2, 16), pytest.param(5, 200, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("kills", "pairs"), few([(2, 16), (5, 200)], 0, 1, unpack=True))
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     arena: Arena, cup: Path, monkeypatch: pytest.MonkeyPatch, kills: int, pairs: int
 ) -> None:

@@ -28,7 +28,7 @@ def deal_of(first: str, second: str, row: str) -> str:
     return first + second + row + to_text(bytes(left))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_it_is_what_a_crew_finds() -> None:
     """The same numbers for the same name, and other worlds for another one.
 
@@ -46,6 +46,7 @@ def test_it_is_what_a_crew_finds() -> None:
     assert any(one != other for one, other in once)
 
 
+@pytest.mark.slow
 def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
     """The numbers of a decision do not depend on what else is asked or comes later."""
     record = random_record(Random(5), plies=24)
@@ -57,6 +58,7 @@ def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
     assert review_record(Record(record.deal, ""), worlds=4) == []
 
 
+@pytest.mark.slow
 def test_it_runs_in_a_thread() -> None:
     """As the server of the table asks for it."""
     record = random_record(Random(5), plies=12)

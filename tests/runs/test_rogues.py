@@ -33,7 +33,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import run_here
-from tests.tiers import few
+from tests.tiers import few, tier
 from tests.waiting import PATIENCE, until
 
 Row = dict[str, str]
@@ -173,7 +173,7 @@ ALIKE_IN_JAIL = {
 }
 """Rogues for which the lane process is the jail without what holds them there."""
 TOLD_ELSEWHERE = {
-    "inproc": set(),
+    "inproc": {"bends_clock"},  # of a worker, whom it shares with the others
     "process": LIKE_OTHERS if NO_JAIL else LIKE_OTHERS | ALIKE_IN_JAIL,
     "jail": LIKE_OTHERS | SAID.keys(),
 }
@@ -193,8 +193,8 @@ SILENT = "kills_parent"
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a rogue by itself."""
-    if (name, lane) == (SILENT, "inproc"):
-        return []
+    if lane == "inproc" and name in {SILENT} | TOLD_ELSEWHERE[lane]:
+        return tier(name != SILENT, 1, 1)
     return [*[needs_jail][lane != "jail" :], pytest.mark.study]
 
 
@@ -573,7 +573,7 @@ def was_reached(listener: socket.socket) -> bool:
     return True
 
 
-@pytest.mark.parametrize("pairs", few([4, 10], 0))
+@pytest.mark.parametrize("pairs", few([4, 10], 0, 1))
 def test_a_lane_changes_no_honest_game(empty: Path, pairs: int) -> None:
     """games.csv has the same bytes in every lane of this machine."""
     tables = set()

@@ -13,6 +13,7 @@ from arena.errors import InputError
 from tests.conftest import Arena, run_command
 from tests.kills import kill_often
 from tests.rogues import write
+from tests.tiers import few
 
 BOTS = "bots: [uniform, greedy, city_hunter, denier]\nseed: 4\n"
 KINDS = {
@@ -36,7 +37,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["until", pytest.param("swiss", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", few(["until", "swiss"], 0, 1))
 def test_the_number_of_workers_changes_no_byte(arena: Arena, tmp_path: Path, kind: str) -> None:
     """1 and 3 workers; a second run plays nothing, and `verify` agrees."""
     (tmp_path / "cup.yaml").write_text(KINDS[kind])
@@ -126,7 +127,7 @@ def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     assert arena("verify", "cup", "--sample", "1").returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_path: Path) -> None:
     """It gets no games in later rounds, and the run comes to its end."""
     write(tmp_path, "fails", "    def choose(self, view, /):\n        raise ValueError")

@@ -400,7 +400,7 @@ def test_a_bot_that_plays_at_random_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", few([2, 1]))
+@pytest.mark.parametrize("workers", few([2, 1], 1, 0))
 def test_a_bot_whose_moves_depend_on_earlier_games_is_reported(
     tmp_path: Path, workers: int
 ) -> None:

@@ -80,7 +80,7 @@ def test_only_the_seat_of_the_page_is_asked_for_chances(tmp_path: Path) -> None:
             line_timeline(record.to_json().encode(), seat=seat, by=shy)
 
 
-@pytest.mark.parametrize("seat", few([0, 1]))
+@pytest.mark.parametrize("seat", few([0, 1], 0, 1))
 def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: Seat) -> None:
     """With chances, names, thoughts and losses; hidden cards change nothing at all."""
     for record, other in twins(seat):

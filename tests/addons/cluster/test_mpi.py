@@ -45,7 +45,7 @@ HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
 BOOM = {"bot": f"boom={rogues.FOLDER}/raises.py(what='boom')", "lane": "process"}
 CUPS = {
     "cup": {"pairs": 6, "seed": 3, "bots": [*HONEST, BOOM]},
-    "long": {"pairs": 300, "seed": 3, "bots": HONEST},
+    "long": {"pairs": 80, "seed": 3, "bots": HONEST},
 }
 
 
@@ -138,7 +138,7 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     assert run.returncode != 0
     until(lambda: not processes_of(folder))
     kept = count_games(cup)
-    assert 0 < kept < 3 * 300 * 2
+    assert 0 < kept < 3 * 80 * 2
     again = start(folder, *words)
     out, errors = finish(again)
     assert again.returncode == 0, errors
@@ -148,7 +148,7 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     assert files(cup) == files(folder / "alone")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @needs_mpi
 def test_ranks_judge_what_a_killed_rank_left(folder: Path) -> None:
     """`arena analyse` by ranks has the bytes of one worker; what was judged is kept.

@@ -210,7 +210,8 @@ def test_what_was_measured_is_kept(measured: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("players", "percent"),
     [
-        pytest.param(PLAYERS[:3], "1", marks=pytest.mark.slow),
+        pytest.param(PLAYERS[:2], "1", marks=pytest.mark.slow),
+        pytest.param(PLAYERS[2:3], "2", marks=pytest.mark.study),
         pytest.param(PLAYERS[3:], "15", marks=pytest.mark.study),
     ],
 )

@@ -341,7 +341,7 @@ def test_a_check_takes_a_minute_at_most_in_a_new_league() -> None:
     assert Settings().check_seconds == 600
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_real_checks_at_a_time_disturb_one_another_in_nothing(tmp_path: Path) -> None:
     """Three of them, of which one leaves a process: what is orphaned is killed at the end."""
     with a_league(tmp_path / "club", round_pairs=20) as league:

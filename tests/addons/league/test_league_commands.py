@@ -29,6 +29,7 @@ def club(arena: Arena) -> Arena:
     return arena
 
 
+@pytest.mark.slow
 def test_a_league_from_its_beginning(club: Arena) -> None:
     """Submit, play, look, submit again and withdraw; every line fits 80 columns."""
     done = club("league", "submit", "club", "timing(patience=2.5)", "--name", "patient")

@@ -56,6 +56,7 @@ def test_each_language_is_checked_and_plays_in_the_jail(tmp_path: Path, name: st
         assert row.pairs > 0
 
 
+@pytest.mark.slow
 def test_a_folder_is_kept_with_what_its_build_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission plays in the round after it, and has a page after that."""
     monkeypatch.setattr(submission, "run_check", accept)

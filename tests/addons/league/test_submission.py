@@ -32,6 +32,7 @@ def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_bot_is_checked_for_true_and_kept_by_its_hash(tmp_path: Path) -> None:
     """The real check: it plays, and its time decides the class of its cost."""
     with a_league(tmp_path / "club") as league:
@@ -308,7 +309,7 @@ def test_a_folder_that_changes_while_it_is_read_leads_nowhere_else(
     assert not [*(league.folder / "bots").iterdir()]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the files that it reads."""
     folder = tmp_path / "folder"
@@ -354,7 +355,7 @@ def fill(league: League, tmp_path: Path) -> None:
         league.desk.submit(str(write_bot(tmp_path, number=number)), f"b{number}")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_check_that_takes_for_ever_ends(tmp_path: Path) -> None:
     """With its reason, which is kept; others are checked after it."""
     bot = write_bot(tmp_path)

@@ -40,7 +40,7 @@ def test_pairs_are_matched_by_opponent_and_number(tmp_path: Path) -> None:
         assert back.estimate.value == pytest.approx(-(change.estimate.value or 0))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_stronger_version_is_seen_to_be_stronger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -356,6 +356,7 @@ def test_what_was_forwarded_is_believed_from_the_proxy_alone(league: League) -> 
 HEAD = b"POST /hand-in HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", [False, True], ids=["a stranger", "an owner"])
 def test_slow_and_broken_clients_hold_nobody(
     league: League, client: Client, monkeypatch: pytest.MonkeyPatch, *, token: bool

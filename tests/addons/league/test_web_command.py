@@ -97,6 +97,7 @@ def test_a_file_of_another_database_is_refused(tmp_path: Path) -> None:
             Post(league.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
 def test_a_league_behind_a_proxy_with_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every address is relative, so the prefix is kept; the cookie is for it, and for TLS."""
@@ -159,6 +160,7 @@ def die(*_: object) -> None:
     raise Killed
 
 
+@pytest.mark.slow
 def test_uploads_survive_a_kill_between_the_two_databases(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,7 +119,7 @@ def test_mistakes_are_one_line(arena: Arena, tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_response_that_cannot_ask_the_bot_is_left_out_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,7 +73,7 @@ def stranger(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Path) -> None:
     """Which plays without the folder, and replaces no other file."""
     words = ("--pairs", "1", "--quiet")

@@ -38,6 +38,7 @@ def test_a_class_travels_with_its_opponent(tmp_path: Path) -> None:
     assert arena.play(file, "uniform").fault is None
 
 
+@pytest.mark.slow
 def test_a_learner_that_won_more_is_the_opponent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,7 @@ def pairs_of(league: League, name: str) -> int:
     return sum(sum(row.by_score) for row in league.ledger.pairs() if id in row[:2])
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_an_outage_pauses_a_bot_and_no_other(server: Server, tmp_path: Path) -> None:
     """The round ends without it, and it comes back when its server answers."""
     with a_league(tmp_path / "club", **CALM) as league:
@@ -56,7 +56,7 @@ def test_an_outage_pauses_a_bot_and_no_other(server: Server, tmp_path: Path) -> 
         assert pairs_of(league, "ann")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_new_version_is_handed_in(server: Server, tmp_path: Path) -> None:
     """Until then the bot is paused: its games would be another bot's."""
     with a_league(tmp_path / "club", **CALM) as league:

@@ -118,7 +118,7 @@ def check(names: Any, views: int, rules: Rules = STANDARD, skips: bool = False) 
     return ends
 
 
-@pytest.mark.parametrize("views", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("views", few([300, 10_000], 1, 0))
 @pytest.mark.parametrize("name", [*BOTS, "apprentice"])
 def test_its_answers_are_those_of_the_bot_that_a_person_plays(name: str, views: int) -> None:
     """Move by move, with what the learner sees, the ends and the new deals."""

@@ -174,7 +174,7 @@ def test_an_ablation_that_was_interrupted_goes_on(out: Path, tmp_path: Path) -> 
     assert [variant.games for variant in again.variants] == [24] * 4
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
     """Its forfeits are in no measure: games without a fault are what a rule is about."""
     timid = str(write(tmp_path, "timid", TIMID))

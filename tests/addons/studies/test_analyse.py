@@ -165,7 +165,7 @@ def check_calibration(rows: list[dict[str, Any]], decisions: pd.DataFrame) -> No
             assert row["won"] == pytest.approx(some["result"].mean(), abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_other_processes_judge_the_same(folder: Path) -> None:
     """Those of a pool, which stand for the machines of a cluster."""
     results = library.open(folder / "run")

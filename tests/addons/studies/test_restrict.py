@@ -108,7 +108,9 @@ def test_the_same_for_any_number_of_workers(arena: Arena) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lane", ["process", pytest.param("jail", marks=needs_jail)])
+@pytest.mark.parametrize(
+    "lane", ["process", pytest.param("jail", marks=[needs_jail, pytest.mark.study])]
+)
 def test_the_same_in_a_process_of_its_own(arena: Arena, lane: str) -> None:
     """Where the view is made narrower before it is sent."""
     here, apart = (arena(*PLAY, *TWO, "--json", "--lane", one) for one in ("inproc", lane))
@@ -134,7 +136,7 @@ def test_opponents_of_both_kinds_count_alike(arena: Arena) -> None:
     assert json.loads(against.stdout) == beside
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_program_and_a_file_are_restricted_too(arena: Arena, tmp_path: Path) -> None:
     """A program chooses among what it is told; a bot that does not forfeits its games.
 

@@ -36,12 +36,18 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     assert "\n0 games played, " in again.stdout
     quiet = arena(*WORDS, "--quiet")
     assert (quiet.stdout, quiet.stderr) == (f"{best}\n", "")
-    fresh = arena(*WORDS, "--fresh", "--json", "--quiet")
-    document = json.loads(fresh.stdout)
-    assert document["kept"] == 0
+    document = json.loads(arena(*WORDS, "--json", "--quiet").stdout)
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
     assert names == {"rounds", "proof", TUNING, *TABLES, *REPORTS}
+
+
+@pytest.mark.study
+def test_a_fresh_search_keeps_nothing(arena: Arena) -> None:
+    """It finds the same."""
+    found = [json.loads(arena(*WORDS, *more, "--json", "-q").stdout) for more in ((), ("--fresh",))]
+    assert [one["kept"] for one in found] == [0, 0]
+    assert found[0]["candidates"] == found[1]["candidates"]
 
 
 STRANGER = str(FOLDER / "tuned.py")

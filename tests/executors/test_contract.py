@@ -32,6 +32,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, Record
 from engine.cards import to_text
 from tests.rogues import rogue
+from tests.tiers import tier
 
 LOG = RunLog([])
 PAIRS = 4
@@ -90,9 +91,7 @@ SLOW = ("one", "here")
 def each(*slow: str, study: Sequence[str] = ()) -> pytest.MarkDecorator:
     """Return the mark of a test of each executor, of which some are slow or for the study."""
     params = [
-        pytest.param(
-            executor, id=name, marks=tier((name in (*slow, *study)) + (name in study), 1, 1)
-        )
+        pytest.param(executor, id=name, marks=tier((name in slow) + 2 * (name in study), 1, 1))
         for name, executor in EXECUTORS.items()
     ]
     return pytest.mark.parametrize("executor", params)

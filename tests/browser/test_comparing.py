@@ -31,6 +31,7 @@ from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
 from tests.rogues import FOLDER
 from tests.runs.test_verify import playing
+from tests.tiers import few
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
 DARK = {"viewport": PHONE, "color_scheme": "dark"}
@@ -112,7 +113,7 @@ def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", LOOKS)
+@pytest.mark.parametrize("kind", few(LOOKS, 0, 1))
 def test_the_page_is_drawn_whole_in_the_other_look(
     pages: Pages, open_page: Open, kind: str
 ) -> None:

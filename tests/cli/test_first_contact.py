@@ -55,7 +55,7 @@ def test_a_finished_run_says_that_nothing_was_left_and_shows_its_table(arena: Ar
         ]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.usefixtures("cup")
 def test_quiet_prints_the_table_where_no_file_has_it(arena: Arena) -> None:
     """Only the table; with a folder there is nothing on standard output."""

@@ -347,7 +347,7 @@ def test_one_of_a_thing_is_one_thing(arena: Arena, tmp_path: Path, words: str) -
     assert [match[0] for text in said for match in ONE_OF_MANY.finditer(text)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_check_of_one_line_says_so(arena: Arena, tmp_path: Path) -> None:
     """The bot's size, and the decisions that were asked again."""
     (tmp_path / "short.py").write_text("from bots.uniform import bot\n")

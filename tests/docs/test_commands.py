@@ -55,9 +55,10 @@ FAILING = ("docs/troubleshooting.md",)
 """Pages whose commands fail as they say; tests/docs/test_troubleshooting.py runs them."""
 QUICK = ("CONTRIBUTING.md", "docs/help.md")
 LONG = (
-    *("docs/course/README.md", "docs/evaluate.md", "docs/facts.md", "docs/first-bot.md"),
-    *("docs/measuring.md", "docs/probe.md", "docs/studies.md", "docs/training.md", "docs/tune.md"),
-    "docs/wins.md",
+    *("docs/ablate.md", "docs/analyse.md", "docs/bot-faults.md", "docs/course/README.md"),
+    *("docs/evaluate.md", "docs/facts.md", "docs/first-bot.md", "docs/league.md"),
+    *("docs/measuring.md", "docs/probe.md", "docs/rating.md", "docs/studies.md"),
+    *("docs/training.md", "docs/tune.md", "docs/wins.md"),
 )
 """Pages that take half a minute and more; the study follows them."""
 SESSIONS_SLOW = ("docs/compare.md", "docs/library.md", "docs/openspiel.md")

@@ -153,7 +153,7 @@ def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, lear
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_check_takes_a_folder(arena: Arena, learned: Path) -> None:
     """Its size is that of all files."""
     done = arena("check", f"./{learned.name}/", "--games", "4")

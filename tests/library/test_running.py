@@ -152,7 +152,7 @@ def test_a_bot_is_named_in_five_ways(tmp_path: Path) -> None:
     assert deep.record.actions != shallow.record.actions
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_numbers_of_numpy_are_numbers() -> None:
     """In keywords, in a mapping, and in parameters."""
     patience = np.float64(1.0)

@@ -66,7 +66,7 @@ def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_four_bots_that_answer_illegally_have_no_rating_in_any_order() -> None:
     """They were 1664 and 938 by their place in the config; all numbers stay with the labels."""
     first, *others = (tables_of([ILLEGAL[n] for n in order], 4, 2) for order in ORDERS)

@@ -132,7 +132,7 @@ def test_a_build_that_fails_is_refused_with_its_output(tmp_path: Path) -> None:
 
 
 @needs_jail
-@pytest.mark.slow
+@pytest.mark.study
 def test_hostile_folders_stop_no_league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is refused with a reason of one line and removed; the honest one is accepted."""
     monkeypatch.setattr(build, "LIMITS", SHORT)

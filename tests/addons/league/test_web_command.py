@@ -132,7 +132,7 @@ def check_counts(found: HandedIn) -> None:
     assert found.rounds > 0
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_few_kills_lose_nothing() -> None:
     """Of the web and of `serve`, while a few owners hand in and rounds are played."""
     check_counts(hand_in(8, 4, 6.0, kills=4))

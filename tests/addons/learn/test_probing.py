@@ -29,7 +29,7 @@ class First:
         return np.tile(-np.arange(12.0), (games.count, 1))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_class_travels_with_its_opponent(tmp_path: Path) -> None:
     """Which then plays without the program."""
     file = tmp_path / "against.py"

@@ -38,7 +38,7 @@ def tuning(
 ) -> TuningPlan:
     """Return a small tuning of a bot against some others."""
     entries = [resolve(one, lane="inproc") for one in (bot, *(panel or ("majority", "denier")))]
-    base = Tournament("tune", 3, 1, entries, STANDARD, panel=len(entries) - 1)
+    base = Tournament("tune", 3, 1, entries, STANDARD, max_faults=1, panel=len(entries) - 1)
     return make_tuning(base, make_space(parameters), budget, 32)
 
 
@@ -146,7 +146,7 @@ def test_a_search_that_was_interrupted_ends_as_if_it_had_not_been(
     assert content(folder) == content(out)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_any_number_of_workers_gives_the_same_bytes(out: Path, tmp_path: Path) -> None:
     """Processes of their own on three workers, too."""
     play(tmp_path / "out", tuning(), LocalExecutor(3))

@@ -84,7 +84,7 @@ def _csv(row: dict[str, Any]) -> str:
     return ",".join("" if value is None else str(value) for value in row.values())
 
 
-@pytest.mark.study
+@pytest.mark.slow
 @pytest.mark.usefixtures("cup")
 def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> None:
     """In the table, in the file and in the document; its games are forfeits, and verify agrees."""

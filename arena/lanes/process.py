@@ -28,6 +28,7 @@ from arena.lanes.meter import (
     Meter,
     Room,
     Stopwatch,
+    count_switches,
     find_below,
     has_closed,
     read_held,
@@ -309,17 +310,31 @@ class BotProcess:
             raise self._kill_for(Forfeit("memory", message))
 
     def _check_silence(self) -> None:
-        """Kill the bot if it cannot answer: it has closed its output, or waits for more input."""
-        own, forfeit = self._own(), None
-        if own and has_closed(own, self._pipes.answers):
-            forfeit = Forfeit("crash", "closed its output")
-        elif own and self._pipes.is_read and wait_for_input(own):
-            forfeit = Forfeit("timeout", f"no answer to `{self._awaited}`: it waits for more input")
-        if forfeit is None or not self._pipes.transfer(0) or b"\n" in self._pipes.received:
+        """Kill the bot if it cannot answer: it has closed its output, or waits for more input.
+
+        Its processes are looked at one after another. So it is believed only if none of them has
+        run meanwhile: one that has just started another seems to wait.
+        """
+        if self._silence() is None:
+            return
+        before = count_switches(self._own())
+        forfeit = self._silence()
+        if forfeit is None or not before or count_switches(self._own()) != before:
+            return
+        if not self._pipes.transfer(0) or b"\n" in self._pipes.received:
             return
         kind, message, *_ = forfeit.fault
         detail = _PARTIAL if self._pipes.received else _FLUSH
         raise self._kill_for(Forfeit(kind, f"{message} {detail}" if kind == "timeout" else message))
+
+    def _silence(self) -> Forfeit | None:
+        """Return why no answer can come, as its processes look now."""
+        own = self._own()
+        if own and has_closed(own, self._pipes.answers):
+            return Forfeit("crash", "closed its output")
+        if own and self._pipes.is_read and wait_for_input(own):
+            return Forfeit("timeout", f"no answer to `{self._awaited}`: it waits for more input")
+        return None
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with the process's output."""

@@ -4,15 +4,18 @@
 same ones until then. `--only WORDS` plants those with these words in their description.
 
 It never changes the working tree. It fails if a fault goes unnoticed. The tests must pass in
-the copy without a fault, so they are run once before.
+a copy without a fault, so they are run once before. Two faults are tried at a time.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from random import Random
 from time import monotonic
 
@@ -27,7 +30,7 @@ def main() -> None:
     if options.sample is not None:
         faults = choose(faults, options.sample, commit().rstrip("+"))
     with tempfile.TemporaryDirectory(prefix="drill-") as folder:
-        caught = _plant_all(copy_repository(Path(folder)), faults)
+        caught = _plant_all(Path(folder), faults)
     print(f"{caught} of {len(faults)} faults caught")
     sys.exit(0 if caught == len(faults) else 1)
 
@@ -45,18 +48,36 @@ def choose(faults: list[Fault], count: int, commit: str) -> list[Fault]:
     return [faults[index] for index in sorted(chosen)]
 
 
-def _plant_all(copy: Path, faults: list[Fault]) -> int:
-    """Return how many of the faults are caught; exits if a test fails without a fault."""
+def _plant_all(folder: Path, faults: list[Fault]) -> int:
+    """Return how many of the faults are caught; exits if a test fails without a fault.
+
+    Each of two copies has one fault at a time.
+    """
+    copy = copy_repository(folder)
     compile_copy(copy)
     if run_tests(copy, *sorted({fault.test for fault in faults}), is_first=True):
         sys.exit("a test of the drill fails without a fault")
+    free = SimpleQueue[Path]()
+    free.put(copy)
+    free.put(Path(shutil.copytree(copy, folder / "second", symlinks=True)))
     total = 0
-    for fault in faults:
-        start, caught = monotonic(), is_caught(copy, fault)
-        total += caught
-        found = fault.test if caught else f"NOT CAUGHT by {fault.test}"
-        print(f"{fault.what}: {found} ({monotonic() - start:.0f} s)", flush=True)
+    with ThreadPoolExecutor(free.qsize()) as pool:
+        for fault, (caught, seconds) in zip(
+            faults, pool.map(lambda fault: _plant(free, fault), faults), strict=True
+        ):
+            total += caught
+            found = fault.test if caught else f"NOT CAUGHT by {fault.test}"
+            print(f"{fault.what}: {found} ({seconds:.0f} s)", flush=True)
     return total
+
+
+def _plant(free: SimpleQueue[Path], fault: Fault) -> tuple[bool, float]:
+    """Plant a fault in a copy that is free, and return whether it is caught, and the seconds."""
+    copy, start = free.get(), monotonic()
+    try:
+        return is_caught(copy, fault), monotonic() - start
+    finally:
+        free.put(copy)
 
 
 if __name__ == "__main__":

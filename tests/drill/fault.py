@@ -74,12 +74,13 @@ def run_tests(copy: Path, *tests: str, is_first: bool = False) -> int:
     run. The processes that the tests start import the copy, too. The first run of a copy, which
     is without a fault, keeps what it compiles, and shows what pytest says.
     """
+    together = ["-n", "2"] if is_first else []
     own = {
         "PYTHONPATH": str(copy),
         "PYTHONDONTWRITEBYTECODE": "" if is_first else "1",
     }
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not study", *tests],
+        [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not study", *together, *tests],
         cwd=copy,
         env=os.environ | own,
         stdout=None if is_first else subprocess.DEVNULL,

@@ -7,10 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from arena.lanes.meter import has_closed, wait_for_input
+from arena.entries.resolve import resolve
+from arena.lanes.limits import Limits
+from arena.lanes.meter import count_switches, has_closed, wait_for_input
+from arena.lanes.process import bot_process
+from engine import STANDARD
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux")
@@ -53,3 +58,38 @@ def test_one_that_waits_for_input_is_seen() -> None:
         assert process.stdout is not None
         process.stdout.read(1)
         assert not wait_for_input([process.pid])
+
+
+FORKING = """#!/bin/sh
+read -r hello
+for n in $(seq 200); do found=$(true | cat); done
+echo '{"id": 0, "ready": true}'
+"""
+"""Nearly always one of its processes waits for another that has just begun or ended."""
+
+
+def test_a_program_that_starts_others_is_not_taken_for_one_that_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is looked at, and in whatever order its processes are."""
+    monkeypatch.setattr("arena.lanes.process._TICK", 0.0)
+    (tmp_path / "forking.sh").write_text(FORKING)
+    entry = resolve(f"cmd:sh {tmp_path}/forking.sh", lane="process")
+    (tmp_path / "own").mkdir()
+    limits = Limits(decision=60.0, start=60.0)
+    with bot_process(entry, STANDARD, limits, tmp_path / "own") as process:
+        process.start()
+
+
+def test_a_thread_that_has_run_is_counted() -> None:
+    """One that sleeps has equal counts; of a process that has ended nothing is known."""
+    with program("os.read(0, 1); os.read(0, 1)") as (process, _):
+        assert process.stdin is not None
+        until(lambda: wait_for_input([process.pid]))
+        before = count_switches([process.pid])
+        assert before
+        assert count_switches([process.pid]) == before
+        process.stdin.write(b"x")
+        process.stdin.flush()
+        until(lambda: count_switches([process.pid]) != before)
+    assert count_switches([process.pid]) == {}

@@ -113,7 +113,7 @@ def test_they_do_so_under_other_rules(name: str, rules: Rules) -> None:
     assert not differing(strategy(name, rules), moments(60, rules))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
 @pytest.mark.parametrize("name", BOTS)
 def test_they_do_so_in_many_games_under_other_rules(name: str, rules: Rules) -> None:

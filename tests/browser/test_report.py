@@ -17,6 +17,7 @@ from arena.tables.short_names import names_on_page
 from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
 from tests.conftest import Once
 from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of
+from tests.tiers import few
 
 Open = Callable[..., Any]
 BOOM = Fault("exception", "<b>boom</b>", "<script>alert(2)</script>")
@@ -148,7 +149,7 @@ TOUCHING = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("viewport", [PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.mark.parametrize("viewport", few([PHONE, LAPTOP], 0, 1), ids=["phone", "laptop"])
 def test_40_variants_have_40_names_of_which_none_is_cut(
     open_page: Open, pages: Pages, viewport: dict[str, int]
 ) -> None:
@@ -434,7 +435,7 @@ def test_axe_finds_nothing_serious(shared: Open) -> None:
     check_with_axe(shared("hostile"))
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_axe_finds_nothing_serious_in_the_other_look(open_page: Open, pages: Pages) -> None:
     """On a laptop, where the page is light."""
     check_with_axe(draw_all(open_page(pages["hostile"], **other_look("hostile"))))

@@ -374,13 +374,13 @@ CUT = """
     ("name", "viewport", "scheme"),
     [
         pytest.param("referee", PHONE, "dark", marks=pytest.mark.slow),
-        pytest.param("referee", LAPTOP, "light", marks=pytest.mark.slow),
-        pytest.param("seat", PHONE, "light", marks=pytest.mark.slow),
+        pytest.param("referee", LAPTOP, "light", marks=pytest.mark.study),
+        pytest.param("seat", PHONE, "light", marks=pytest.mark.study),
         pytest.param("seat", LAPTOP, "dark", marks=pytest.mark.slow),
         pytest.param("large", PHONE, "light", marks=pytest.mark.slow),
-        pytest.param("large", LAPTOP, "dark", marks=pytest.mark.slow),
+        pytest.param("large", LAPTOP, "dark", marks=pytest.mark.study),
         ("hostile", PHONE, "dark"),
-        pytest.param("hostile", LAPTOP, "light", marks=pytest.mark.slow),
+        pytest.param("hostile", LAPTOP, "light", marks=pytest.mark.study),
     ],
 )
 def test_nothing_is_cut_or_too_wide_and_axe_finds_nothing(

@@ -204,7 +204,7 @@ def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_verbose_shows_the_log_and_quiet_nothing(arena: Arena, tmp_path: Path) -> None:
     """The log of parent and workers; a bot that does not import is reported by default."""
     (tmp_path / "broken.py").write_text("1 / 0")

@@ -11,7 +11,7 @@ from arena.library.planning import Plan, Way
 from tests.conftest import Arena
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_table_is_that_of_the_library(arena: Arena) -> None:
     """It fits the terminal; bots can be named, or be a number."""
     done = arena("plan", "greedy", "uniform", "denier", "--gap", "60")

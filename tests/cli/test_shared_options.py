@@ -103,7 +103,7 @@ def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_ladder")
-@pytest.mark.parametrize("command", few(START))
+@pytest.mark.parametrize("command", few(START, 1, 1))
 def test_against_takes_several_bots_and_the_ladder(
     arena: Arena, folder: Path, command: str
 ) -> None:

@@ -171,7 +171,7 @@ def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
     assert judged_in(of_seat) == {ply: judged[ply] for ply in judged if seats[ply] == 1}
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
     """A number that only the file of the analysis has comes to the page."""
     game = f"greedy/{LABEL}/5/0"

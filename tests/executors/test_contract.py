@@ -125,7 +125,7 @@ def played(
     return results
 
 
-@each(*SLOW, "sites", "pool")
+@each("sites", study=(*SLOW, "pool"))
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
     """Whichever executor plays it, and in any order."""
     results = played(honest, executor)

@@ -148,7 +148,7 @@ def test_no_worker_plays_both_halves(tmp_path: Path) -> None:
     assert by_seat["0"].isdisjoint(by_seat["1"])
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_games_are_the_same_on_sites() -> None:
     """A site plays the phases of the chunks that it has."""
     bots = [resolve("uniform"), resolve("greedy"), resolve("remote=greedy", lane="process")]

@@ -118,6 +118,7 @@ def test_many_games_at_once_are_played_as_one_by_one(tmp_path: Path) -> None:
             ("__import__('time').sleep(60)", "timeout"),
             ("bytearray(10**12)", "memory"),
         ],
+        *(1, 1),
         unpack=True,
     ),
 )

@@ -62,7 +62,7 @@ def test_a_table_is_what_its_file_holds(folder: Path, name: str) -> None:
     assert len(table) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_tables_without_a_folder_are_those_of_one(folder: Path) -> None:
     """All but the clock's."""
     bots: list[Any] = ["uniform", (HOSTILE, "greedy"), Faulty]

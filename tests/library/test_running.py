@@ -340,7 +340,7 @@ def test_runs_in_threads_do_not_disturb_each_other() -> None:
     assert all(other.games.equals(alone.games) for other in results)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
     """Without it nothing is printed, not even that a bot is out."""
     settings: dict[str, Any] = {"pairs": 1, "max_faults": 1, "lane": "inproc"}

@@ -104,7 +104,7 @@ def test_a_run_leaves_nothing_in_the_program_around_it(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize("when", few(["before", "after"], 0, 1))
 def test_a_fork_server_of_the_program_knows_nothing_of_the_run(tmp_path: Path, when: str) -> None:
     """Neither one that it had nor one that it starts later; and it changes no game.
@@ -205,7 +205,7 @@ def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
-    few(CHILDREN, 1, 3),
+    few(CHILDREN, 1, 1),
 )
 def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, how: str) -> None:
     """Also in a daemon of multiprocessing, which may have no children of multiprocessing."""

@@ -137,7 +137,7 @@ def test_the_two_builds_of_a_commit_are_compared(
         clones.build_twice(tmp_path, commit)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this folder is no clone")
 def test_two_clones_of_the_commit_give_the_same_bytes(tmp_path: Path) -> None:
     """And its sdist has what Git has, `configs` as files in both places, and the site."""

@@ -77,7 +77,10 @@ def numbers(document: Any) -> list[float]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "against",
-    [pytest.param((), id="duel", marks=pytest.mark.slow), pytest.param(("uniform",), id="against")],
+    [
+        pytest.param((), id="duel", marks=pytest.mark.study),
+        pytest.param(("uniform",), id="against"),
+    ],
 )
 def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
     against: tuple[str, ...], tmp_path: Path
@@ -176,7 +179,7 @@ FAILS = "    def choose(self, view, /):\n        raise ValueError"
             ("new", True, "not better"),
             ("both", True, "undecided"),
         ],
-        *(0, 3),
+        *(0, 2),
         unpack=True,
     ),
 )

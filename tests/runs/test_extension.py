@@ -171,7 +171,7 @@ def test_the_order_of_the_bots_may_change(
     assert rows(cup) == rows(at_once)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: Path) -> None:
     """Its manifest says so, and another run of the manifest has the same verdicts."""
     write_config(tmp_path, ["greedy", "uniform", "majority"])
@@ -224,7 +224,7 @@ def test_a_bot_that_is_left_out_comes_back_with_its_games(
 MINE = "from bots.greedy import bot\n"
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_path: Path) -> None:
     """Only its own games are played again; until then nothing is changed."""
     (tmp_path / "mine.py").write_text(MINE)

@@ -314,7 +314,7 @@ def _foreign(store: Path) -> None:
         database.execute("CREATE TABLE recipes (name TEXT)")
 
 
-@pytest.mark.parametrize("damage", few([_garbage, _holed, _cut, _foreign]))
+@pytest.mark.parametrize("damage", few([_garbage, _holed, _cut, _foreign], 1, 1))
 def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: object) -> None:
     """One line names it, the status is 2, and the file is not changed."""
     store = played / "run.sqlite"
@@ -354,7 +354,7 @@ def test_a_place_that_cannot_be_written_is_named(arena: Arena, cup: Path) -> Non
     assert not cup.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_content_of_the_store_does_not_depend_on_workers(arena: Arena, cup: Path) -> None:
     """Games, faults and manifest are equal row for row; no WAL file is left."""
     dumps = []

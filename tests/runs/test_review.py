@@ -46,7 +46,7 @@ def test_it_is_what_a_crew_finds() -> None:
     assert any(one != other for one, other in once)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_some_plies_and_a_game_that_goes_on_are_judged_alike() -> None:
     """The numbers of a decision do not depend on what else is asked or comes later."""
     record = random_record(Random(5), plies=24)

@@ -120,7 +120,7 @@ def test_the_same_bytes_for_any_workers_and_after_any_stop(cup: Tournament, tmp_
     assert verified[1].startswith("files: ")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_games_of_a_longer_run_are_left_out_and_come_back(cup: Tournament, tmp_path: Path) -> None:
     """A run that stops earlier than one before it has the games of a new one.
 

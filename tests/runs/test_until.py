@@ -104,7 +104,7 @@ def test_the_end_says_what_is_known_and_what_it_would_cost(arena: Arena, tmp_pat
     assert library.run(["greedy", "uniform"], pairs=1, progress=False).unresolved.empty
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     arena: Arena, tmp_path: Path
 ) -> None:
@@ -182,7 +182,7 @@ def test_a_panel_makes_no_swiss_tournament(arena: Arena, tmp_path: Path) -> None
     assert "format: a Swiss tournament has no panel" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_bots_that_are_out_are_not_said_to_be_told_apart(arena: Arena, tmp_path: Path) -> None:
     """Neither at the end nor by the column `group`."""
     write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")
@@ -215,7 +215,7 @@ def test_a_bot_that_had_only_byes_is_named(arena: Arena, tmp_path: Path) -> None
     assert document["warnings"] == [wanted]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_that_finishes_no_game_is_not_decided_about(arena: Arena, tmp_path: Path) -> None:
     """It gets no more pairs, however many faults it may have, and the end names it."""
     write(tmp_path, "boom", "    def choose(self, view, /):\n        raise ValueError")

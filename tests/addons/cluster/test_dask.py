@@ -126,7 +126,7 @@ def other_engine(tmp_path: Path) -> Path:
     return tmp_path / "other"
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_run_of_which_a_worker_dies_has_the_files_of_a_local_run(
     cluster: Cluster, local: dict[str, bytes], tmp_path: Path
 ) -> None:

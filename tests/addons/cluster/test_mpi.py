@@ -123,7 +123,7 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
         assert f"{rank} of {RANKS - 1} ranks of MPI" in log
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @needs_mpi
 def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -> None:
     """The games so far are kept; the bytes are those of a run that was not killed."""

@@ -145,7 +145,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_twin_has_other_luck(measured: Path) -> None:
     """So both games of a pair differ, but for a bot that uses no luck."""
     for name, differ in (("uniform", True), ("timing", False)):

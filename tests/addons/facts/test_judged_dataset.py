@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_set(made: Path, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(table, other_table)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_set_that_was_stopped_goes_on(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
         yield league
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_three_costliest_decisions_against_each_opponent_are_those_of_the_judge(
     club: League,
 ) -> None:

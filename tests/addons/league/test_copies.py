@@ -99,7 +99,7 @@ def test_renamed_functions_hide_no_copy(league: League) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_class_of_the_same_bots_is_few_lines(league: League) -> None:
     """Three of them are named, and the others are counted."""
     for number in range(6):

@@ -143,7 +143,7 @@ def test_a_learner_and_the_response_are_compared(arena: Arena, tmp_path: Path) -
     assert [path.name for path in folder.iterdir()] == ["learner-40.npz"]
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path) -> None:
     """The same one by any number of workers; the games are kept, and not played again."""
     words = ("probe", "uniform", "--learn", "9", "--pairs", "1")

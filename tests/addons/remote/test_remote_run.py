@@ -188,7 +188,7 @@ def test_another_version_in_a_run_ends_it(server: Server, tmp_path: Path) -> Non
         arena.run([server.url, "uniform"], **keys)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize("where", few(["pool", "dask"], 0, 1))
 def test_other_machines_ask_it_as_this_one(server: Server, where: str, tmp_path: Path) -> None:
     """Each machine of a cluster asks the server itself; an outage ends the run there, too."""

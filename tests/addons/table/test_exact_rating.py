@@ -67,7 +67,7 @@ def test_strong_opponents_count_for_more() -> None:
     assert strong[:3] == pytest.approx([end + 100 for end in weak[:3]])
 
 
-@pytest.mark.parametrize("games", few([1, 3, 5], 2))
+@pytest.mark.parametrize("games", few([1, 3, 5], 2, 0))
 @pytest.mark.parametrize("elo", [1000, 1450, 1900])
 def test_the_interval_is_right_in_95_of_100_cases(games: int, elo: float) -> None:
     """Counted over all results of so many games against three strengths, without any luck."""

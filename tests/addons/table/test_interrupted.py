@@ -49,7 +49,7 @@ def records(client: Client) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGINT, signal.SIGHUP], 2))
+@pytest.mark.parametrize("number", few([signal.SIGKILL, signal.SIGINT, signal.SIGHUP], 2, 0))
 def test_a_table_that_ends_loses_no_action(tmp_path: Path, number: signal.Signals) -> None:
     """The real command, with kill -9 or Ctrl-C; the next one goes on as if nothing had happened."""
     server = start_command(tmp_path, "table", "--no-browser")

@@ -64,7 +64,7 @@ def test_each_algorithm_learns_a_small_game(name: str, monkeypatch: pytest.Monke
     assert played(name, game, steps) < bound
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize("name", QUICK)
 def test_each_algorithm_learns_points(name: str) -> None:
     """In half of the steps of the table; uniform play loses 0.67."""

@@ -320,10 +320,32 @@ def read_stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
 
 
+CLOSED, WAITS = "closed its output", "it waits for more input"
 _READING = ("pipe_read", "anon_pipe_read")  # the name depends on the kernel's version
 _WAITING = (*_READING, "do_wait")  # for input, or for a child
 _SWITCHES = re.compile(r"ctxt_switches:\t(\d+)")
 _ENDING = 0x4  # the kernel's PF_EXITING, in the seventh word after the name
+
+
+def find_silence(own: Callable[[], Sequence[int]], pipe: int, is_read: bool) -> str:
+    """Return why a program will never answer, CLOSED or WAITS; empty if it may.
+
+    `own` returns the ids of its processes, `pipe` is the inode of its output, and `is_read` says
+    that it has read all input. Its processes are looked at one after another. So what is seen is
+    believed only if none has run meanwhile: one that has just started another seems to wait.
+    """
+    if not _look(own(), pipe, is_read):
+        return ""
+    before = count_switches(own())
+    found = _look(own(), pipe, is_read)
+    return found if before and count_switches(own()) == before else ""
+
+
+def _look(pids: Sequence[int], pipe: int, is_read: bool) -> str:
+    """Return what processes seem to be, as they are looked at one after another."""
+    if pids and has_closed(pids, pipe):
+        return CLOSED
+    return WAITS if pids and is_read and wait_for_input(pids) else ""
 
 
 def has_closed(pids: Sequence[int], pipe: int) -> bool:

@@ -24,16 +24,15 @@ from arena.lanes.launch import Launch, plan_launch
 from arena.lanes.limits import Allowed, Budget, Limits, idle_seconds
 from arena.lanes.messages import Answer, Choose, Message, decode_answer, encode, hello
 from arena.lanes.meter import (
+    CLOSED,
     Held,
     Meter,
     Room,
     Stopwatch,
-    count_switches,
     find_below,
-    has_closed,
+    find_silence,
     read_held,
     read_usage,
-    wait_for_input,
 )
 from arena.lanes.pipes import Pipes
 from arena.lanes.scratch import empty_folder
@@ -310,31 +309,15 @@ class BotProcess:
             raise self._kill_for(Forfeit("memory", message))
 
     def _check_silence(self) -> None:
-        """Kill the bot if it cannot answer: it has closed its output, or waits for more input.
-
-        Its processes are looked at one after another. So it is believed only if none of them has
-        run meanwhile: one that has just started another seems to wait.
-        """
-        if self._silence() is None:
+        """Kill the bot if it cannot answer: it has closed its output, or waits for more input."""
+        found = find_silence(self._own, self._pipes.answers, self._pipes.is_read)
+        if not found or not self._pipes.transfer(0) or b"\n" in self._pipes.received:
             return
-        before = count_switches(self._own())
-        forfeit = self._silence()
-        if forfeit is None or not before or count_switches(self._own()) != before:
-            return
-        if not self._pipes.transfer(0) or b"\n" in self._pipes.received:
-            return
-        kind, message, *_ = forfeit.fault
+        if found == CLOSED:
+            raise self._kill_for(Forfeit("crash", found))
         detail = _PARTIAL if self._pipes.received else _FLUSH
-        raise self._kill_for(Forfeit(kind, f"{message} {detail}" if kind == "timeout" else message))
-
-    def _silence(self) -> Forfeit | None:
-        """Return why no answer can come, as its processes look now."""
-        own = self._own()
-        if own and has_closed(own, self._pipes.answers):
-            return Forfeit("crash", "closed its output")
-        if own and self._pipes.is_read and wait_for_input(own):
-            return Forfeit("timeout", f"no answer to `{self._awaited}`: it waits for more input")
-        return None
+        message = f"no answer to `{self._awaited}`: {found} {detail}"
+        raise self._kill_for(Forfeit("timeout", message))
 
     def _kill_for(self, forfeit: Forfeit) -> Forfeit:
         """Kill the process, and return the forfeit with the process's output."""

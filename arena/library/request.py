@@ -154,6 +154,8 @@ def request(
     given: Mapping[str, Any],
     default: Mapping[str, Any],
     how: Playing,
+    *,
+    strict: bool = False,
 ) -> tuple[Tournament, Playing]:
     """Return a tournament that can be played, and how, with the venue.
 
@@ -161,7 +163,7 @@ def request(
     where there is none. A config that is a manifest is played as it is. Where only this
     process has a bot, all games are played in it. Warns of bots that do not load. Raises
     ChangedBots, and InputError, also for a class or function that does not load in a process of its
-    own: with the traceback from there as a note.
+    own, with the traceback from there as a note, and with `strict` for any bot that does not load.
     """
     place = os.fspath(config) if isinstance(config, str | os.PathLike) else ""
     data = find_manifest(Path(place)) or read_data(Path(place)) if place else config
@@ -175,6 +177,8 @@ def request(
             data = default if data is None else data
             tournament, settings = _make(bots, data, given, name, how.kept)
         for problem in prepare(tournament, how.kept):
+            if strict:
+                raise InputError(problem)
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
             warnings.warn(line, stacklevel=_CALLER)

@@ -131,7 +131,7 @@ def evaluate(
     """
     how = make_playing(None, progress=progress)
     given = {**keys, "seed": seed, "pairs": pairs}
-    base, how = request([bot, SOMEBODY], None, given, {"name": "evaluate"}, how)
+    base, how = request([bot, SOMEBODY], None, given, {"name": "evaluate"}, how, strict=True)
     entry = base.entries[0]
     folder = folder_path(out or Path("results") / name_of(entry, "evaluate"), "out")
     with claimed(folder, {"evaluation": entry.label, "seed": seed}):

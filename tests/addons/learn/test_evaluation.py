@@ -119,6 +119,16 @@ def test_mistakes_are_one_line(arena: Arena, tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
+def test_a_bot_that_does_not_start_is_refused_before_a_game(arena: Arena, tmp_path: Path) -> None:
+    """Nothing is played, and nothing is written."""
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    done = arena("evaluate", "./broken.py", "--pairs", "1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: bot './broken.py': does not start: ZeroDivisionError")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "results").exists()
+
+
 @pytest.mark.study
 def test_a_response_that_cannot_ask_the_bot_is_left_out_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -115,13 +115,19 @@ def test_an_interrupt_while_a_log_begins_leaves_nothing_to_join(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither an exit of the program nor the next run finds a handler of it."""
-    before = list(log.logger.handlers)
+    before, known = list(log.logger.handlers), writers()  # of earlier tests in this process
     monkeypatch.setattr(log, "Thread", interrupted)
-    with pytest.raises(KeyboardInterrupt), log.run_log(tmp_path / "log.txt"):
+    with pytest.raises(KeyboardInterrupt) as caught, log.run_log(tmp_path / "log.txt"):
         pass
     assert log.logger.handlers == before
-    known = [handler() for handler in logging._handlerList]  # type: ignore[attr-defined]
-    assert not [handler for handler in known if isinstance(handler, MultiProcessingHandler)]
+    assert not [writer for writer in writers() if writer not in known]
+    assert caught  # an interrupt that is still shown holds what it has stopped
+
+
+def writers() -> list[logging.Handler]:
+    """Return the handlers for records of workers that an exit of the program would join."""
+    handlers = [handler() for handler in logging._handlerList]  # type: ignore[attr-defined]
+    return [handler for handler in handlers if isinstance(handler, MultiProcessingHandler)]
 
 
 def interrupted(**_words: object) -> threading.Thread:

@@ -164,7 +164,7 @@ needs_jail = pytest.mark.skipif(bool(NO_JAIL) and "CI" not in os.environ, reason
 
 
 LIKE_OTHERS = {*rogues.ILLEGAL, *rogues.RAISING} - {"answers_99", "raises_boom", "raises_shout"}
-"""Rogues that only one lane need tell from others."""
+"""Rogues that tests/tournament/test_match.py tells from others, without a lane."""
 ALIKE_IN_JAIL = {
     *("no_bot", "not_python", "chooses_nothing", "raises_in_import", "exits_in_import"),
     *("dies_in_import", "raises_in_construction", "late", "swallows", "crashes", "exits_at_once"),
@@ -173,7 +173,7 @@ ALIKE_IN_JAIL = {
 }
 """Rogues for which the lane process is the jail without what holds them there."""
 TOLD_ELSEWHERE = {
-    "inproc": {"bends_clock"},  # of a worker, whom it shares with the others
+    "inproc": LIKE_OTHERS | {"bends_clock"},  # of a worker, whom it shares with the others
     "process": LIKE_OTHERS if NO_JAIL else LIKE_OTHERS | ALIKE_IN_JAIL,
     "jail": LIKE_OTHERS | SAID.keys(),
 }
@@ -193,7 +193,7 @@ SILENT = "kills_parent"
 
 def marks(name: str, lane: str) -> list[pytest.MarkDecorator]:
     """Return the marks of a rogue by itself."""
-    if lane == "inproc" and name in {SILENT} | TOLD_ELSEWHERE[lane]:
+    if lane == "inproc" and name in (SILENT, "bends_clock"):
         return tier(name != SILENT, 1, 1)
     return [*[needs_jail][lane != "jail" :], pytest.mark.study]
 

@@ -29,10 +29,10 @@ from engine.seeds import stream
 from engine.state import State, random_deal
 from engine.view import view
 from tests.runs.test_rogues import needs_jail
-from tests.tiers import few, tier
+from tests.tiers import few
 
 FOLDER = Path(bots.__path__[0])
-COSTLY = {"grandmaster": 1, "responder": 2}
+COSTLY = ("grandmaster", "responder")
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
 
 SHORT: dict[str, dict[str, Any]] = {
@@ -94,9 +94,9 @@ def parameters(name: str) -> list[inspect.Parameter]:
 each = pytest.mark.parametrize("name", NAMES)
 playing = pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=tier(COSTLY.get(name, 0), 1, 1)) for name in NAMES],
+    [pytest.param(name, marks=[pytest.mark.study] * (name in COSTLY)) for name in NAMES],
 )
-"""Each bot; of those that take a second for it one is slow, and one for the study."""
+"""Each bot; those that take a second for it are for the study, and play against themselves here."""
 
 
 def test_the_short_bots_are_in_the_folder() -> None:

@@ -106,7 +106,7 @@ def shared(keep_page: Open, pages: Pages) -> Open:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", LOOKS)
+@pytest.mark.parametrize("kind", few(LOOKS, 0, 3))
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
     check_whole(shared(kind))
@@ -179,7 +179,7 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
     assert other.locator(".kicker").inner_text().startswith("cup · ")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_page_of_a_search_names_what_failed(shared: Open) -> None:
     """As text, with the command; its proof is one click away."""
     page = shared("settings")

@@ -83,7 +83,7 @@ MEANT = {
 """What a person means who searches for a word: the first page that is to be found."""
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_what_a_person_means_is_found_first(open_site: Open) -> None:
     """By the title of a page, then by a heading, which opens there."""
     found = {}

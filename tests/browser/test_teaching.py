@@ -263,7 +263,7 @@ def test_a_game_is_reviewed_at_its_end(
     assert page.locator(".place-in-game").inner_text().startswith(f"Ply {ply} of ")
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_recorded_game_is_judged_and_played_on(client: Client, open_page: Open) -> None:
     """By buttons, on a phone; and a hostile name in the record is text everywhere."""
     line = client.table.records.add(

@@ -218,13 +218,14 @@ IN_THE_STUDY = {
     ),
     *("tampers_with_the_end", "leaves_hidden_process", "prints", "reseeds", "knows_one_game"),
     *("says_other_moves_later", "depends_on_earlier_games", "draws"),
+    *("connects", "depends_on_hashes"),
 }
 """Rogues like others, whose lanes test_rogues.py tries all the same."""
 
 SLOW = {
-    *("connects", "reads_run_folder", "remembers", "loops_in_import", "kills_parent"),
+    *("reads_run_folder", "remembers", "loops_in_import", "kills_parent"),
     *("not_python", "forks", "kills_group", "says_not_ready", "breaks_log", "says_exits"),
-    *("answers_99", "bends_clock", "says_rubbish", "depends_on_hashes", "late", "no_bot"),
+    *("answers_99", "bends_clock", "says_rubbish", "late", "no_bot"),
     *("raises_boom", "peeks_in_frames"),
 }
 """Rogues that fail an item as a quicker one does."""

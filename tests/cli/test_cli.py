@@ -459,8 +459,9 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
 
 QUICK = {"", "play", "bots", "game", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
-LONG = {"analyse", "check", "evaluate", "facts", "probe", "tune"}
-"""Commands that take twenty seconds and more; examples of some are on their pages, too."""
+LONG = {"ablate", "analyse", "check", "dataset", "evaluate", "export", "facts", "probe"}
+LONG |= {"tune", "view", "worth"}
+"""Commands that take long; examples of some are on their pages, too."""
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
 
 
 @pytest.mark.slow
-@each(*SLOW, "three", study=("sites", "pool"))
+@each("here", "three", study=("one", "sites", "pool"))
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")

@@ -231,9 +231,7 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_interrupted")
-@pytest.mark.parametrize(
-    "keep", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["with out", "without out"]
-)
+@pytest.mark.parametrize("keep", few([True, False], 0, 1), ids=["with out", "without out"])
 def test_ctrl_c_keeps_what_was_played(tmp_path: Path, keep: bool) -> None:
     """In the folder, where the same call goes on, and always in the exception's results."""
     bots, out = ["greedy", Mine], tmp_path / "run" if keep else None

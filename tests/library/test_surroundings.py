@@ -205,7 +205,7 @@ def test_no_type_is_built_in_a_thread(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
-    few(CHILDREN, 1, 1),
+    few(CHILDREN, 1, 0),
 )
 def test_a_run_in_a_child_or_a_thread_of_a_program_is_the_same(tmp_path: Path, how: str) -> None:
     """Also in a daemon of multiprocessing, which may have no children of multiprocessing."""

@@ -57,7 +57,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     "kind",
-    few(sorted(COMMANDS, key=lambda kind: kind not in CHEAP), len(CHEAP), 2),
+    few(sorted(COMMANDS, key=lambda kind: kind not in CHEAP), len(CHEAP), 1),
 )
 def test_every_kind_of_run_is_played_again_with_the_same_bytes(folder: Path, kind: str) -> None:
     """By its manifest alone, which lies elsewhere."""

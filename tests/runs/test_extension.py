@@ -125,7 +125,7 @@ def test_bots_that_join_step_by_step_are_as_all_at_once(
 @pytest.mark.parametrize(
     "steps",
     [
-        pytest.param([4, 10], marks=pytest.mark.slow),
+        pytest.param([4, 10], marks=pytest.mark.study),
         pytest.param(range(2, 11), marks=pytest.mark.study),
     ],
     ids=["two", "nine"],
@@ -297,7 +297,7 @@ def stop(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_a_bot_that_was_changed_while_it_was_left_out_is_another_bot(
     arena: Arena, tmp_path: Path
 ) -> None:
@@ -379,7 +379,7 @@ def test_a_patch_release_of_python_is_not_another_engine(
     assert "versions.python: there 3.9" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_at_a_terminal_somebody_is_asked(tmp_path: Path, arena: Arena, cup: Path) -> None:
     """Without a yes nothing is deleted; with one it is as with --replace."""
     (tmp_path / "mine.py").write_text(MINE)

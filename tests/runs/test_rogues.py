@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -177,6 +177,20 @@ TOLD_ELSEWHERE = {
     "process": LIKE_OTHERS if NO_JAIL else LIKE_OTHERS | ALIKE_IN_JAIL,
     "jail": LIKE_OTHERS | SAID.keys(),
 }
+OF_A_LANE = {
+    "inproc": {*("forks", "kills_group", "hoards", "breaks_log", "closes_descriptors", "sleeps")},
+    "process": {
+        *("answers_99", "says_error", "says_exits_at_once", "says_nothing", "forks", "allocates"),
+        *("says_rubbish", "says_talks_without_reading", "leaves_hidden_process", "litters"),
+        *("kills_parent", "bends_clock", "says_100_mb"),
+    },
+    "jail": {
+        *("answers_99", "raises_in_construction", "raises_in_import", "sleeps", "forks_away"),
+        *("allocates", "breaks_log", "reads_run_folder", "leaves_hidden_process", "connects"),
+        *("kills_parent", "bends_in_grandchild"),
+    },
+}
+"""Rogues of every kind of fault, and those that are most dangerous in a lane."""
 QUICK = {
     *("answers_99", "raises_boom", "raises_in_import", "exits_at_once"),
     *("allocates", "varies", "reads_frames", "leaves_process"),
@@ -184,8 +198,9 @@ QUICK = {
 """Rogues of every kind of fault in a worker, but for those that are silent until a limit.
 
 They play in one quick tournament. What answers, pipes and limits do to a fault in the other lanes
-is quick in tests/lanes and tests/tournament. In `make test-all` the rogues that differ in a lane
-play in one tournament for each limit; each of them by itself is for `make study`.
+is quick in tests/lanes and tests/tournament. In `make test-all` the most dangerous rogues of each
+lane play in one tournament for each limit. In `make study` all that differ in a lane do so, and
+each of them plays by itself.
 """
 SILENT = "kills_parent"
 """The rogue of which nothing is heard until a limit and which is quick by itself."""
@@ -505,15 +520,53 @@ def test_rogues_have_their_faults_in_one_quick_tournament(
     check_a_tournament(empty, listener, "inproc", sorted(QUICK), LONG)
 
 
+def names_with(lane: str, limits: Limits) -> list[str]:
+    """Return the rogues that differ in a lane and play with these limits."""
+    kinds = {n: kind for n, kind in kinds_in(lane).items() if n not in TOLD_ELSEWHERE[lane]}
+    return [name for name, kind in kinds.items() if limits_of(name, kind) == limits]
+
+
+def groups(chosen: Mapping[str, Set[str]]) -> list[object]:
+    """Return the chosen rogues of each lane as groups with the same limits."""
+    found = {
+        (lane, limits): [name for name in names_with(lane, limits) if name in chosen[lane]]
+        for lane in LANES
+        for limits in (LONG, SHORT, NO_START, WORK)
+    }
+    return [
+        pytest.param(
+            *(lane, limits, names),
+            marks=[needs_jail][lane != "jail" :],
+            id=f"{lane}-{names[0]}",
+        )
+        for (lane, limits), names in found.items()
+        if names
+    ]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("limits", [LONG, SHORT, NO_START, WORK], ids=lambda one: f"{one.start:g}s")
-@pytest.mark.parametrize("lane", [*LANES[:2], pytest.param("jail", marks=needs_jail)])
+@pytest.mark.parametrize(("lane", "limits", "names"), groups(OF_A_LANE))
+def test_the_most_dangerous_rogues_have_their_faults_in_one_tournament(
+    empty: Path, listener: socket.socket, lane: str, limits: Limits, names: list[str]
+) -> None:
+    """Of those with these limits."""
+    check_a_tournament(empty, listener, lane, names, limits)
+
+
+def test_a_tournament_has_all_rogues_of_its_lane() -> None:
+    """None of them is told elsewhere."""
+    for lane in LANES:
+        assert OF_A_LANE[lane] <= kinds_in(lane).keys() - TOLD_ELSEWHERE[lane]
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(
+    ("lane", "limits", "names"), groups({lane: kinds_in(lane).keys() for lane in LANES})
+)
 def test_rogues_of_a_lane_have_their_faults_in_one_tournament(
-    empty: Path, listener: socket.socket, lane: str, limits: Limits
+    empty: Path, listener: socket.socket, lane: str, limits: Limits, names: list[str]
 ) -> None:
     """And one command of faults.csv for each kind of fault shows the fault again."""
-    kinds = {n: kind for n, kind in kinds_in(lane).items() if n not in TOLD_ELSEWHERE[lane]}
-    names = [name for name, kind in kinds.items() if limits_of(name, kind) == limits]
     faults = check_a_tournament(empty, listener, lane, names, limits)
     for fault in {fault["kind"]: fault for fault in faults}.values():
         check_command(fault, empty / "here")

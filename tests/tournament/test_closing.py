@@ -23,6 +23,7 @@ from engine import STANDARD, Setup, View, play_game
 from engine.strategy import close
 from tests.rogues import CLOSING, FOLDER, rogue, write
 from tests.runs.test_rogues import needs_jail
+from tests.tiers import tier
 
 PAIRS = 3
 CLOSES = """\
@@ -70,12 +71,11 @@ def test_it_is_called_after_a_fault(tmp_path: Path, lane: str, own: bool) -> Non
 
 def cases() -> list[object]:
     """Return each way to fail in each lane; the jail differs in nothing from the lane process."""
-    quick = [("closes_and_raises", "inproc")]
-    lanes = {"inproc": [], "process": [], "jail": [needs_jail]}
+    names = [*CLOSING]
     return [
-        pytest.param(name, lane, marks=[*marks, *[pytest.mark.slow] * ((name, lane) not in quick)])
-        for name in CLOSING
-        for lane, marks in lanes.items()
+        *(pytest.param(name, "inproc", marks=tier(n, 1, 2)) for n, name in enumerate(names)),
+        *(pytest.param(name, "process", marks=tier(n, 0, 2)) for n, name in enumerate(names)),
+        *(pytest.param(name, "jail", marks=[needs_jail, pytest.mark.study]) for name in names),
     ]
 
 

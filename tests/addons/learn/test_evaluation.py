@@ -76,7 +76,7 @@ def test_what_the_rounds_take_adds_up_to_the_score(greedy: Evaluation) -> None:
     assert falls == pytest.approx(value(greedy, "response", "all") - 0.5, abs=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 def test_the_same_call_goes_on(greedy: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
     """No game is played again, and nothing is computed again; a changed file is."""
     folder = Path(greedy.folder)

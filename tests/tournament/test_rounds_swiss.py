@@ -50,10 +50,11 @@ def test_everybody_plays_every_round_or_has_the_bye(bots: int) -> None:
     assert max(played.values()) - min(played[label] for label in cup.labels) <= 1
 
 
-FIELDS = [(6, 6), *((bots, 50) for bots in range(5, 10)), (11, 4), (12, 4), (20, 2)]
+FIELDS = [(6, 6), *((bots, 8) for bots in range(5, 10)), (11, 4), (12, 4), (20, 2)]
+MANY = [(bots, 50) for bots in range(5, 10)]
 
 
-@pytest.mark.parametrize(("bots", "seeds"), few(FIELDS, unpack=True))
+@pytest.mark.parametrize(("bots", "seeds"), few(FIELDS + MANY, 1, len(FIELDS) - 1, unpack=True))
 def test_nobody_meets_again_while_that_can_be_avoided(bots: int, seeds: int) -> None:
     """All numbers of rounds up to a round robin, and in small fields up to two of them."""
     opponents = bots - 1 + bots % 2  # with a bye for each where their number is odd

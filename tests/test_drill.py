@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests import ROOT
 from tests.drill import FAULTS, Fault, copy_repository
 from tests.drill.__main__ import choose
 from tests.drill.fault import commit
+from tests.waiting import PATIENCE
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
@@ -19,9 +21,20 @@ def test_a_fault_has_one_place_to_be_planted_and_a_test(fault: Fault) -> None:
     assert (ROOT / fault.file).read_text(encoding="utf-8").count(fault.right) == 1
     assert fault.right != fault.wrong
     file, test = fault.test.partition("[")[0].split("::")
-    module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
-    marks = getattr(getattr(module, test), "pytestmark", [])
-    assert not any(mark.name == "study" for mark in marks)  # the drill runs none of them
+    assert f"\ndef {test}(" in (ROOT / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_test_of_a_fault_is_none_of_the_study() -> None:
+    """The drill does not run those; a case of a test can be one, too."""
+    tests = sorted({fault.test for fault in FAULTS})
+    words = ["-m", "pytest", "--collect-only", "-q", "-m", "not study", *tests]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stdout
+    found = done.stdout.splitlines()
+    assert not [test for test in tests if not any(line.startswith(test) for line in found)]
 
 
 def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:

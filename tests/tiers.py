@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import Any
 
 import pytest
 
 
 def few(
-    cases: Iterable[Any], quick: int = 1, slow: int = 1000, *, unpack: bool = False
+    cases: Iterable[Any], quick: int = 1, slow: float = inf, *, unpack: bool = False
 ) -> list[Any]:
     """Return cases as parameters of a test: a few are quick, the next ones slow.
 
@@ -23,7 +24,7 @@ def few(
     return params
 
 
-def tier(number: int, quick: int, slow: int) -> list[pytest.MarkDecorator]:
+def tier(number: int, quick: int, slow: float) -> list[pytest.MarkDecorator]:
     """Return the marks of a case with this number."""
     if number < quick:
         return []

@@ -10,19 +10,16 @@ import sys
 from pathlib import Path
 
 import psutil
-import pytest
 
 from tests import ROOT
+from tests.tiers import few
 from tests.waiting import PATIENCE
 
 IS_ROOT = os.geteuid() == 0
 USERS = ("root", "ordinary") if IS_ROOT else ("ordinary",)
 """The users as which programs can be run here."""
 
-FIRST_AND_SLOW = [
-    user if number == 0 else pytest.param(user, marks=pytest.mark.slow)
-    for number, user in enumerate(USERS)
-]
+FIRST_AND_SLOW = few(USERS)
 """The same as parameters of a test that takes long: `make test` has one of them."""
 
 _NUMBERS = {"ordinary": 61_347, "stranger": 61_346}  # nobody's

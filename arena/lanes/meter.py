@@ -370,8 +370,7 @@ def wait_for_input(pids: Sequence[int]) -> bool:
     """
     waits: list[str] = []
     with suppress(OSError):
-        threads = [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]
-        waits = [(thread / "wchan").read_text() for thread in threads]
+        waits = [(thread / "wchan").read_text() for thread in _threads(pids)]
     return all(where in _WAITING for where in waits) and any(where in _READING for where in waits)
 
 
@@ -381,10 +380,14 @@ def count_switches(pids: Sequence[int]) -> dict[str, list[str]]:
     Two equal counts say that no thread has run in between, nor begun or ended. Empty if they cannot
     be read.
     """
-    counts = {}
     with suppress(OSError):
-        for pid in pids:
-            for thread in Path(f"/proc/{pid}/task").iterdir():
-                counts[thread.name] = _SWITCHES.findall((thread / "status").read_text())
-        return counts
+        return {
+            thread.name: _SWITCHES.findall((thread / "status").read_text())
+            for thread in _threads(pids)
+        }
     return {}
+
+
+def _threads(pids: Sequence[int]) -> list[Path]:
+    """Return the folders of all threads of these processes; raises OSError."""
+    return [thread for pid in pids for thread in Path(f"/proc/{pid}/task").iterdir()]

@@ -176,9 +176,7 @@ def request(
         else:
             data = default if data is None else data
             tournament, settings = _make(bots, data, given, name, how.kept)
-        for problem in prepare(tournament, how.kept):
-            if strict:
-                raise InputError(problem)
+        for problem in prepare(tournament, how.kept, strict=strict):
             warnings.warn(f"{problem}; its games are forfeits", stacklevel=_CALLER)
         for line in explain_held(tournament):
             warnings.warn(line, stacklevel=_CALLER)

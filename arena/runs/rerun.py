@@ -252,14 +252,14 @@ def _find_difference(
     return fixture.labels[state.to_act], ply
 
 
-def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
+def prepare(tournament: Tournament, kept: Path | None = None, *, strict: bool = False) -> list[str]:
     """Return a line for each bot that does not load; it would forfeit all its games.
 
     `kept` is the folder of a run to continue: raises ChangedBots, before any bot is started, if
     other bots have played its games. Raises InputError for too few or too many bots, for two bots
     with the same label, for parameters that a bot does not take and for a lane that this machine
     does not have. Also raises it for a bot that is passed as a class or function and does not load,
-    with its traceback as a note.
+    with its traceback as a note, and with `strict` for any bot that does not load.
     """
     count = len(tournament.entries)
     if count < 2:
@@ -275,9 +275,10 @@ def prepare(tournament: Tournament, kept: Path | None = None) -> list[str]:
     entries = [entry for entry in tournament.entries if not entry.is_held]
     problems = [*probe(entries, tournament.rules, tournament.limits)]
     for problem in problems:
+        error = InputError(str(problem))
         if problem.entry.is_code:
-            error = InputError(str(problem))
             error.add_note(problem.fault.traceback)
+        if problem.entry.is_code or strict:
             raise error
     return [str(problem) for problem in problems]
 

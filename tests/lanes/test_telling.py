@@ -11,7 +11,8 @@ import pytest
 from bench.studies.telling import bits
 from tests.lanes.telling import BITS, WIDTHS, measure
 from tests.runs.test_rogues import needs_jail
-from tests.users import FIRST_AND_SLOW, run_python
+from tests.tiers import few
+from tests.users import USERS, run_python
 
 CLOSED = ("nowait", "mincore", "cachestat", "late", "warmed")
 """Ways through the page cache that need a system call which no bot has, or a file not yet read."""
@@ -21,7 +22,7 @@ MOST_KNOWN = 2
 
 @pytest.mark.slow
 @needs_jail
-@pytest.mark.parametrize("user", FIRST_AND_SLOW[:1])
+@pytest.mark.parametrize("user", few(USERS, 1, 0))
 def test_the_page_cache_tells_nothing(user: str) -> None:
     """One jail reads pages of a file that both see, and another one asks which are there."""
     with tempfile.TemporaryDirectory(prefix="telling-", dir="/tmp") as name:

@@ -122,14 +122,8 @@ def test_bots_that_join_step_by_step_are_as_all_at_once(
     assert arena("verify", "results/cup").returncode == 0
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([4, 10], marks=pytest.mark.study),
-        pytest.param(range(2, 11), marks=pytest.mark.study),
-    ],
-    ids=["two", "nine"],
-)
+@pytest.mark.study
+@pytest.mark.parametrize("steps", [[4, 10], range(2, 11)], ids=["two", "nine"])
 def test_a_step_that_is_killed_loses_nothing(
     arena: Arena, cup: Path, at_once: Path, tmp_path: Path, steps: Sequence[int]
 ) -> None:

@@ -526,7 +526,7 @@ def names_with(lane: str, limits: Limits) -> list[str]:
     return [name for name, kind in kinds.items() if limits_of(name, kind) == limits]
 
 
-def groups(chosen: Mapping[str, Set[str]]) -> list[object]:
+def groups(chosen: Mapping[str, Set[str]], mark: pytest.MarkDecorator) -> list[object]:
     """Return the chosen rogues of each lane as groups with the same limits."""
     found = {
         (lane, limits): [name for name in names_with(lane, limits) if name in chosen[lane]]
@@ -536,32 +536,29 @@ def groups(chosen: Mapping[str, Set[str]]) -> list[object]:
     return [
         pytest.param(
             *(lane, limits, names),
-            marks=[needs_jail][lane != "jail" :],
-            id=f"{lane}-{names[0]}",
+            marks=[mark, *[needs_jail][lane != "jail" :]],
+            id=f"{mark.name}-{lane}-{names[0]}",
         )
         for (lane, limits), names in found.items()
         if names
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("lane", "limits", "names"), groups(OF_A_LANE))
-def test_the_most_dangerous_rogues_have_their_faults_in_one_tournament(
-    empty: Path, listener: socket.socket, lane: str, limits: Limits, names: list[str]
-) -> None:
-    """Of those with these limits."""
-    check_a_tournament(empty, listener, lane, names, limits)
-
-
-def test_a_tournament_has_all_rogues_of_its_lane() -> None:
-    """None of them is told elsewhere."""
+def test_the_dangerous_rogues_of_a_lane_differ_there_and_have_every_kind_of_fault() -> None:
+    """In a worker with those that are quick."""
     for lane in LANES:
-        assert OF_A_LANE[lane] <= kinds_in(lane).keys() - TOLD_ELSEWHERE[lane]
+        kinds, dangerous = kinds_in(lane), OF_A_LANE[lane]
+        assert dangerous <= kinds.keys() - TOLD_ELSEWHERE[lane]
+        chosen = dangerous | ({*QUICK, SILENT} if lane == "inproc" else set())
+        assert {kinds[name] for name in chosen} == {*kinds.values()}
 
 
-@pytest.mark.study
 @pytest.mark.parametrize(
-    ("lane", "limits", "names"), groups({lane: kinds_in(lane).keys() for lane in LANES})
+    ("lane", "limits", "names"),
+    [
+        *groups(OF_A_LANE, pytest.mark.slow),
+        *groups({lane: kinds_in(lane).keys() for lane in LANES}, pytest.mark.study),
+    ],
 )
 def test_rogues_of_a_lane_have_their_faults_in_one_tournament(
     empty: Path, listener: socket.socket, lane: str, limits: Limits, names: list[str]

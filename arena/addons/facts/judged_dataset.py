@@ -111,8 +111,7 @@ def make_dataset(wanted: About, how: Playing) -> About:
     judge = find_judge(wanted.judge, wanted.worlds, wanted.seed)
     config = Config([], wanted.pairs, name="dataset", seed=wanted.seed)
     tournament, how = make_tournament(config, wanted.bots), replace(how, out=run)
-    for problem in prepare(tournament, how.kept):
-        raise InputError(problem)
+    prepare(tournament, how.kept, strict=True)
     with claimed(out, {"dataset": msgspec.to_builtins(wanted)}):
         how.play(tournament)
         with naming(out, OSError):

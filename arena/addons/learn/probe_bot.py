@@ -308,8 +308,7 @@ def _measure(victim: Entry, opponent: Opponent, executor: Executor, asked: Asked
     file, pairs = opponent.file, asked.pairs
     tournament = _meet(victim, file, pairs, asked.seed)
     try:
-        for problem in prepare(tournament):
-            raise InputError(problem)
+        prepare(tournament, strict=True)
     except InputError:
         file.unlink()
         raise

@@ -54,8 +54,7 @@ def play_to_learn(
     """
     tournament = make_tournament(Config([], 1, name=folder.name, seed=seed))
     tournament = replace(tournament, entries=[resolve(TEACHER, label="network"), victim])
-    for problem in prepare(tournament, folder):
-        raise InputError(problem)
+    prepare(tournament, folder, strict=True)
     played = 0
     for played in [pairs] if pairs else _grow(count_kept(folder) // 2, seconds):
         play_games(replace(tournament, pairs=played), executor, RunFolder(folder), shown)

@@ -87,8 +87,7 @@ def measure(tournament: Tournament, how: Playing) -> Costs:
     Nothing is written. Raises what `run` raises, InputError for a bot that does not load, and
     ArenaError if every opponent had too many faults.
     """
-    for problem in prepare(tournament):
-        raise InputError(problem)
+    prepare(tournament, strict=True)
     with closing(Store(None)) as store:
         outcome = replace(how, repeat=False).play(tournament, store)
         of_all = [

@@ -380,5 +380,4 @@ def prepare_tuning(tuning: TuningPlan) -> None:
     assert batch is not None
     settings = {f"candidate-{n}": tuning.space.setting(p) for n, p in enumerate(batch.points, 1)}
     tournament = tuning.round(1, settings, batch.deals)
-    for problem in prepare(replace(tournament, entries=[*tournament.entries, tuning.bot])):
-        raise InputError(problem)
+    prepare(replace(tournament, entries=[*tournament.entries, tuning.bot]), strict=True)

@@ -111,13 +111,8 @@ def state(folder: Path) -> tuple[Any, ...]:
         return tables(league), games(league), sorted(refusals)
 
 
-@pytest.mark.parametrize(
-    ("kills", "rounds"),
-    [
-        pytest.param(2, 2, marks=pytest.mark.study),
-        pytest.param(10, 10, marks=pytest.mark.study),  # three minutes
-    ],
-)
+@pytest.mark.study
+@pytest.mark.parametrize(("kills", "rounds"), [(2, 2), (10, 10)])  # the second: three minutes
 def test_kills_change_nothing(tmp_path: Path, kills: int, rounds: int) -> None:
     """No submission and no game is lost or counted twice, and the tables are the same."""
     for name, of_round in (("whole", 0), ("killed", kills)):

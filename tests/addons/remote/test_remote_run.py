@@ -35,7 +35,6 @@ from tests import ROOT, markdown
 from tests.addons.cluster.cluster import Cluster
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.rogues import write
-from tests.tiers import few
 from tests.waiting import until
 
 PAGE = (ROOT / "docs" / "remote.md").read_text()
@@ -189,7 +188,7 @@ def test_another_version_in_a_run_ends_it(server: Server, tmp_path: Path) -> Non
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("where", few(["pool", "dask"], 0, 1))
+@pytest.mark.parametrize("where", ["pool", "dask"])
 def test_other_machines_ask_it_as_this_one(server: Server, where: str, tmp_path: Path) -> None:
     """Each machine of a cluster asks the server itself; an outage ends the run there, too."""
     keys = {"pairs": 2, "seed": 1, "progress": False}

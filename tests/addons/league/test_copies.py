@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import math
 import stat
 from collections.abc import Iterator
 from itertools import combinations
@@ -61,8 +62,10 @@ def rename(text: str) -> str:
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
-    """Yield a league whose check finds nothing."""
+    """Yield a league whose check finds nothing, and which asks all bots, however long it takes."""
     monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "_CATCH_UP", math.inf)
+    monkeypatch.setattr(submission, "SECONDS", math.inf)
     with a_league(tmp_path / "club") as made:
         yield made
 
@@ -138,6 +141,18 @@ def test_a_bot_of_an_older_league_is_asked_later(league: League) -> None:
     traces = {id: (bool(moves), bool(tree)) for id, moves, tree in league.ledger.traces("")}
     assert len(traces) == len(league.ledger.versions())
     assert [*traces.values()].count((False, False)) == 1
+
+
+def test_a_submission_does_not_wait_for_the_traces_of_all_others(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After some seconds it begins with no further one; the next submission does."""
+    monkeypatch.setattr(submission, "_CATCH_UP", -1.0)
+    hand_in(league, "ann", source_of("timing"))
+    assert len(league.ledger.traces("")) == 1
+    monkeypatch.setattr(submission, "_CATCH_UP", math.inf)
+    hand_in(league, "bob", rename(source_of("timing")))
+    assert len(league.ledger.traces("")) == len(league.ledger.versions())
 
 
 def test_a_folder_hides_no_copy(league: League, tmp_path: Path) -> None:

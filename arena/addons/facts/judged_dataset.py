@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from arena.entries.catalogue import ELO
 from arena.entries.file import read_file, replacing
 from arena.errors import InputError, naming
 from arena.executors.contract import open_executor
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 GAMES: Final = "games.jsonl"
 DECISIONS: Final = "decisions"
 ABOUT: Final = "dataset.json"
-STRONG: Final = ("grandmaster", "champion", "apprentice", "ismcts", "pimc")
-"""The bots of the set, unless others are named: the strongest of the ladder."""
+STRONG: Final = (*ELO,)[:-6:-1]
+"""The bots of the set, unless others are named: the five strongest of the ladder."""
 
 _AT_ONCE = 1000  # games in memory, and in a file of decisions
 

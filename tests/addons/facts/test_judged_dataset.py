@@ -12,7 +12,8 @@ import pytest
 
 from arena import load_dataset
 from arena.addons.facts import judged_dataset
-from arena.addons.facts.judged_dataset import About, make_dataset
+from arena.addons.facts.judged_dataset import STRONG, About, make_dataset
+from arena.entries.catalogue import ELO
 from arena.errors import InputError
 from arena.executors.log import QUIET
 from arena.runs.judge_games import review_record
@@ -20,6 +21,7 @@ from arena.runs.run import Interrupted, Playing
 from arena.tournament.keys import Venue
 from engine import Record, State
 from engine.notation import parse_deal
+from tests import ROOT
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena, Once
 
@@ -44,6 +46,13 @@ def contents(folder: Path) -> tuple[bytes, bytes, pd.DataFrame]:
     names = "games.jsonl", "dataset.json"
     lines, about = ((folder / name).read_bytes() for name in names)
     return lines, about, pd.concat(tables, ignore_index=True)
+
+
+def test_the_set_is_of_the_strongest_bots() -> None:
+    """By the ladder as it is now; the page names them."""
+    assert {*STRONG} == {*sorted(ELO, key=ELO.__getitem__)[-5:]}
+    text = (ROOT / "docs" / "dataset.md").read_text(encoding="utf-8").split("play a round robin")[0]
+    assert re.findall("`([a-z_]+)`", text) == [*STRONG]
 
 
 def test_a_line_is_a_game_with_its_judged_decisions(made: Path) -> None:

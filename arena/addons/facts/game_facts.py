@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 STORED: Final = Path(__file__).with_name("facts.csv")
 """The figures as they were measured last."""
 
-PLAYERS: Final = ("uniform", "timing", "apprentice", "champion")
+PLAYERS: Final = ("uniform", "timing", "apprentice", "champion", "journeyman")
 """The bots of the stored figures, from random to strong."""
 
-_PAIRS: Final = dict.fromkeys((*PLAYERS[:3], "denier"), 3000)
+_PAIRS: Final = dict.fromkeys(("uniform", "timing", "denier", "apprentice", "journeyman"), 3000)
 _FEW = 80  # pairs of any other bot: a search takes a second for a game
-_RIVALS: Final = {"timing": "denier", "apprentice": "champion"}
+_RIVALS: Final = {"timing": "denier", "apprentice": "champion", "journeyman": "grandmaster"}
 """For bots that use no luck, another one that is about as strong."""
 
-_PUBLISHED: Final = frozenset({"apprentice"})
+_PUBLISHED: Final = frozenset({"apprentice", "journeyman"})
 """Bots that play as another one under other rules, so that they say nothing of these."""
 
 _TWIN: Final = """\
@@ -69,31 +69,31 @@ _SUFFIXES: Final = {"base": "", "cities_needed=2": "_2", "cities_needed=4": "_4"
 _RESTRICTED: Final = ("no-cities", "city-blind")
 
 _LISTED: Final = """
-Who wins, % of the games
-seat_0 | .1% | score of seat 0 (it begins)
+Who wins, % of the games (seat 0 begins)
+seat_0 | .1% | score of seat 0
 fixed | .1% | fixed by deal and seat
 draws | .1% | drawn
 Who leads in points wins, %
-leader_1 | .1% | the leader after round 1
-leader_2 | .1% | the leader after round 2
-leader_3 | .1% | the leader after round 3
+leader_1 | .1% | leader after round 1
+leader_2 | .1% | leader after round 2
+leader_3 | .1% | leader after round 3
 City, % of the games
 city | .1% | won by City, 3 needed
 city_2 | .1% | won by City, 2 needed
 city_4 | .1% | won by City, 4 needed
-seat_0_2 | .1% | score of seat 0, 2 needed
-seat_0_4 | .1% | score of seat 0, 4 needed
-What it costs not to go for City, and not to prevent it, % of the games
-no-cities | +.1% | takes no city: its score
-no-cities_lost | +.1% | takes no city: lost by City
-city-blind | +.1% | sees no rival's city: score
-city-blind_lost | +.1% | sees none: lost by City
+seat_0_2 | .1% | seat 0, 2 needed
+seat_0_4 | .1% | seat 0, 4 needed
+What it costs to take no city, and to see none of the other, % of the games
+no-cities | +.1% | takes none: score
+no-cities_lost | +.1% | takes none: by City
+city-blind | +.1% | sees none: score
+city-blind_lost | +.1% | sees none: by City
 What a taken card adds, % of the games
 {cards}
 Strength and length
-elo | +.0f | Elo above the column before
+elo | +.0f | Elo above the one left
 plies | .1f | actions in a game
-plies_2 | .1f | actions, 2 cities needed
+plies_2 | .1f | actions, 2 needed
 """.format(cards="\n".join(f"card_{key} | +.1% | {name}" for key, name in CARD_NAMES.items()))
 """What is measured: the parts, and in each the keys of its figures, with formats and texts."""
 
@@ -101,10 +101,11 @@ _NOTES: Final = """
 ± is half of a 95 % interval. A bot meets its twin, which plays alike with
 luck of its own. `fixed` is 2p - 1, if one seat wins both games of a share p
 of the deals, the players swapped; bots without luck meet another one for
-it: timing denier, and apprentice champion; others have no such figure.
-Under other rules champion has no learned values, and apprentice is left
-out, which plays as timing. A bot that takes no city does so with an empty
-hand only. A card is swapped for one out of the game.
+it: timing denier, apprentice champion, and journeyman grandmaster; others
+have no such figure. Under other rules champion has no learned values, and
+apprentice and journeyman are left out, which play as timing. `by City` are
+the games that are lost by City. A bot that takes no city does so with an
+empty hand only. A card is swapped for one out of the game.
 """
 
 ROWS: Final = [line.split(" | ") for line in _LISTED.strip().splitlines()]
@@ -154,22 +155,23 @@ def facts() -> pd.DataFrame:
     return pd.DataFrame(read_facts(), columns=Fact._fields)
 
 
-_LABEL, _CELL = 29, 12  # columns of the terminal
+_LABEL = 24  # columns of the terminal
 
 
 def format_facts(found: Sequence[Fact]) -> Iterator[str]:
-    """Yield the figures as a table of 80 columns, in which ± is half of a 95 % interval."""
+    """Yield the figures as a table, of 80 columns for PLAYERS; ± is half of a 95 % interval."""
     cells = {(one.fact, one.players): one for one in found}
     players = [*dict.fromkeys(one.players for one in found)]
-    yield " " * _LABEL + "".join(f"{cut(name, _CELL - 1):>{_CELL}}" for name in players)
-    games = (cells["seat_0", name].games for name in players)
-    yield f"{'games of a bot and its twin':<{_LABEL}}" + "".join(f"{n:>{_CELL},}" for n in games)
+    games = [f"{cells['seat_0', name].games:,}" for name in players]
+    table = [("", [cut(name, 11) for name in players]), ("games against its twin", games)]
     for key, *more in ROWS:
-        if not more:
-            yield key
-            continue
-        shown = [f" {_write(cells.get((key, name)), more[0]):>{_CELL - 1}}" for name in players]
-        yield f"  {more[1]:<{_LABEL - 2}}{''.join(shown)}".rstrip()
+        shown = [_write(cells.get((key, name)), more[0]) for name in players] if more else []
+        table.append((f"  {more[1]}" if more else key, shown))
+    columns = zip(*(row for _, row in table if row), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    for label, row in table:
+        texts = (f" {text:>{width}}" for text, width in zip(row, widths, strict=False))
+        yield f"{label:<{_LABEL}}{''.join(texts)}".rstrip()
     yield from _NOTES.strip().splitlines()
 
 

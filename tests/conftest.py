@@ -28,7 +28,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 settings.register_profile("patient", settings.default, deadline=None)  # as with all tests
-settings.load_profile("patient")
+settings.register_profile("quick", settings.get_profile("patient"), max_examples=20)
 
 Done = subprocess.CompletedProcess[str]
 Arena = Callable[..., Done]
@@ -48,6 +48,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let the hooks below hold in every folder, and not only in this one."""
+    settings.load_profile("quick" if "not slow" in config.option.markexpr else "patient")
     config.pluginmanager.register(_Examples())
 
 

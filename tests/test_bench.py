@@ -34,6 +34,7 @@ from engine.worlds import choices
 from tests import ROOT
 
 
+@pytest.mark.slow
 def test_the_bare_loop_scores_as_the_engine_does() -> None:
     """Winner, win type and points of 3,000 pairs of piles are equal."""
     rng = Random(2)
@@ -46,6 +47,7 @@ def test_the_bare_loop_scores_as_the_engine_does() -> None:
             assert bare.score(*piles) == expected
 
 
+@pytest.mark.slow
 def test_the_bare_loop_ends_its_games_as_random_play_does() -> None:
     """Win types and winners are as frequent, within four standard errors."""
     games, rng = 6000, Random(3)
@@ -164,6 +166,7 @@ def test_the_overhead_of_a_decision_is_what_its_bots_do_not_take() -> None:
     assert peer.overhead(500) == 0.75
 
 
+@pytest.mark.slow
 def test_a_framework_that_is_missing_or_fails_has_a_row_that_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

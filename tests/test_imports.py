@@ -262,6 +262,7 @@ def test_a_small_run_without_a_folder_imports_no_tables_and_no_pages() -> None:
     assert not found & ((HEAVY - {"numpy"}) | {"yaml", "tqdm", "multiprocessing"})
 
 
+@pytest.mark.slow
 def test_the_files_of_a_run_are_made_without_pandas(tmp_path: Path) -> None:
     """Its import takes as long as all files of ten games; a DataFrame is made where it is read."""
     entry = "arena.run(['greedy', 'uniform'], pairs=1, workers=1, progress=False, out={!r})"

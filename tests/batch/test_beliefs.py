@@ -146,6 +146,7 @@ def test_a_belief_is_bayes_rule(rules: Rules) -> None:
     assert checked >= rules.rounds
 
 
+@pytest.mark.slow
 def test_a_belief_gains_on_a_uniform_one_and_excludes_no_hand() -> None:
     """Against `apprentice`, by half a nat where it has acted; the wrong policy gains less."""
     strategy = timing(setup(0, 1, STANDARD))
@@ -170,6 +171,7 @@ def test_a_belief_gains_on_a_uniform_one_and_excludes_no_hand() -> None:
     assert np.mean(gains["right"]) > np.mean(gains["wrong"])
 
 
+@pytest.mark.slow
 def test_a_belief_that_is_asked_late_is_that_of_one_asked_at_each_decision() -> None:
     """And one that comes from another game, another seat or other cards begins anew."""
     strategy = timing(setup(0, 1, STANDARD))

@@ -109,6 +109,7 @@ def test_every_choice_is_judged_and_nothing_else(games: tuple[Any, Any]) -> None
     assert all(-1 <= max(one[1]) <= WHOLE and min(one[1]) >= -1 for one in found.values())
 
 
+@pytest.mark.slow
 def test_a_seat_is_judged_by_what_it_knew(games: tuple[Any, Any]) -> None:
     """With other cards in the opponent's hand and in all that is dealt later, it is the same.
 

@@ -191,6 +191,7 @@ def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
     compare(views, STANDARD)
 
 
+@pytest.mark.slow
 def test_a_take_may_leave_no_card_for_the_next() -> None:
     """In a short row it is then empty, so that the other seat must play."""
     compare([View.from_text("1 677yz xC y88868T5854T2x8x726T73TCy6282y765TT5")], STANDARD)

@@ -41,6 +41,7 @@ def views(count: int, seed: int, rules: Rules = STANDARD) -> list[tuple[State, V
     return [(state, view(state, state.to_act)) for state in states(count, seed, rules=rules)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", few(RULE_SETS.values(), 3), ids=RULE_SETS)
 def test_the_world_with_the_true_hand_is_the_truth(rules: Rules) -> None:
     """It shows the same, and goes on as the game does to the end of the round."""
@@ -57,6 +58,7 @@ def test_the_world_with_the_true_hand_is_the_truth(rules: Rules) -> None:
         assert state.over or len(state.history) % rules.round_plies == 0
 
 
+@pytest.mark.slow
 def test_with_luck_the_rest_is_dealt_and_the_game_goes_to_its_end() -> None:
     """Every card is in one place, no place is always the same, and equal luck deals alike."""
     copies = np.array(STANDARD.copies)

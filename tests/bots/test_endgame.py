@@ -92,6 +92,7 @@ def last_round(rules: Rules, games: int, seed: int = 0) -> Iterator[View]:
             yield seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", few(SMALL.values(), 1, 2), ids=SMALL)
 def test_every_action_is_worth_what_plain_minimax_says(rules: Rules) -> None:
     """Summed over all deals of the opponent's hand, in hundreds of positions of both seats."""
@@ -108,6 +109,7 @@ def test_every_action_is_worth_what_plain_minimax_says(rules: Rules) -> None:
     assert values[0]
 
 
+@pytest.mark.slow
 def test_the_published_game_agrees_too() -> None:
     """Where the hands are small enough for plain search."""
     exact, compared = Exact(STANDARD), 0

@@ -31,6 +31,7 @@ def late() -> list[View]:
     return [one for one in seen if len(one.legal) > 1]
 
 
+@pytest.mark.slow
 def test_the_highest_sum_of_the_three_opinions_is_played() -> None:
     """Weighed as its parameters say; no opinion alone would have played the same everywhere."""
     network, differed = own_network(), [0, 0, 0]
@@ -63,6 +64,7 @@ class Recorded(Grandmaster):
         return self.found
 
 
+@pytest.mark.slow
 def test_few_hands_are_all_tried_as_often_as_they_are_dealt() -> None:
     """So the opinion is exact where nothing is thought of the opponent."""
     for seen in late():
@@ -88,6 +90,7 @@ def test_the_budget_is_the_number_of_worlds(
     assert asked == [worlds]
 
 
+@pytest.mark.slow
 def test_it_finds_out_how_the_opponent_plays() -> None:
     """By the rounds that are finished; of one that plays as none of them it thinks nothing."""
     for name, number in (("uniform", 0), ("apprentice", 1), ("timing", 3)):

@@ -69,6 +69,7 @@ def test_only_a_playout_to_the_games_end_deals_later_rounds() -> None:
     assert decks["uniform"] == decks["greedy"] == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("playout", PLAYOUTS)
 def test_the_opponents_hands_are_drawn_in_proportion_to_their_deals(playout: Playout) -> None:
     """Chi-square over all hands in a last round; one shuffle gives several worlds."""
@@ -164,6 +165,7 @@ def test_a_playout_ends_the_round_as_the_rules_would(rules: Rules, playout: Play
             assert brought or seen.taken[seat] or won
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("playout", PLAYOUTS)
 def test_every_policy_plays_whole_games(playout: Playout) -> None:
     """Without an illegal action, in either seat, under all rule sets of the tests."""

@@ -46,6 +46,7 @@ def test_before_the_last_round_it_plays_by_its_own_network() -> None:
     assert played != [plain.choose(one) for one in seen]
 
 
+@pytest.mark.slow
 def test_in_it_the_best_action_is_played_and_of_equal_ones_that_of_the_network() -> None:
     """The best ones are those of `endgame`; some choices are not the network's."""
     own, network = journeyman.bot(setup(1, 0)), journeyman.own_network()

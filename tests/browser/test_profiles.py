@@ -102,6 +102,7 @@ BEYOND = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_an_address_shows_its_bots_and_a_wrong_one_nothing(open_page: Open, written: Path) -> None:
     """In any order; keys choose, too, games open their replay, and the choice is printed."""
     page = open_page(written)

@@ -259,6 +259,7 @@ SHAPES = """rows => rows.map(row => [...row.cells].map(cell => [
 ]))"""
 
 
+@pytest.mark.slow
 def test_a_row_of_the_standings_opens_and_closes(shared: Open) -> None:
     """By its button, which says so; the row below has who is surely above and below."""
     page = shared("hostile")
@@ -323,6 +324,7 @@ def test_forty_bots_print_on_three_sheets(open_page: Open, pages: Pages) -> None
     assert page.eval_on_selector_all("figure.chart", "all => all.every(f => 'drawn' in f.dataset)")
 
 
+@pytest.mark.slow
 def test_controls_and_charts_have_names_of_their_own(shared: Open) -> None:
     """Each table's controls name the table; a chart's words do not speak of pointing at it."""
     page = shared("hostile")
@@ -336,6 +338,7 @@ def test_controls_and_charts_have_names_of_their_own(shared: Open) -> None:
     assert "Point at a cell, or tap it" in page.locator("#chart-heat-map figcaption").text_content()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clipboard", [True, False], ids=["clipboard", "selection"])
 def test_a_table_is_copied_as_csv(shared: Open, *, clipboard: bool) -> None:
     """With the names of the file's columns and exact numbers, also where there is no clipboard."""
@@ -364,6 +367,7 @@ TAKE_TEXT = """(clipboard) => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_cell_of_the_heat_map_tells_its_numbers(shared: Open) -> None:
     """When the mouse is over it, and when it is tapped."""
     page = shared("hostile")
@@ -392,6 +396,7 @@ SHOW = """async (cell) => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_choice_changes_a_chart(shared: Open) -> None:
     """The bars against each opponent are those of the bot that is chosen."""
     page = shared("hostile")
@@ -404,6 +409,7 @@ def test_a_choice_changes_a_chart(shared: Open) -> None:
     )
 
 
+@pytest.mark.slow
 def test_each_game_is_one_click_from_its_replay(shared: Open) -> None:
     """A dialog with the viewer opens, also from a fault, and Escape closes it."""
     page = shared("hostile")
@@ -419,6 +425,7 @@ def test_each_game_is_one_click_from_its_replay(shared: Open) -> None:
         dialog.wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_a_link_to_a_folded_table_unfolds_it(shared: Open) -> None:
     """The table beside a chart is one click away."""
     page = shared("hostile")
@@ -459,6 +466,7 @@ UNFOLD = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_name_is_never_more_than_text(shared: Open) -> None:
     """No script of a name or of a fault's evidence is run, and each is there to be read."""
     page = shared("hostile")

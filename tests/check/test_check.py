@@ -235,6 +235,7 @@ def marks(name: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.study] * (name in IN_THE_STUDY) or [pytest.mark.slow] * (name in SLOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=marks(name)) for name in EXPECTED],
@@ -263,6 +264,7 @@ def test_a_rogue_is_refused_for_the_right_reason(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_games_are_played_again_in_the_other_order(tmp_path: Path) -> None:
     """This bot needs to have seen the second game of a pair before it plays the first one."""
     candidate = Candidate(rogues.rogue("remembers", seat=0), Limits(), 0, tmp_path, lambda: None)
@@ -390,6 +392,7 @@ def test_wrong_usage_is_one_line_and_status_2(arena: Arena, words: str, reason: 
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_unknown_parameters_are_reported(arena: Arena) -> None:
     """By name; the items before still pass."""
     document = report(arena, "greedy(patient=1)", *quick())
@@ -460,6 +463,7 @@ def test_no_code_of_a_bot_runs_outside_the_jail(tmp_path: Path) -> None:
     assert mark.exists()
 
 
+@pytest.mark.slow
 def test_a_bot_that_stops_its_checker_has_failed(tmp_path: Path) -> None:
     """After some silence the item that it stopped has failed, and the rest is not tried."""
     body = "    def choose(self, view, /):\n        os.kill(os.getppid(), 19)\n        return 0"

@@ -17,6 +17,7 @@ from tests.runs.test_rogues import is_dead
 from tests.waiting import until
 
 
+@pytest.mark.slow
 def test_an_inspector_that_was_stopped_ends_with_its_parent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,11 +77,13 @@ def test_the_interval_contains_how_pairings_deviate() -> None:
     assert deviating.high - deviating.low > 1.5 * (as_elo.high - as_elo.low)
 
 
+@pytest.mark.slow
 def test_an_interval_holds_the_rating_of_endless_pairs() -> None:
     """Of 60 simulated checks 57 are expected; fewer than 52 have a probability of 1 %."""
     assert guess.guess_often(1400, 38.0, 60).held >= 52 / 60
 
 
+@pytest.mark.slow
 def test_twenty_seeds_of_five_real_bots_agree_within_their_intervals() -> None:
     """Of 100 checks 95; their pairs are drawn of the ladder's own, and deviate as these do."""
     bots = ("uniform", "city_hunter", "greedy", "timing", "grandmaster")

@@ -98,6 +98,7 @@ def test_the_log_has_lines_of_the_parent_and_its_workers(
     assert not any("MainProcess" in line for line in workers)
 
 
+@pytest.mark.slow
 def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     """Other programs read these files by the names of their columns."""
     arena("run", "cup.yaml", "--pairs", "1")
@@ -117,6 +118,7 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     assert (cup / "details" / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)], 1, 0))
 def test_bytes_depend_on_config_and_seed_only(
     arena: Arena, cup: Path, counts: tuple[int, ...]
@@ -169,6 +171,7 @@ def test_the_manifest_says_what_was_played(arena: Arena, cup: Path) -> None:
     assert str(cup.parent.parent) not in (cup / "manifest.json").read_text()
 
 
+@pytest.mark.slow
 def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -> None:
     """Where one city wins at once, most games end that way; the manifest has the rules."""
     path = cup.parent.parent / "cup.yaml"
@@ -181,6 +184,7 @@ def test_other_rules_reach_the_games_and_the_manifest(arena: Arena, cup: Path) -
     assert kinds.count("city") > len(kinds) * 0.9
 
 
+@pytest.mark.slow
 def test_the_summary_fits_80_columns_of_a_terminal(arena: Arena, cup: Path) -> None:
     """Even with a long label, which a pipe has whole; it counts the games and names the folder."""
     words = "run", "cup.yaml", "--pairs", "2", "--bot", f"{'long' * 15}=uniform"
@@ -196,6 +200,7 @@ def test_the_summary_fits_80_columns_of_a_terminal(arena: Arena, cup: Path) -> N
     assert any("longlongl\u2026longlong" in line for line in lines), lines
 
 
+@pytest.mark.slow
 def test_play_writes_nothing_without_out(arena: Arena, tmp_path: Path) -> None:
     """A quick run prints its table and leaves the folder as it was."""
     done = arena("play", "greedy", "uniform", "--pairs", "3")
@@ -408,6 +413,7 @@ def test_a_bot_may_have_the_name_of_a_standard_module(tmp_path: Path) -> None:
     assert "random" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", few(["asked", "out"]))
 def test_ctrl_c_stops_at_once_and_leaves_no_process(tmp_path: Path, event: str) -> None:
     """At the start, and while a bot never answers: status 130, no traceback, no results."""

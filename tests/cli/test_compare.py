@@ -28,6 +28,7 @@ def plies(shown: str) -> list[str]:
     return [line.replace("new", "greedy") for line in shown.splitlines() if line.startswith("ply ")]
 
 
+@pytest.mark.slow
 def test_a_comparison_prints_its_verdict_and_the_command_that_repeats_it(
     arena: Arena, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_a_bot_that_does_not_load_is_not_rated(arena: Arena, tmp_path: Path) -> 
     assert arena("verify", "out").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run cup.yaml --bot", "play uniform"])
 def test_strict_plays_nothing_if_a_bot_does_not_load(arena: Arena, cup: Path, command: str) -> None:
     """One line that names the bot, status 2, and no folder."""
@@ -334,6 +335,7 @@ def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.Monke
     assert repr(caught.value) == "SystemExit(130)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("me", ["human", "Ann"])
 def test_a_person_has_a_command(arena: Arena, tmp_path: Path, me: str) -> None:
     """With the options of a game with a person; `play human` is the same."""

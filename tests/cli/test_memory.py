@@ -94,6 +94,7 @@ def test_too_little_memory_is_one_line(folder: Path, words: str, megabytes: int)
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_help_needs_no_more_than_it_does(folder: Path) -> None:
     """Nothing is tried for it, nor for commands that make no tables."""
     for words in ("run --help", "show run greedy/uniform/0/0"):

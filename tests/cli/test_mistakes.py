@@ -89,6 +89,7 @@ def test_a_program_and_a_file_are_told_from_a_name(arena: Arena, bot: str, advic
     assert refusal(arena, "play", bot, *PLAY).endswith(advice)
 
 
+@pytest.mark.slow
 def test_a_program_is_known_by_its_first_bytes(arena: Arena, folder: Path) -> None:
     """A script without an ending, and a compiled program; a Python script stays a bot's file."""
     shutil.copy("/bin/true", folder / "compiled")
@@ -318,6 +319,7 @@ def test_the_library_refuses_such_a_number_too() -> None:
 ONE_OF_MANY = re.compile(r"(?<!seat )(?<![\w.,])1 (?!is\b|was\b|has\b|loses\b)[a-z]+s\b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     few(

@@ -32,6 +32,7 @@ def test_a_line_of_the_table_has_what_is_known() -> None:
     assert sentence == "So many."
 
 
+@pytest.mark.slow
 def test_the_document_says_what_a_gauntlet_takes(arena: Arena) -> None:
     """Its pairings are those of bots and panel; nothing is known of the time."""
     done = arena("plan", "2", "--against", "greedy,uniform,denier", "--width", "40", "--json")

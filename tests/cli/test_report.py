@@ -110,6 +110,7 @@ def test_what_cannot_be_reported_is_one_line(
     assert not (runs / "results").exists()
 
 
+@pytest.mark.slow
 def test_a_run_under_way_is_reported_as_it_is(arena: Arena, runs: Path) -> None:
     """The report says how many games there are; the store stays as it was."""
     forge(runs / "one" / "run.sqlite", "DELETE FROM games WHERE pairing = 2 OR pair > 2")

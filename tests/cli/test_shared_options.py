@@ -57,6 +57,7 @@ def test_rules_and_limits_change_those_of_the_config(
     assert (limits["memory"], limits["decision"]) == (512, 3.0 if has_config else 10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", few(["play", "run"]))
 def test_changed_rules_are_said_below_the_standings(arena: Arena, command: str) -> None:
@@ -102,6 +103,7 @@ def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "ELO", {name: catalogue.ELO[name] for name in LADDER})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_ladder")
 @pytest.mark.parametrize("command", few(START, 1, 1))
 def test_against_takes_several_bots_and_the_ladder(

@@ -111,6 +111,7 @@ def test_scores_and_win_types_are_those_of_the_tables(base: RunGames) -> None:
     other.store.close()
 
 
+@pytest.mark.slow
 def test_only_what_a_changed_bot_plays_is_tested(base: RunGames) -> None:
     """The others' games are the same on the same deals, and count as luck."""
     what = tournament("greedy", "uniform", "mine=greedy(patience=1)", "denier", pairs=PAIRS + 4)

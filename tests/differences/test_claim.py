@@ -141,6 +141,7 @@ def check_claims(setup: Setup, runs: int, most: float) -> None:
     assert {*made} <= {*get_args(Claim)}
 
 
+@pytest.mark.slow
 def test_claims_are_seldom_wrong() -> None:
     """Few runs, where there is no lead: each claim of one is wrong."""
     check_claims(Setup(FAR, 0.0, 60.0), 60, 0.12)

@@ -237,6 +237,7 @@ def test_other_opponents_are_not_called_luck() -> None:
     assert said.endswith("is luck or comes from opponents that only one of them has: b.")
 
 
+@pytest.mark.slow
 def test_the_clearest_difference_is_seldom_wrong() -> None:
     """Few runs, with the truth known."""
     for made in (

@@ -151,6 +151,7 @@ def test_games_that_show_a_part_are_those_of_its_sort() -> None:
             assert one.part == f"{'won' if game.winner == 0 else 'lost'} by {how}"
 
 
+@pytest.mark.slow
 def test_that_a_part_is_most_of_the_whole_is_seldom_said_wrongly() -> None:
     """Where a part is exactly half of the whole, and heavy tails, in 5 % of comparisons at most."""
     rng = np.random.default_rng(48)

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+import pytest
+
 from tests import ROOT
 
 TURNS = {
@@ -43,6 +45,7 @@ def sentences(text: str) -> Iterator[str]:
         yield from re.split(r"(?<=[.:?!])\s+", " ".join(part.split()))
 
 
+@pytest.mark.slow
 def test_no_text_has_a_turn_that_is_surely_odd() -> None:
     """The list is short: what may also be good English is left to the reader."""
     every = [(place, one) for place, text in texts() for one in sentences(text)]

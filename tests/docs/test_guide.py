@@ -62,6 +62,7 @@ def only_the_broken_bot_forfeits(ran: markdown.Ran, _: Path) -> None:
     assert any("ply " in done.stdout for _, done in ran)
 
 
+@pytest.mark.slow
 def test_every_step_plays(arena: Arena, tmp_path: Path) -> None:
     """The bots after all steps play each other without a fault."""
     names = [f"step{number}.py" for number in range(len(versions()))]

@@ -16,7 +16,7 @@ from engine.scoring import city_winner
 from engine.view import view
 from tests.positions import DECK, RULE_SETS, at, dealt, quiet_game
 
-properties = settings(max_examples=60, deadline=None)
+properties = settings(max_examples=min(60, settings.default.max_examples))  # 20 in `make test`
 
 rule_sets = st.sampled_from([STANDARD, STANDARD, *RULE_SETS.values()])
 choices = st.lists(st.integers(0, 11), min_size=48, max_size=60)

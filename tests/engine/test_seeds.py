@@ -10,6 +10,8 @@ import sys
 from itertools import combinations
 from random import Random
 
+import pytest
+
 from engine.seeds import Step, address, digest, generator, noise, stream
 from engine.state import random_deal
 
@@ -109,6 +111,7 @@ def test_streams_do_not_touch_the_module_level_generator() -> None:
     random.setstate(before)
 
 
+@pytest.mark.slow
 def test_streams_do_not_depend_on_the_hash_seed() -> None:
     """Processes with other string hashes draw the same numbers and the same deal."""
     program = (

@@ -50,6 +50,7 @@ def test_a_world_looks_like_the_view_it_was_drawn_from(rules: Rules) -> None:
             assert len(world.removed) == len(state.removed)
 
 
+@pytest.mark.slow
 def test_a_world_plays_on_as_a_game_does() -> None:
     """It can be played to its end, written and read."""
     rng = Random(2)
@@ -107,6 +108,7 @@ def p_value(seen: list[tuple[int, ...]], cards: int, unseen: tuple[int, ...]) ->
     return float(scipy.stats.chisquare(observed, [share * scale for share in expected]).pvalue)
 
 
+@pytest.mark.slow
 def test_hand_deck_and_removed_are_uniform() -> None:
     """Chi-square: each place holds each count of each kind as often as by chance."""
     _, seen = hidden_position()
@@ -131,6 +133,7 @@ def test_a_sampled_hand_is_uniform() -> None:
     assert p_value(draws, seen.opponent_cards, counts(seen.unseen)) > LEAST_P
 
 
+@pytest.mark.slow
 def test_whole_worlds_are_uniform_where_few_are_possible() -> None:
     """In a last round with one card in the opponent's hand and three removed, in 4 ways."""
     rng = Random(0)

@@ -124,6 +124,7 @@ def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> N
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", few(["process", "inproc"]))
 def test_an_import_that_fails_names_the_bots_own_line(
     arena: Arena, learned: Path, lane: str
@@ -140,6 +141,7 @@ def test_an_import_that_fails_names_the_bots_own_line(
     assert "importlib" not in fault["traceback"]
 
 
+@pytest.mark.slow
 def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, learned: Path) -> None:
     """Each has its own, and code outside has neither."""
     other = learned.parent / "other"
@@ -205,6 +207,7 @@ def test_a_name_that_is_no_text_is_refused(arena: Arena, learned: Path) -> None:
     assert resolve(str(learned)).label == "learned"
 
 
+@pytest.mark.slow
 def test_too_many_files_are_refused(arena: Arena, learned: Path) -> None:
     """1,000 files and folders are the most; they are counted, and not listed first."""
     for number in range(1000 - 6):
@@ -214,6 +217,7 @@ def test_too_many_files_are_refused(arena: Arena, learned: Path) -> None:
     assert refused(arena, learned) == "more than 1,000 files and folders"
 
 
+@pytest.mark.slow
 def test_too_many_bytes_are_refused(arena: Arena, learned: Path) -> None:
     """All files count together; the disk holds none of these."""
     used = sum(path.stat().st_size for path in learned.rglob("*.*"))

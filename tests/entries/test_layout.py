@@ -191,6 +191,7 @@ def test_two_bots_of_one_worker_have_their_own_files(tmp_path: Path) -> None:
     assert replace(entries[0], label="other").layout(tmp_path / "worker") is layouts[0]
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("lane", few(["inproc", "jail", "process"]))
 def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: str) -> None:

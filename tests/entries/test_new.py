@@ -24,6 +24,7 @@ def written(arena: Arena, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_it_says_what_to_do_next(arena: Arena, tmp_path: Path) -> None:
     """The commands it prints can be run as they are."""
     (tmp_path / "mine").mkdir()

@@ -61,6 +61,7 @@ def test_a_label_stands_behind_those_of_spec_and_config(tmp_path: Path) -> None:
     assert resolve(str(folder), label="hers").label == "hers"
 
 
+@pytest.mark.slow
 def test_needs_are_those_of_the_folder_and_of_the_config(tmp_path: Path) -> None:
     """One owner checks both; what belongs to everybody is all that a stranger can name."""
     folder = write_program(tmp_path / "first", f'{RUN}needs = ["numpy", "/usr/share"]')

@@ -85,6 +85,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", few(["statements", "f_string"], 1, 0))
 @pytest.mark.parametrize("words", few(COMMANDS))
 def test_no_command_reads_a_strangers_source_itself(

@@ -153,6 +153,7 @@ def test_faults_are_the_same(executor: Executor) -> None:
     assert results == played(tournament, EXECUTORS["here"], len(rogues))
 
 
+@pytest.mark.slow
 @each(*SLOW, "sites", "pool")
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

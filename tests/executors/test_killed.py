@@ -21,6 +21,7 @@ from tests.tiers import few
 from tests.waiting import until
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", few(["process", "inproc"]))
 def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str

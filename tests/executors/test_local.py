@@ -172,6 +172,7 @@ def end_here(how: str) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "reason"),
     few(
@@ -196,6 +197,7 @@ def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     assert str(caught.value) == f"a worker process did not start: {reason}"
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_in_the_middle_leaves_no_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

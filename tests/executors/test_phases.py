@@ -133,6 +133,7 @@ bot = Notes
 """A bot that writes down in which process it plays each seat."""
 
 
+@pytest.mark.slow
 def test_no_worker_plays_both_halves(tmp_path: Path) -> None:
     """A bot in its process could keep what it has seen in the other one."""
     notes = tmp_path / "notes"

@@ -195,6 +195,7 @@ def test_a_bot_that_fails_when_it_is_behind_gains_nothing(tmp_path: Path, lane: 
     assert not found.renewed
 
 
+@pytest.mark.slow
 def test_a_fault_ends_its_process(tmp_path: Path) -> None:
     """What comes after it is played in a new one: its modules know of one game, or of two."""
     body = (
@@ -209,6 +210,7 @@ def test_a_fault_ends_its_process(tmp_path: Path) -> None:
     assert all("tuple index" in message for message in messages)
 
 
+@pytest.mark.slow
 def test_a_second_try_knows_nothing_of_the_first(tmp_path: Path) -> None:
     """Neither from its process, which is a new one, nor from the folder it may write to."""
     body = (

@@ -30,6 +30,7 @@ def examples(most: int) -> settings:
     )
 
 
+@pytest.mark.slow
 @given(strategies.configs)
 @examples(60)
 def test_a_config_is_read_or_refused(content: bytes) -> None:
@@ -38,6 +39,7 @@ def test_a_config_is_read_or_refused(content: bytes) -> None:
         targets.try_config(content)
 
 
+@pytest.mark.slow
 @given(strategies.specs)
 @examples(60)
 def test_a_spec_is_resolved_or_refused(text: str) -> None:
@@ -46,6 +48,7 @@ def test_a_spec_is_resolved_or_refused(text: str) -> None:
         targets.try_spec(text)
 
 
+@pytest.mark.slow
 @given(strategies.records)
 @examples(40)
 def test_a_record_is_judged_and_shown_or_refused(content: bytes) -> None:
@@ -63,6 +66,7 @@ def test_a_store_is_read_or_refused(changes: list[targets.Change]) -> None:
         targets.try_store(changes)
 
 
+@pytest.mark.slow
 @given(strategies.answers)
 @examples(8)
 def test_what_a_program_answers_is_played_or_a_fault(content: bytes) -> None:

@@ -67,6 +67,7 @@ def test_text_is_cut_after_it_is_settled() -> None:
     assert len(ends) == 1
 
 
+@pytest.mark.slow
 def test_settling_takes_no_longer_than_the_text_is_long() -> None:
     """No pattern looks at a part of the text again and again."""
     for part in (

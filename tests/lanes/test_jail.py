@@ -91,6 +91,7 @@ def test_a_jail_holds(home: Path, user: str) -> None:
     assert [*played] == [*IN_A_JAIL]
 
 
+@pytest.mark.slow
 @needs_namespaces
 @pytest.mark.parametrize("user", FIRST_AND_SLOW)
 def test_a_bot_reaches_no_other_process(home: Path, user: str) -> None:
@@ -165,6 +166,7 @@ def test_a_link_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert why_hidden(Path("link").absolute()) == "it holds runs"
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("program", ["node", "cc"])
 def test_programs_run_behind_the_filter(tmp_path: Path, program: str) -> None:
@@ -260,6 +262,7 @@ def test_of_installed_packages_a_bot_sees_those_that_it_names(
     assert process.communicate() == (packages, b"")
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.parametrize("lane", ["process", "jail"])
 def test_a_bot_of_an_installed_package_finds_what_it_imports(

@@ -127,6 +127,7 @@ def test_joblib_keeps_results(tmp_path: Path) -> None:
     assert calls == [2, "count"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", few(["greedy", None]))
 def test_a_comparison_is_copied(against: str | None) -> None:
     """With its games, its verdict, and the differences of two versions."""

@@ -184,6 +184,7 @@ def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
     assert [*replaced.faults["bot"]] == ["Mine", "Mine"]
 
 
+@pytest.mark.slow
 def test_a_parameter_that_a_class_does_not_take_is_an_error() -> None:
     """It names the parameter, as for a bot of a file."""
     bot = {"bot": Mine, "params": {"dept": 2}}

@@ -147,6 +147,7 @@ def test_the_first_screen_of_a_comparison_is_short_too() -> None:
     assert (lead.zero < lead.low) == (found.elo.low > 0)
 
 
+@pytest.mark.slow
 def test_after_a_comparison_the_stronger_one_is_challenged_or_it_is_played_on() -> None:
     """With as many pairs as would tell; a person can paste the command."""
     sure = cup(["a", "b"], 20, stop=Sprt(0, 30, 0.05, 0.05, 20))
@@ -180,6 +181,7 @@ def test_the_sentence_has_25_words_at_most(bots: int, word: str) -> None:
             assert said.startswith("bot_0 ")
 
 
+@pytest.mark.slow
 def test_the_top_is_the_least_one_that_is_apart_from_all_below() -> None:
     """Every two bots of which the sentence says so have that verdict."""
     four = cup(["a", "b", "c", "d"], 60)
@@ -200,6 +202,7 @@ def test_the_top_is_the_least_one_that_is_apart_from_all_below() -> None:
     assert report.opening.sentence == found.sentence() == report.summary[0][: len(found.sentence())]
 
 
+@pytest.mark.slow
 def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None:
     """And its bar is hatched by as much; nothing is said where nobody forfeits."""
     three = cup(["a", "b", "c"], 20, max_faults=3)

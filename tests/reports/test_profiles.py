@@ -150,6 +150,7 @@ def test_the_markdown_has_the_key_figures_and_who_chooses_alike(report: Report) 
     assert "| b | c | gave a city | 2 | 20.0 % |" in text
 
 
+@pytest.mark.slow
 def test_the_map_has_every_two_bots(report: Report) -> None:
     """From both sides; it is valid Vega-Lite. Without the file there is none."""
     import altair
@@ -173,6 +174,7 @@ def test_the_data_stay_small(bots: int) -> None:
     assert data["width"] == 2
 
 
+@pytest.mark.slow
 def test_names_are_text_in_the_data() -> None:
     """No tag of a label stands in the page."""
     page = to_html(report_of(cup(HOSTILE, 2)))

@@ -142,6 +142,7 @@ def test_the_standings_are_those_of_the_file(report: Report, files: Files) -> No
     assert not {"cpu_mean", "cpu_p99"} & {*names}
 
 
+@pytest.mark.slow
 def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
     """To the standings, and a table with the slowest decisions first."""
     times = [("a", 9, 1e-3, 2e-3, 3e-3, 1e-3, 2e-3, 4e-3), ("b", 9, 1e-4, 2e-4, 9e-3, 1e-4, 1, 1)]
@@ -156,6 +157,7 @@ def test_timings_add_the_time_per_decision(store: Store, files: Files) -> None:
     assert "timings" not in {table.name for table in make_report(CUP, store, files).tables()}
 
 
+@pytest.mark.slow
 def test_the_last_line_says_where_the_time_of_the_processor_went(
     store: Store, files: Files
 ) -> None:

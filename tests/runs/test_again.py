@@ -55,6 +55,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found if path.name not in NOT_SAME}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     few(sorted(COMMANDS, key=lambda kind: kind not in CHEAP), len(CHEAP), 1),

@@ -247,6 +247,7 @@ def test_games_forfeited_by_rule_are_not_the_same(tmp_path: Path) -> None:
     assert found.paired.differences["name"].tolist().count("uniform") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", [(), ("uniform",)], ids=["duel", "against"])
 def test_one_pair_has_a_comparison(against: tuple[str, ...], tmp_path: Path) -> None:
     """It is undecided, and all its numbers are finite."""
@@ -291,6 +292,7 @@ def test_the_command_has_the_lane_that_was_asked_for() -> None:
         assert command_of(lane, lane, lane).endswith(f" --seed 3 --lane {lane}")
 
 
+@pytest.mark.slow
 def test_what_no_command_repeats_has_none() -> None:
     """Lanes of each bot's own, or other faults, as a program can ask for; limits have an option."""
     assert command_of("jail", None, None) == ""

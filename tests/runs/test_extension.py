@@ -181,6 +181,7 @@ def test_a_run_that_is_extended_pays_for_looking_again(arena: Arena, tmp_path: P
     assert (extended["lead_high"] > once["lead_high"]).all()
 
 
+@pytest.mark.slow
 def test_more_pairs_are_only_those(arena: Arena, cup: Path, tmp_path: Path) -> None:
     """And fewer pairs leave the tables, and stay in the store."""
     bots = ["uniform", "greedy", "majority"]
@@ -244,6 +245,7 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     assert not (cup / "details" / "agreement.csv").exists()
 
 
+@pytest.mark.slow
 def test_no_bot_is_started_to_find_that_one_has_changed(tmp_path: Path) -> None:
     """So the answer comes at once, however many bots there are, and however slowly they start."""
     mine, slow = tmp_path / "mine.py", tmp_path / "slow.py"
@@ -407,6 +409,7 @@ def _read_all(descriptor: int) -> Iterator[bytes]:
     os.close(descriptor)
 
 
+@pytest.mark.slow
 def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_path: Path) -> None:
     """Neither its first one nor its extension, which has the files of the smaller run."""
     write_config(tmp_path, ["uniform", "greedy"])

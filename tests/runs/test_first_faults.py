@@ -53,6 +53,7 @@ def test_a_run_tells_the_first_fault_of_a_bot(arena: Arena, tmp_path: Path) -> N
     assert "mine was out after 10 exceptions" in done.stdout
 
 
+@pytest.mark.slow
 def test_why_a_bot_does_not_start_is_said_once(arena: Arena, tmp_path: Path) -> None:
     """Before the run; the first fault adds its place and a command, and run.log has all."""
     (tmp_path / "mine.py").write_text("import nothing_like_it\n")

@@ -206,6 +206,7 @@ bot = Spinning
 """
 
 
+@pytest.mark.slow
 def test_a_run_knows_where_the_time_of_the_processor_went(tmp_path: Path) -> None:
     """A bot that spins for 5 ms in each of about 48 decisions of two games has used 0.25 s."""
     (tmp_path / "spinning.py").write_text(SPINNING)

@@ -45,6 +45,7 @@ FAILS = """\
         return view.legal[0]"""
 
 
+@pytest.mark.slow
 def test_a_bot_that_remembers_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its opponent, which answers other moves, is not; nor is anybody who is not asked for."""
     path = write(tmp_path, "remembers", REMEMBERS, COUNTS)
@@ -88,6 +89,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_pid_namespaces() is None, reason="no bubblewrap")
 @pytest.mark.parametrize("lane", few(["process", "jail"], 1, 0))
 @pytest.mark.parametrize("what", few(LEAKS, 1))

@@ -233,6 +233,7 @@ def test_a_finished_run_is_not_played_again(arena: Arena, played: Path) -> None:
     assert (digests(played), (played / "timings.csv").read_bytes()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "difference"),
     [
@@ -257,6 +258,7 @@ def test_another_runs_folder_is_refused(
     assert digests(played) != before
 
 
+@pytest.mark.slow
 def test_an_edited_bot_is_another_bot(arena: Arena, played: Path) -> None:
     """Its source or its lane differs; other rules, limits or max_faults are another run."""
     folder = played.parent.parent
@@ -314,6 +316,7 @@ def _foreign(store: Path) -> None:
         database.execute("CREATE TABLE recipes (name TEXT)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", few([_garbage, _holed, _cut, _foreign], 1, 1))
 def test_a_damaged_or_foreign_store_is_refused(arena: Arena, played: Path, damage: object) -> None:
     """One line names it, the status is 2, and the file is not changed."""
@@ -385,6 +388,7 @@ class OneByOne:
                 assert 0 <= played - len(games_in(self.store)) <= 2 * self.waiting
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "waiting"), [(1.0, 0), (math.nan, 0), (0.4, 2), (0.01, 99)])
 def test_a_second_of_play_is_stored_before_more_is_asked_for(
     tmp_path: Path, seconds: float, waiting: int

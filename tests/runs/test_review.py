@@ -69,6 +69,7 @@ def test_it_runs_in_a_thread() -> None:
     assert found == [review_record(record, worlds=4)]
 
 
+@pytest.mark.slow
 def test_whether_the_other_seat_had_a_choice_changes_no_number() -> None:
     """At ply 7 seat 1 held 555 in one game and 558 in the other, and played 5."""
     actions = "5T6677858"

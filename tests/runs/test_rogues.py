@@ -589,6 +589,7 @@ def check_a_tournament(
     return faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "lane", "kind"),
     [*in_lanes(EXPECTED, LANES), *in_lanes(SAID, LANES[1:])],

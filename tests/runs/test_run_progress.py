@@ -89,6 +89,7 @@ class Stops:
                 yield played
 
 
+@pytest.mark.slow
 def test_rounds_are_decided_from_all_games_before_them(cup: Tournament, tmp_path: Path) -> None:
     """The counts at each barrier are those of the whole rounds before it."""
     outcome = run(cup, LocalExecutor(2), RunFolder(tmp_path), QUIET)

@@ -70,6 +70,7 @@ def test_the_library_says_that_it_is_not_finished(cup: Path) -> None:
     assert "4 bots, every bot against every other one" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("show", "--seat", "0"), ("export",)])
 def test_a_command_says_that_it_is_not_finished(cup: Path, words: tuple[str, ...]) -> None:
     """On standard error, beside what it prints; of a finished run it says nothing."""
@@ -84,6 +85,7 @@ def test_a_command_says_that_it_is_not_finished(cup: Path, words: tuple[str, ...
     assert re.match(r"cup · 4 bots · not finished: [\d,]+ of 2,400 games\n", shown.stdout)
 
 
+@pytest.mark.slow
 def test_a_page_of_the_run_says_so_first(cup: Path) -> None:
     """The report that is written of it, for people who open the file only."""
     assert run_here(cup.parent, "report", "cup").returncode == 0
@@ -121,6 +123,7 @@ class StopsAfterARound:
                 raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_between_rounds_is_not_finished(tmp_path: Path) -> None:
     """All games of its rounds so far are there; the same run goes on to its end."""
     bots = [resolve("greedy"), resolve("other=greedy")]

@@ -143,6 +143,7 @@ def test_a_run_of_an_older_arena_is_right_as_it_lies(out: Path) -> None:
     assert difference(out).startswith("cards.csv: line ")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_right_and_what_is_not(arena: Arena, out: Path) -> None:
     """A line for each check and status 0, or one line of error and status 1."""
     done = arena("verify", "out", "--sample", "2", "--workers", "1")

@@ -28,6 +28,7 @@ def test_so_they_do_where_the_panel_are_near_copies(bots: int, rule: str, copies
         assert np.mean([one.covered[number] for one in arrivals]) >= 0.87
 
 
+@pytest.mark.slow
 def test_an_interval_narrows_with_the_pairs() -> None:
     """In one arrival; and one that is uniform is wider than one that chooses."""
     chosen, uniform = (arrive(50, rule, 0) for rule in ("greatest drop", "uniform"))

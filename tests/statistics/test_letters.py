@@ -83,6 +83,7 @@ def test_a_letter_can_be_read_again(number: int) -> None:
     assert len(shorten(text, 5)) <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES[1:3], ids=lambda case: f"{case.name}, {case.spread}")
 def test_hardly_a_run_has_a_wrong_order_without_a_common_letter(case: Case) -> None:
     """Also where results lie around the Elo; bots whose intervals overlap often are told apart."""

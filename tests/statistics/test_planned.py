@@ -52,6 +52,7 @@ def test_a_lead_is_apart_if_it_passes_its_own_bound() -> None:
     assert min(both.values()) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bots", "panel"), [(2, 0), (4, 0), (3, 4)])
 def test_the_chance_at_the_pairs_of_a_plan_is_its_power(bots: int, panel: int) -> None:
     """Within the steps of whole pairs, and wider gaps are seen more often."""
@@ -72,6 +73,7 @@ def test_fewer_pairs_are_needed_where_they_vary_less() -> None:
     assert usual / half == pytest.approx(2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_panel_of_few_bots_does_not_tell_close_ones_apart() -> None:
     """What other opponents would say stays unknown with any number of pairs."""
     assert Planned(4, 2, 5 / ELO).pairs_to_tell(0.8) is None

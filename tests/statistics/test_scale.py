@@ -136,6 +136,7 @@ def test_it_is_marked_where_it_is_printed() -> None:
     assert lines[-1].startswith("and 2 more bots")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gap", "pairs"), [(1500, 100), (-2000, 20), (600, 20)])
 def test_the_intervals_of_the_others_cover_the_truth(gap: int, pairs: int) -> None:
     """With the bot in the mean 0 to 90 % did, where it was far away."""

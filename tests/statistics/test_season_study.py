@@ -49,6 +49,7 @@ def test_many_ratios_are_those_of_the_test() -> None:
     assert ratios_of(rows) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_is_false_is_what_the_command_says() -> None:
     """Also where the interval is not computed, because it surely holds 0."""
     for level, most in ((ALONE, 50), (Level(1), 50), (Level(20), 50)):

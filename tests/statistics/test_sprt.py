@@ -82,6 +82,7 @@ def random_counts(rng: np.random.Generator, values: Sequence[float]) -> list[int
     return list(map(int, counts))
 
 
+@pytest.mark.slow
 def test_the_ratio_is_that_of_a_plain_maximisation() -> None:
     """On 200 random counts, half of them differences, with zeros among them: to 1e-6."""
     rng = np.random.default_rng(1)

@@ -44,6 +44,7 @@ class Hill:
         return np.asarray(0.6 - 1.5 * ((settings - 0.4) ** 2).mean(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dims", [1, 2])
 def test_searches_find_the_top_of_a_hill(dims: int) -> None:
     """On common deals that all settings share with all their luck, each search comes near."""
@@ -66,6 +67,7 @@ def test_no_search_plays_more_than_its_budget_or_looks_at_the_truth() -> None:
         regrets(Hill(1), "peeking", lambda hill, *_: np.array([hill.regret(np.zeros(1))]), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dims", few(BUDGETS, 1, 0))
 def test_every_search_keeps_to_its_budget_in_all_dimensions(dims: int) -> None:
     """One run each."""

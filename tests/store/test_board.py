@@ -152,6 +152,7 @@ def test_the_modules_of_the_screen_know_no_state(name: str) -> None:
     assert not names & {"State", "view", "sample"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("naming", few(NAMINGS))
 def test_a_screen_has_80_columns_and_24_rows(naming: str) -> None:
     """With the prompt and a label of 60 characters, at every turn of random games."""

@@ -105,6 +105,7 @@ def test_our_own_readers_read_the_texts_back(folder: Path) -> None:
 texts = st.text(st.sampled_from("'=+-@ \t\r\nab1\uff1d"), max_size=5) | st.text(max_size=5)
 
 
+@pytest.mark.slow
 @given(st.lists(texts, min_size=1, max_size=5))
 def test_every_text_is_read_back(cells: list[str]) -> None:
     """With any number of apostrophes before it."""
@@ -132,6 +133,7 @@ def test_all_csv_files_are_written_in_one_place() -> None:
     assert writing == {"csv_files.py"}
 
 
+@pytest.mark.slow
 def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:
     """As it takes a text that begins with =."""
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")

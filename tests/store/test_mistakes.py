@@ -12,6 +12,7 @@ from engine.cards import CHARS
 from engine.notation import parse_actions, parse_deal
 from engine.state import State
 from engine.view import view
+from tests.tiers import few
 
 GOLDEN = [
     ("0 5678C xy", "T", "5", "took betrayals"),
@@ -50,7 +51,7 @@ def test_every_phrase_has_a_position() -> None:
     assert {mistake for *_, mistake in GOLDEN} == {*MISTAKES}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few(range(4)))
 def test_every_decision_of_a_game_has_exactly_one_phrase(seed: int) -> None:
     """For each better action that there may be, also where a game is read from its record."""
     record = arena.play("greedy", "uniform", seed=seed).record

@@ -159,6 +159,7 @@ def test_a_report_names_who_wrote_its_charts_library() -> None:
     assert "BSD 3-Clause" not in bundle.to_html(Report("x", [], []))
 
 
+@pytest.mark.slow
 def test_a_kept_bundle_needs_no_converter() -> None:
     """A page with charts is written without loading vl_convert, which has a JavaScript engine."""
     code = (

@@ -121,6 +121,7 @@ def test_a_whole_game_fits_80_columns(naming: str) -> None:
         assert shown[-3] == ending or game.winner is None
 
 
+@pytest.mark.slow
 def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> None:
     """The first by default, another with --line, in the naming of --names."""
     records = [Record(DEAL, "5"), Record(DEAL, "58C2T")]

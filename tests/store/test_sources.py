@@ -40,6 +40,7 @@ bot = Shy
 '''
 
 
+@pytest.mark.slow
 def test_a_game_has_its_chances_thoughts_and_ending() -> None:
     """As the bot says them, but for the last plies, in which hands are searched."""
     game = game_with_thoughts()
@@ -67,6 +68,7 @@ def test_what_is_not_valued_has_no_chance() -> None:
     assert {one["chance"] for one in line_timeline(line)["frames"]} == {None}
 
 
+@pytest.mark.slow
 def test_only_the_seat_of_the_page_is_asked_for_chances(tmp_path: Path) -> None:
     """A bot that is asked for the other seat's fails, and the page with both fails with it."""
     (tmp_path / "shy.py").write_text(HIDDEN)

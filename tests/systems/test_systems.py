@@ -91,6 +91,7 @@ def assert_refused(name: str, status: object, message: str) -> None:
     assert message.startswith(f"error: arena {name}: {REFUSED}")
 
 
+@pytest.mark.slow
 def test_what_starts_processes_is_refused_on_windows(tmp_path: Path) -> None:
     """With one line and status 2; help and what only reads games answer as usual."""
     commands = [["run", "cup.yaml"], ["table"], ["run", "--help"], ["bots"], ["replay", "-"]]

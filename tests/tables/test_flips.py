@@ -113,6 +113,7 @@ def test_a_pairing_is_part_of_a_checksum(tmp_path: Path) -> None:
         assert damage._sum_games(store._connection, 1, 0) != found
 
 
+@pytest.mark.slow
 def test_a_flip_in_a_store_that_was_killed_loses_commits_at_most(
     killed: Path, tmp_path: Path
 ) -> None:

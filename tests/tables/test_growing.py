@@ -83,6 +83,7 @@ def test_they_are_given_up_where_games_are_missing_or_cannot_be_replayed() -> No
     assert grow([], stored(chunks)) is None
 
 
+@pytest.mark.slow
 def test_a_run_reads_no_game_again(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -203,6 +203,7 @@ def check(case: Case, runs: int, most: float) -> None:
         assert found.wrong[kind] <= most * runs, kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [6, 16])
 def test_headlines_are_seldom_wrong(number: int) -> None:
     """Few runs, with the truth known."""

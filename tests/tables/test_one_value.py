@@ -153,6 +153,7 @@ def collect(results: Results, tournament: Tournament, folder: Path) -> Statement
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few(FORMS, 1, 6))
 def test_of_two_bots_there_is_one_value(name: str, tmp_path: Path) -> None:
     """Of each quantity and two bots, or one, in every place; and it stands in many places."""

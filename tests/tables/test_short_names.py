@@ -22,6 +22,7 @@ PLAIN = st.text(st.sampled_from("ab_/ .-:1\u2026()=,\u5168\u05e9e\u0301"), min_s
 LABELS = st.lists(VARIANT.map("".join) | PLAIN | st.sampled_from([*HOSTILE, "ismcts"]), max_size=40)
 
 
+@pytest.mark.slow
 @given(LABELS, st.integers(8, 40))
 @example(VARIANTS, 18)
 @example(["mcts(depth=1)", "mcts(depth=2)", "mcts(1)"], 8)

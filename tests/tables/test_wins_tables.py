@@ -306,6 +306,7 @@ def as_text(tables: WinTables) -> list[str]:
     return [table.to_csv(index=False) for table in made.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cup", [CUP, VARIANT], ids=["published", "variant"])
 def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
     """Nor does it under other rules, where the decisive ply is not known."""
@@ -317,6 +318,7 @@ def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
     assert len(whole[-1].splitlines()) == 1 or cup.rules == STANDARD
 
 
+@pytest.mark.slow
 def test_the_sample_of_takes_is_the_first_pairs_of_every_pairing() -> None:
     """With six pairs for three pairings, each has two; batches may end anywhere."""
     rows = rows_of([*play(CUP)])
@@ -367,6 +369,7 @@ def test_a_game_without_a_second_round_has_no_leads() -> None:
     assert set(tables.takes["round"].dropna()) == {1}
 
 
+@pytest.mark.slow
 def test_a_large_run_is_replayed_in_part() -> None:
     """With six pairs for three pairings, two of each; `seats` counts all games as before."""
     rows = rows_of([*play(CUP)])
@@ -384,6 +387,7 @@ def first(pairs: dict[int, int]) -> list[Row]:
     return [row for row in rows_of([*play(CUP)]) if row.pair < pairs.get(row.pairing, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("played", "limit", "read"),
     [

@@ -77,6 +77,7 @@ def test_a_card_that_winners_take_adds_nothing_by_that() -> None:
     assert worth["more_low"][SEVEN] < 0 < worth["more_high"][SEVEN]
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Of 8 samples and 11 cards each, about 5 % miss: at most 11 of 88 (chance 0.002)."""
     missed = 0
@@ -134,6 +135,7 @@ def test_the_model_is_the_likeliest() -> None:
         assert table.T @ (results - share) == pytest.approx(weights, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_products_in_parts_are_products() -> None:
     """With one part, with many, and with no row."""
     rng = np.random.default_rng(2)
@@ -144,6 +146,7 @@ def test_products_in_parts_are_products() -> None:
         assert dot(one, np.arange(4.0)) == pytest.approx(one @ np.arange(4.0))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_games() -> None:
     """Of a game about 300 bytes are kept, not its takes of 600; the sample ends at its quota."""
     cup = tournament(bots=2, pairs=60)

@@ -58,6 +58,7 @@ def test_it_is_called_once_after_each_game(tmp_path: Path, lane: str) -> None:
     assert file.read_text().split() == ["closed"] * 2 * PAIRS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", "process"])
 @pytest.mark.parametrize("own", [True, False], ids=["own", "opponent"])
 def test_it_is_called_after_a_fault(tmp_path: Path, lane: str, own: bool) -> None:

@@ -180,6 +180,7 @@ def test_a_manifest_with_wrong_deals_is_no_manifest() -> None:
             read_tournament(manifest_text(manifest | {"deals": wrong}))
 
 
+@pytest.mark.slow
 def test_the_command_that_replays_a_game_has_its_deal(arena: Arena) -> None:
     """It needs neither the file nor the folder of the run."""
     fixture = CUP.fixture(0, 2, 1)
@@ -196,6 +197,7 @@ def test_the_command_that_replays_a_game_has_its_deal(arena: Arena) -> None:
         library.play("greedy", "uniform", deal="5")
 
 
+@pytest.mark.slow
 def test_results_say_that_they_are_about_these_deals(arena: Arena, book: Path) -> None:
     """In the terminal and in the report."""
     words = ("play", "greedy", "uniform", "--pairs", "2", "--deals", book.name, "--workers", "1")

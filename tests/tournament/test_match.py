@@ -23,6 +23,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.play import draw
 from tests.rogues import ILLEGAL, RAISING, rogue, write
+from tests.tiers import few
 
 UNIFORM, GREEDY = resolve("uniform"), resolve("greedy")
 LIMITS = Limits()
@@ -98,7 +99,7 @@ def test_pairs_and_seeds_and_opponents_have_deals_of_their_own() -> None:
     assert Fixture(Pairing("b", "a"), 0, 0).draw(5) == Fixture(Pairing("a", "b"), 0, 1).draw(5)
 
 
-@pytest.mark.parametrize("name", [*ILLEGAL, *RAISING])
+@pytest.mark.parametrize("name", [*few(ILLEGAL, 2), *few(RAISING, 2)])
 def test_a_rogue_forfeits_in_either_seat(name: str) -> None:
     """The guilty bot loses, its fault has the right kind, and nothing is raised."""
     for game in played(rogue(name, "inproc"), UNIFORM):
@@ -145,6 +146,7 @@ def lost_in(lane: str, folder: Path, init: str, body: str = "") -> list[GameResu
 LANES = pytest.mark.parametrize("lane", ["inproc", "process"])
 
 
+@pytest.mark.slow
 @LANES
 def test_a_bot_that_cannot_begin_is_guilty_in_either_seat(tmp_path: Path, lane: str) -> None:
     """Also where the other seat is to act; the evidence is what the bot printed before."""
@@ -154,6 +156,7 @@ def test_a_bot_that_cannot_begin_is_guilty_in_either_seat(tmp_path: Path, lane: 
         assert fault.output == "here\n"
 
 
+@pytest.mark.slow
 @LANES
 def test_all_that_a_bot_printed_in_its_game_is_evidence(tmp_path: Path, lane: str) -> None:
     """From its construction to its third decision, and nothing of its opponent's."""
@@ -168,6 +171,7 @@ def test_all_that_a_bot_printed_in_its_game_is_evidence(tmp_path: Path, lane: st
     assert fault_of(second).output == "made\nply 1\nply 3\nply 5\n"
 
 
+@pytest.mark.slow
 @LANES
 def test_what_an_import_prints_is_no_evidence_of_a_game(tmp_path: Path, lane: str) -> None:
     """A bot is imported once in a process, so the first game would differ from the others."""
@@ -225,6 +229,7 @@ def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
     assert game.plies > 4  # of the last limit: no single decision took 0.3 s
 
 
+@pytest.mark.slow
 def test_a_bot_that_sleeps_is_late_by_the_wall_clock_alone(tmp_path: Path) -> None:
     """Sleep costs nothing up to the backstop, of a decision and of the game."""
     body = "    def choose(self, view, /):\n        __import__('time').sleep(0.05)\n"

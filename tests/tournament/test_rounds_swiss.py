@@ -54,6 +54,7 @@ FIELDS = [(6, 6), *((bots, 8) for bots in range(5, 10)), (11, 4), (12, 4), (20, 
 MANY = [(bots, 50) for bots in range(5, 10)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bots", "seeds"), few(FIELDS + MANY, 1, len(FIELDS) - 1, unpack=True))
 def test_nobody_meets_again_while_that_can_be_avoided(bots: int, seeds: int) -> None:
     """All numbers of rounds up to a round robin, and in small fields up to two of them."""

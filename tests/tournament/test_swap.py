@@ -129,6 +129,7 @@ def test_a_city_that_wins_the_game_ends_it_at_the_take_and_no_longer_without_it(
     assert on
 
 
+@pytest.mark.slow
 def test_every_taken_card_and_every_card_out_of_the_game_is_drawn_as_often() -> None:
     """3,000 draws of one game, of 40 cards at most and 3: no count is off by five deviations."""
     (deal, actions), *_ = games(STANDARD)

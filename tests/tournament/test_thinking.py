@@ -82,6 +82,7 @@ def game_of(spec: str, lane: str = "inproc") -> tuple[Record, dict[int, tuple[An
     return Record.of(deal, state), {seat: (entry, LUCKS[seat]) for seat in (0, 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", few(SPECS, 2))
 def test_our_search_bots_say_what_they_thought(spec: str) -> None:
     """At each ply of a choice; the games they would play are the same, though they were asked."""
@@ -114,6 +115,7 @@ def test_a_wrapped_bot_is_asked_where_it_has_chosen() -> None:
     assert [*bot.thoughts()] == []
 
 
+@pytest.mark.slow
 def test_the_value_is_that_of_the_action_for_its_seat() -> None:
     """Of a solved last round: the chosen action has the highest value, and 0 to 1 is in use."""
     record, bots = game_of("endgame(inside='greedy')")
@@ -171,6 +173,7 @@ def test_who_draws_while_it_is_asked_strays_and_says_nothing_there(says: str) ->
     assert 0 in found.thoughts
 
 
+@pytest.mark.slow
 def test_where_a_bot_strays_is_noted(says: str, arena: Arena) -> None:
     """On standard error, and by the library as a warning."""
     done = arena("game", f"d={says}(what='draws')", "greedy", "--thoughts")

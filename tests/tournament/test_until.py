@@ -151,6 +151,7 @@ def test_a_target_width_is_reached_and_hardly_passed() -> None:
     assert all(one.opponent is None for one in wide)
 
 
+@pytest.mark.slow
 def test_a_newcomer_finds_its_place_with_fewer_pairs() -> None:
     """Than it could cost: three ladders; bench/STUDIES.md has all its pairings in turn."""
     costs = [find_place(1300.0, run) for run in range(3)]

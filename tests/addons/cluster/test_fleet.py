@@ -225,6 +225,7 @@ def test_if_all_sites_fail_the_games_so_far_have_come() -> None:
     assert len(results) >= 5
 
 
+@pytest.mark.slow
 def test_if_the_last_host_leaves_the_fleet_waits_with_patience() -> None:
     """And then ends."""
     transport = Scripted()

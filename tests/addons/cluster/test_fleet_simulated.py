@@ -41,6 +41,7 @@ def play(executor: SimulatedExecutor, plan: Plan, tournament: Tournament) -> Gam
     return games
 
 
+@pytest.mark.slow
 @each
 def test_every_game_comes_once_whatever_dies(tournament: Tournament, cluster: Cluster) -> None:
     """The clock is simulated, too: each run of the test is the same."""
@@ -67,6 +68,7 @@ def test_sites_are_hardly_idle_until_the_work_runs_out(
     assert idle < 0.05 * worked
 
 
+@pytest.mark.slow
 def test_a_run_keeps_every_game(tournament: Tournament) -> None:
     """The store has each of them once, also of batches that two sites have played."""
     store = Store(None)

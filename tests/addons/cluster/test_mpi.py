@@ -214,6 +214,7 @@ def test_one_rank_is_refused(folder: Path) -> None:
     assert not (folder / "results").exists()
 
 
+@pytest.mark.slow
 def test_without_mpi4py_the_message_names_the_extra(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,6 +104,7 @@ def test_the_three_costliest_decisions_against_each_opponent_are_those_of_the_ju
         )
 
 
+@pytest.mark.slow
 def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) -> None:
     """Without a venue nothing is judged; only the league's owner reads the answers."""
     found = why(club, "patient", VENUE)
@@ -175,6 +176,7 @@ def test_games_in_which_it_was_out_of_time_are_listed(
         assert "out of time" in page
 
 
+@pytest.mark.slow
 def test_other_rules_have_no_judge(tmp_path: Path) -> None:
     """The rest of the answer is there."""
     with a_league(tmp_path / "club", round_pairs=20, rules={"set_bonus": 4}) as league:

@@ -114,6 +114,7 @@ def test_a_class_of_the_same_bots_is_few_lines(league: League) -> None:
     assert more == "note: s5 1 is as near to 2 more; `arena league copies` has them"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["moves", "tree"])
 def test_a_renamed_bot_of_the_panel_is_found(league: League, asked: str) -> None:
     """As a file, and by its choices alone; the panel is asked before the first bot is checked."""
@@ -127,6 +128,7 @@ def test_a_renamed_bot_of_the_panel_is_found(league: League, asked: str) -> None
     assert notes[0].startswith("note: bob 1 and greedy 1 of arena: 100 % of ")
 
 
+@pytest.mark.slow
 def test_a_bot_of_an_older_league_is_asked_later(league: League) -> None:
     """One accepted before the league kept traces; one whose file is gone has an empty trace."""
     hand_in(league, "ann", source_of("timing"))
@@ -155,6 +157,7 @@ def test_a_submission_does_not_wait_for_the_traces_of_all_others(
     assert len(league.ledger.traces("")) == len(league.ledger.versions())
 
 
+@pytest.mark.slow
 def test_a_folder_hides_no_copy(league: League, tmp_path: Path) -> None:
     """Its sources have one syntax tree together."""
     hand_in(league, "ann", source_of("timing"))
@@ -168,6 +171,7 @@ def test_a_folder_hides_no_copy(league: League, tmp_path: Path) -> None:
     assert (found.tree or 0) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANEL)
 def test_a_bot_of_the_panel_chooses_in_this_process_as_in_its_own(name: str) -> None:
     """It is asked here, in a tenth of the time."""
@@ -176,6 +180,7 @@ def test_a_bot_of_the_panel_chooses_in_this_process_as_in_its_own(name: str) -> 
     assert "-" not in there
 
 
+@pytest.mark.slow
 def test_no_public_page_names_a_copy(league: League) -> None:
     """Neither the page of a bot nor the news: only the organiser knows."""
     hand_in(league, "ann", source_of("timing"))
@@ -193,6 +198,7 @@ def test_no_public_page_names_a_copy(league: League) -> None:
     assert [one.same_program for one in pairs(league.ledger, 2)] == ["yes", "no"]
 
 
+@pytest.mark.slow
 def test_equal_seeds_make_a_random_bot_choose_alike() -> None:
     """The positions are those of the seed, and the generator of a bot is that of the position."""
     entry = resolve("uniform", lane="process")
@@ -232,6 +238,7 @@ def test_a_slow_bot_is_asked_at_fewer_positions() -> None:
     assert share_of_moves("5" * 60 + "T", "5" * 60) == (1.0, 60)
 
 
+@pytest.mark.slow
 def test_independent_bots_are_below_what_is_called_usual() -> None:
     """Bots of bots/ that are not built on one another; the figures are those of docs/league.md."""
     names = ("greedy", "majority", "uniform")

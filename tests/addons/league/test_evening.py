@@ -62,6 +62,7 @@ def served(league: League, **how: Any) -> Any:
         return serve(league, LocalExecutor(1), lambda _: None, **how)
 
 
+@pytest.mark.slow
 def test_an_owner_with_fifty_files_holds_nobody(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def test_an_owner_has_one_submission_in_progress() -> None:
     assert (ended[0], ended[-1], len(ended)) == ("b1", "a2", 4)
 
 
+@pytest.mark.slow
 def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of them wait for each other; each is a version as soon as it has passed."""
     both = threading.Barrier(2, timeout=60)
@@ -112,6 +114,7 @@ def test_several_checks_go_on_at_a_time(league: League, monkeypatch: pytest.Monk
     assert sorted(one.name for one in league.ledger.versions("NOT panel")) == names
 
 
+@pytest.mark.slow
 def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +150,7 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
     assert [*take_all(league, lambda _: None, 0.0)] == ["ann"]
 
 
+@pytest.mark.slow
 def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +180,7 @@ def test_a_league_of_one_bot_has_something_left_to_do(tmp_path: Path) -> None:
         assert (found.rounds, found.is_unfinished) == (0, True)
 
 
+@pytest.mark.slow
 def test_serving_for_a_time_ends_after_the_round(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +272,7 @@ def test_the_unit_for_systemd_is_valid(tmp_path: Path) -> None:
         assert (done.returncode, told) == (0, [])
 
 
+@pytest.mark.slow
 def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_path: Path) -> None:
     """It says until when submissions counted; what lies in the inbox stays, and the news say it."""
     bot = str(write_bot(tmp_path, "ann", 1))
@@ -379,6 +385,7 @@ def test_what_is_asked_by_name_or_owner_reads_no_whole_table(query: str, league:
     assert "SCAN" not in plan
 
 
+@pytest.mark.slow
 def test_a_refusal_has_its_reason_on_the_page_and_in_the_feed(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> Non
     assert take(league) == ["accepted: mine 2, by mine"]
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_copied_whole_again_refuses_nobody(league: League) -> None:
     """What plays already under its name is left out; under another name it is a copy."""
     drop(league)
@@ -70,6 +71,7 @@ def test_a_folder_that_is_copied_whole_again_refuses_nobody(league: League) -> N
     assert [refusal.name for refusal in league.ledger.refusals()] == ["other"]
 
 
+@pytest.mark.slow
 def test_what_is_still_being_written_stays(league: League) -> None:
     """A file that has just changed, one with the name of an upload, and one that is hidden."""
     path = drop(league)
@@ -82,6 +84,7 @@ def test_what_is_still_being_written_stays(league: League) -> None:
     assert waiting(league) == [".b.py", "a.py.part", "c.py~"]
 
 
+@pytest.mark.slow
 def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
     """Links, pipes, wrong names, wrong kinds, and folders without a bot; each reason is kept."""
     place = league.folder / "inbox"
@@ -109,6 +112,7 @@ def test_what_is_no_bot_is_refused_and_removed(league: League) -> None:
     json.dumps([*map(list, league.ledger.refusals())]).encode()
 
 
+@pytest.mark.slow
 def test_what_is_over_the_limit_of_the_day_waits(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +139,7 @@ def test_wrong_names_have_a_limit_and_are_not_told_to_everybody(league: League) 
     }
 
 
+@pytest.mark.slow
 def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
     """It is deeper than paths and Python's calls go; it is refused, and removed."""
     place = league.folder / "inbox"
@@ -153,6 +158,7 @@ def test_a_folder_of_any_depth_stops_nobody(league: League) -> None:
     assert waiting(league) == []
 
 
+@pytest.mark.slow
 def test_a_league_plays_between_long_checks(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +179,7 @@ def test_an_inbox_that_is_no_folder_is_named(league: League) -> None:
         take(league)
 
 
+@pytest.mark.slow
 def test_the_next_one_of_a_name_waits_for_the_one_before(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +199,7 @@ def test_the_next_one_of_a_name_waits_for_the_one_before(
     assert take(league) == ["accepted: mine 1, by mine", "accepted: mine 2, by mine"]
 
 
+@pytest.mark.slow
 def test_a_kill_before_or_after_the_submission_loses_and_doubles_nothing(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def test_rounds_are_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     assert len(seen[0][1]) == 3 * 120
 
 
+@pytest.mark.slow
 def test_who_was_accepted_first_changes_no_meeting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +140,7 @@ def test_no_pair_of_two_versions_is_played_twice(
         assert met[3][bot - 1, opponent - 1] == met[3][opponent - 1, bot - 1] == sum(by_score)
 
 
+@pytest.mark.slow
 def test_a_new_version_meets_the_deals_of_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +167,7 @@ def test_a_new_version_meets_the_deals_of_the_old_one(
     assert len(deals[0]) == 10
 
 
+@pytest.mark.slow
 def test_a_bot_that_faults_too_often_is_suspended_with_its_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +317,7 @@ def test_ratings_that_a_kill_has_prevented_are_made_up_for(tmp_path: Path) -> No
         assert tables(league)["spreads"] == whole["spreads"]
 
 
+@pytest.mark.slow
 def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
     """Whatever the umask; also what waits to be checked, and what SQLite keeps beside the file."""
     with a_league(tmp_path) as league:
@@ -341,6 +345,7 @@ def test_what_decides_games_cannot_be_changed(tmp_path: Path) -> None:
         assert league.settings.target == 20
 
 
+@pytest.mark.slow
 def test_a_source_that_was_changed_is_not_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

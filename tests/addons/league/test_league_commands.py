@@ -80,6 +80,7 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     assert gone == {"bot": "mine", "version": 1, "state": "withdrawn"}
 
 
+@pytest.mark.slow
 def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_path: Path) -> None:
     """Its owner sees why, also later; by default it has its file's name, and no other path."""
     (tmp_path / "bare.py").write_text("bott = 1\n")

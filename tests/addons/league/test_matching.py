@@ -168,6 +168,7 @@ def test_what_is_left_goes_where_ranks_are_least_sure() -> None:
     assert shares[1] + shares[2] >= 40 * BLOCK
 
 
+@pytest.mark.slow
 def test_a_thousand_versions_are_planned_with_the_whole_budget() -> None:
     """Newcomers among them have the most of it."""
     rng = np.random.default_rng(1)

@@ -74,6 +74,7 @@ def test_a_folder_is_kept_with_what_its_build_made(
         assert league.find("first")[0].is_active
 
 
+@pytest.mark.slow
 def test_the_same_program_is_refused_in_any_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_command_is_no_submission(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @needs_jail
 def test_a_build_that_fails_is_refused_with_its_output(tmp_path: Path) -> None:
     """The owner reads what the compiler said, and the attempt is recorded."""
@@ -160,6 +162,7 @@ def test_hostile_folders_stop_no_league(tmp_path: Path, monkeypatch: pytest.Monk
         assert all(one.why.isprintable() and len(one.why) < 700 for one in refusals)
 
 
+@pytest.mark.slow
 @needs_jail
 def test_a_build_that_hangs_holds_no_other_owner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -194,6 +197,7 @@ def test_a_build_that_hangs_holds_no_other_owner(
         assert not league.ledger.refusals()
 
 
+@pytest.mark.slow
 @needs_jail
 def test_a_build_takes_no_longer_than_a_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

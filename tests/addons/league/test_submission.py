@@ -77,6 +77,7 @@ def test_a_new_version_replaces_the_one_before(league: League, tmp_path: Path) -
         league.desk.submit(str(write_bot(tmp_path, number=4)), "greedy", "Bob")
 
 
+@pytest.mark.slow
 def test_the_same_bytes_are_refused_by_the_name_that_has_them(
     league: League, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ def test_the_same_bytes_are_refused_by_the_name_that_has_them(
     assert patient.spec == "greedy(patience=11)"
 
 
+@pytest.mark.slow
 def test_a_copy_with_other_comments_is_reported(league: League, tmp_path: Path) -> None:
     """It may be honest work on the same book; the league's owner sees it."""
     path = write_bot(tmp_path)
@@ -142,6 +144,7 @@ def test_a_name_that_is_no_plain_word_is_refused_at_once(
     assert not [*(league.folder / "bots").iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twin", ["MINE", "m1ne", "mlne"])
 def test_a_name_that_looks_like_another_is_refused(
     league: League, tmp_path: Path, twin: str
@@ -152,6 +155,7 @@ def test_a_name_that_looks_like_another_is_refused(
         league.desk.submit(str(write_bot(tmp_path, number=1)), twin, "Ann")
 
 
+@pytest.mark.slow
 def test_an_owner_has_so_many_submissions_a_day(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +245,7 @@ def test_a_path_that_leads_nowhere_is_a_mistake_and_no_submission(
     assert not league.ledger.refusals()
 
 
+@pytest.mark.slow
 def test_what_changes_while_it_is_checked_changes_nothing(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +265,7 @@ def test_what_changes_while_it_is_checked_changes_nothing(
     assert (league.folder / version.spec).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_that_submit_at_once_lose_nothing(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +335,7 @@ def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.Monkey
     assert version.shape != other.shape
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing(league: League, tmp_path: Path) -> None:
     """One line says it; when there is room again, the same submission is accepted."""
     connection = league.ledger.connection
@@ -370,6 +377,7 @@ def test_a_check_that_takes_for_ever_ends(tmp_path: Path) -> None:
         assert league.desk.submit("greedy(patience=11)", "fast").number == 1
 
 
+@pytest.mark.slow
 def test_a_refusal_names_the_file_that_its_owner_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

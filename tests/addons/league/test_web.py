@@ -74,6 +74,7 @@ def test_a_file_gets_a_receipt_its_turn_and_an_answer(league: League, client: Cl
     assert take(league) == []
 
 
+@pytest.mark.slow
 def test_a_folder_comes_as_a_zip(league: League, client: Client) -> None:
     """It is the bot that the same folder is in the inbox."""
     ann = client.invite("Ann")
@@ -88,6 +89,7 @@ def test_a_folder_comes_as_a_zip(league: League, client: Client) -> None:
         league.desk.submit(str(folder), "again")
 
 
+@pytest.mark.slow
 def test_a_program_comes_as_a_file_or_as_a_zip(league: League, client: Client) -> None:
     """A file is run by the program of its ending, a folder as its bot.toml says."""
     ann = client.invite("Ann")
@@ -100,6 +102,7 @@ def test_a_program_comes_as_a_file_or_as_a_zip(league: League, client: Client) -
     assert slow.spec.endswith(".bot")
 
 
+@pytest.mark.slow
 def test_a_refusal_is_one_line_without_a_path(league: League, client: Client) -> None:
     """The owner reads it; the league keeps it, too."""
     ann = client.invite("Ann")
@@ -119,6 +122,7 @@ def test_a_refusal_is_one_line_without_a_path(league: League, client: Client) ->
     assert [*(league.folder / "web").iterdir()] == []
 
 
+@pytest.mark.slow
 def test_a_request_that_is_sent_again_is_one_submission(league: League, client: Client) -> None:
     """Where the receipt was lost on the way; what was refused can be tried again."""
     ann = client.invite("Ann")
@@ -133,6 +137,7 @@ def test_a_request_that_is_sent_again_is_one_submission(league: League, client: 
     assert client.hand_in(ann, "bad.txt", b"x")[1]["receipt"] == 3
 
 
+@pytest.mark.slow
 def test_turns_go_round_the_owners(league: League, client: Client) -> None:
     """Whoever hands in much does not make the others wait for all of it."""
     ann, bob = client.invite("Ann"), client.invite("Bob")
@@ -221,6 +226,7 @@ def enter(client: Client, token: str, **headers: str) -> tuple[Any, bytes]:
     return client.send("POST", "/enter", sent | headers, f"token={token}".encode())
 
 
+@pytest.mark.slow
 def test_a_browser_enters_hands_in_and_leaves(league: League, client: Client) -> None:
     """Its cookie is for this league alone, and scripts cannot read it."""
     token = client.invite("Ann")["Authorization"].partition(" ")[2]
@@ -265,6 +271,7 @@ def test_a_form_of_another_site_is_refused(client: Client, changed: dict[str, st
     assert client.mine({"Authorization": f"Bearer {token}"})["uploads"] == []
 
 
+@pytest.mark.slow
 def test_pages_are_escaped_and_have_no_scripts(league: League, client: Client) -> None:
     """What a stranger wrote is text."""
     ann = client.invite("Ann")
@@ -286,6 +293,7 @@ def test_pages_are_escaped_and_have_no_scripts(league: League, client: Client) -
     assert POLICY.startswith("default-src 'none';")
 
 
+@pytest.mark.slow
 def test_everybody_reads_the_pages_of_the_league_and_nothing_else(
     league: League, client: Client
 ) -> None:
@@ -382,6 +390,7 @@ def test_slow_and_broken_clients_hold_nobody(
     assert Connection.whole == 10.0
 
 
+@pytest.mark.slow
 def test_the_page_of_an_owner_says_how_the_bots_do(league: League, client: Client) -> None:
     """Whom each surely beats, its worst game with its replay, and what to do next."""
     ann = client.invite("Ann")

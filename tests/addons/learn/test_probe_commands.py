@@ -111,6 +111,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "message"), few(MISTAKES, 4, unpack=True))
 def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
     arena: Arena, stranger: Path, tmp_path: Path, words: tuple[str, ...], message: str

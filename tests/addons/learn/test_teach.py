@@ -79,6 +79,7 @@ def test_a_learner_goes_on_where_it_was_stopped(
     assert whole[0] != other[0] != WEIGHTS
 
 
+@pytest.mark.slow
 def test_with_seconds_there_is_one_lesson_at_least(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ def test_with_seconds_there_is_one_lesson_at_least(
         assert found[1] == pairs
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_learner_is_told(tmp_path: Path) -> None:
     """In one line; a bot without the method is none to learn from."""
     (tmp_path / "learner-4.npz").write_bytes(b"PK\x03\x04 and so on")

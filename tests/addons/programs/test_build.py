@@ -72,6 +72,7 @@ def kept(folder: Path) -> list[Path]:
     return [*(folder / "cache").rglob("*.bot")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", few(REFUSED, 3))
 def test_a_build_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, what: str) -> None:
     """With the folder and the reason; nothing is kept."""
@@ -84,6 +85,7 @@ def test_a_build_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, what:
     assert not kept(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", few(MADE, 2))
 def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) -> None:
     """What it removes is there again; it sees no secret, and its folder is as it was."""
@@ -133,6 +135,7 @@ def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
     assert third.sha256 not in (first.sha256, second.sha256)
 
 
+@pytest.mark.slow
 def test_a_program_made_before_is_replaced_by_the_build(tmp_path: Path) -> None:
     """An author's own program in the folder is no source: it has bytes that no text has."""
     folder = rogue(tmp_path, "makes")
@@ -141,6 +144,7 @@ def test_a_program_made_before_is_replaced_by_the_build(tmp_path: Path) -> None:
     assert resolve(str(folder)).sha256 == plain.sha256
 
 
+@pytest.mark.slow
 def test_the_output_of_a_build_is_shown_in_bounds(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -164,6 +168,7 @@ def missing() -> str:
     raise InputError("lane jail: bubblewrap (bwrap) is not on PATH; see `arena doctor`")
 
 
+@pytest.mark.slow
 def test_a_damaged_or_strange_cache_changes_nothing(tmp_path: Path) -> None:
     """What was kept and is no archive is built again; without a cache, each time is the first."""
     folder = rogue(tmp_path, "makes")

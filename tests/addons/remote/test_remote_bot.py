@@ -163,6 +163,7 @@ def test_faults_have_the_kinds_of_a_process(
     assert {game.fault.kind for game in results if game.fault} == {kind}
 
 
+@pytest.mark.slow
 def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
     server: Server, tmp_path: Path
 ) -> None:
@@ -178,6 +179,7 @@ def test_no_answer_in_time_is_a_fault_of_a_server_that_is_there(
     assert (fault.kind, fault.message) == ("timeout", "no answer within 0.1 s")
 
 
+@pytest.mark.slow
 def test_an_answer_that_drips_ends_in_time(server: Server, tmp_path: Path) -> None:
     """A byte comes now and then, and the deadline is that of the whole answer."""
 
@@ -196,6 +198,7 @@ def test_an_answer_that_drips_ends_in_time(server: Server, tmp_path: Path) -> No
     assert fault.kind == "timeout"
 
 
+@pytest.mark.slow
 def test_the_time_of_the_network_is_no_thinking(server: Server, tmp_path: Path) -> None:
     """Every request takes as long as an empty one, and so the bot is charged next to nothing."""
     server.delay = 0.02
@@ -204,6 +207,7 @@ def test_the_time_of_the_network_is_no_thinking(server: Server, tmp_path: Path) 
     assert timing.cpu.total <= timing.wall.total - 0.02 * timing.decisions
 
 
+@pytest.mark.slow
 def test_thinking_is_charged_whatever_the_server_says(server: Server, tmp_path: Path) -> None:
     """It says that it has thought for no time, and yet its seconds count."""
 

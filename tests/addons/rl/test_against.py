@@ -132,6 +132,7 @@ def test_they_are_so_under_other_rules(rules: Rules, skips: bool) -> None:
     assert check("greedy", 300, rules, skips)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skips", [False, True])
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
 def test_a_game_may_end_before_the_learner_acts(mode: str, skips: bool) -> None:
@@ -154,6 +155,7 @@ def test_a_game_may_end_before_the_learner_acts(mode: str, skips: bool) -> None:
     assert not infos.get("final_info", infos)["illegal"][early].any()
 
 
+@pytest.mark.slow
 def test_forced_actions_are_skipped_on_request() -> None:
     """Of both seats, too; then each mask has a choice, and nothing else changes."""
     assert check("denier", 600, skips=True)
@@ -172,6 +174,7 @@ def test_forced_actions_are_skipped_on_request() -> None:
         assert steps <= 40 * (1 if opponent else 2)
 
 
+@pytest.mark.slow
 def test_a_list_is_a_mixture_and_a_mapping_has_weights() -> None:
     """One is drawn for each game; each plays as it does alone."""
     assert check(["greedy", "timing", "majority(patience=2)"], 900) > COUNT
@@ -196,6 +199,7 @@ def weights(seed: int) -> bytes:
     return to_bytes(Network.random(sizes, np.random.default_rng(seed)))
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_an_opponent(tmp_path: Path) -> None:
     """As a function of many games, as a bot that reads it, and as a folder with both."""
     content = weights(1)
@@ -240,6 +244,7 @@ def test_a_function_scores_the_actions_of_many_games() -> None:
     assert max(counts) <= 20
 
 
+@pytest.mark.slow
 def test_a_pool_changes_between_games() -> None:
     """Games go on against theirs; those that begin are against the new ones, in every mode."""
     for mode in ("SAME_STEP", "NEXT_STEP"):

@@ -68,6 +68,7 @@ def seeds() -> list[int]:
 AGAINST = {"opponent": ["greedy", "timing"], "skip_forced": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", [{}, AGAINST], ids=["both seats", "against bots"])
 @pytest.mark.parametrize("observation", few(["observation", "information_state"]))
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])

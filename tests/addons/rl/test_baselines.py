@@ -15,6 +15,7 @@ from bench.studies.baselines.runs import ALGORITHMS, OPENSPIEL, PLAYED, figures,
 from engine import Rules, View
 from tests import ROOT
 from tests.addons.rl.ground_truth import VARIANTS
+from tests.tiers import few
 
 TINY = Game(Rules((2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 2, 1, 2, 1))
 """Uniform play loses 0.708 here."""
@@ -53,7 +54,7 @@ def test_each_algorithm_is_tried() -> None:
     assert {*QUICK} == {*ALGORITHMS} - {"uniform", "spiel_dcfr", "spiel_xfp"}
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", few(QUICK, 5))
 def test_each_algorithm_learns_a_small_game(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny one, or `points` for those without luck, in half a second."""
     for size in ("GAMES", "BATCH"):

@@ -83,6 +83,7 @@ def test_gymnasium_finds_nothing_to_say_about_it(
     assert "Round 1 of" in capsys.readouterr().out  # check_env tried the mode "human"
 
 
+@pytest.mark.slow
 def test_make_finds_it_by_the_module_that_registers_it() -> None:
     """In a process that has imported nothing else."""
     made = "gymnasium.make('arena.addons.rl.env:DistrictNoir-v0')"
@@ -91,6 +92,7 @@ def test_make_finds_it_by_the_module_that_registers_it() -> None:
     assert "'opponent': 'greedy'" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_named() -> None:
     """Each environment says what to install, and `arena.addons.rl` needs none of it."""
     code = """

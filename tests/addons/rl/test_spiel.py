@@ -75,6 +75,7 @@ def test_openspiels_own_test_of_random_games(rules: Rules) -> None:
     pyspiel.random_sim_test(spiel.load_game(rules), num_sims=2, serialize=True, verbose=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_a_playthrough_is_as_it_was(name: str) -> None:
     """`python -m tests.addons.rl.spiel_playthroughs` writes them again after a wanted change."""
@@ -350,6 +351,7 @@ def test_pettingzoo_plays_it_through_shimmy() -> None:
     assert about <= {"Agent's minimum observation", "Agent's maximum observation"}
 
 
+@pytest.mark.slow
 def test_without_openspiel_it_is_said_what_to_install() -> None:
     """In one line."""
     code = "import sys; sys.modules['pyspiel'] = None; import arena.addons.rl.spiel_bots"

@@ -231,6 +231,7 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 def test_the_intervals_hold_the_truth() -> None:
     """In nine to ten of ten runs, and not in all: they are not too wide either."""
     held = hold(Setup(6, 20, 0.3, 0.4), runs=200)

@@ -190,6 +190,7 @@ def test_a_rank_that_is_not_the_first_reads_and_writes_nothing(
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> None:
     """Of one game; the run's file stays as it is."""
     done = arena("analyse", "run", "uniform/greedy/0/0", *QUICK)

@@ -80,6 +80,7 @@ def test_no_swap_is_a_table_without_rows() -> None:
     assert made.empty
 
 
+@pytest.mark.slow
 def test_the_interval_holds_a_planted_effect() -> None:
     """Of 60 experiments with 1,000 swaps and 11 cards each, 95 % and a little more."""
     held = study.hold(study.Setup(pairs=500, changed=0.3), runs=60)

@@ -119,6 +119,7 @@ def test_a_city_decides_a_game_that_one_city_wins() -> None:
     assert counted["taken away"]
 
 
+@pytest.mark.slow
 def test_a_card_that_decides_nothing_has_no_effect() -> None:
     """A City that cannot win and a 5 without a value: only the tie-break could tell them apart."""
     copies = (8, 6, 7, 5, 4, 0, 0, 0, 0, 0, 15)
@@ -144,6 +145,7 @@ def test_a_card_that_decides_nothing_has_no_effect() -> None:
     assert any(row.halves for row in made.swapped)
 
 
+@pytest.mark.slow
 def test_swaps_do_not_depend_on_workers_or_lanes() -> None:
     """One process, two workers, and a bot in a process of its own."""
     bots = resolve("greedy"), resolve("majority")
@@ -171,6 +173,7 @@ def test_each_seed_draws_its_own_swaps() -> None:
     assert one == again != other
 
 
+@pytest.mark.slow
 def test_few_games_have_several_swaps_each_and_many_one() -> None:
     """As many as asked for, at most; no card of a game is swapped twice."""
     assert len(of(*UNIFORM, pairs=3, swaps=4).swapped) == 4

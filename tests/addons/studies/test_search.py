@@ -48,6 +48,7 @@ def test_it_finds_the_peak_of_one_parameter_within_its_budget() -> None:
         assert all(len({*batch.points}) == len(batch.points) >= 2 for batch in batches)
 
 
+@pytest.mark.slow
 def test_it_finds_the_best_choice_and_what_depends_on_it() -> None:
     """A parameter with a condition is tuned where the condition holds."""
     search, _ = run(TWO, two_peaks, 4000, 3)
@@ -64,6 +65,7 @@ def test_equal_scores_lead_to_equal_choices() -> None:
     assert first != other
 
 
+@pytest.mark.slow
 def test_what_failed_is_never_tried_again() -> None:
     """Its scores are not believed, however high they are."""
     search = Search(ONE, 2000, 1, 5)

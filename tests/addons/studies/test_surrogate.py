@@ -83,6 +83,7 @@ def test_looking_ahead_prefers_what_can_change_the_choice() -> None:
     assert ahead.gain([0], 0.0001 * np.eye(1)) < few / 20
 
 
+@pytest.mark.slow
 def test_the_covariance_of_scores_on_common_deals_is_that_of_their_errors() -> None:
     """Simulated many times; the nearer two settings are, the more of their luck they share."""
     luck = np.random.default_rng(9)

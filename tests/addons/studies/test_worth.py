@@ -26,6 +26,7 @@ class Remembers:
         return int(view.legal[0])
 
 
+@pytest.mark.slow
 def test_without_the_experiment_it_is_what_cards_add() -> None:
     """The columns of `cards`."""
     results = arena.run(["greedy", "uniform"], pairs=2, progress=False)

@@ -65,6 +65,7 @@ def test_the_best_action_itself_is_no_mistake() -> None:
     assert find_mistakes([decision(3, 20, 1, best=TAKE)]) == []
 
 
+@pytest.mark.slow
 def test_a_review_shows_positions_as_the_person_saw_them() -> None:
     """At most three, the costliest first, each with the action, the better one and the loss."""
     record = finished(1)
@@ -111,6 +112,7 @@ def test_a_record_without_a_person_is_refused() -> None:
             find_person(record.to_json(**facts).encode())
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_the_game_of_a_line(client: Client) -> None:
     """In any number of tabs; a line that is not there has no review."""
     path = sit_down(client, bot="uniform", begins="bot")

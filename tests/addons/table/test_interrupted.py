@@ -127,6 +127,7 @@ def test_the_bot_of_a_journal_has_its_whole_description(tmp_path: Path) -> None:
     assert found.session.entry.describe() == entry.describe()
 
 
+@pytest.mark.slow
 def test_the_spec_of_a_game_is_shown_as_it_is(tmp_path: Path) -> None:
     """It may be a stranger's, and a letter in it would turn the others round."""
     bot = tmp_path / "\u202e" / "lowest.py"
@@ -172,6 +173,7 @@ def test_a_game_whose_bot_is_missing_waits(tmp_path: Path) -> None:
         assert client.play(f"api/games/{go_on(client)['id']}")["phase"] == "ended"
 
 
+@pytest.mark.slow
 def test_a_bot_that_has_changed_ends_the_game(tmp_path: Path) -> None:
     """In its file, or in what it does; both are said, and the game is kept as it was."""
     bot = tmp_path / "lowest.py"
@@ -188,6 +190,7 @@ def test_a_bot_that_has_changed_ends_the_game(tmp_path: Path) -> None:
         assert [len(record["actions"]) for record in records(client)] == [PLIES, PLIES]
 
 
+@pytest.mark.slow
 def test_two_tables_do_not_play_the_same_game(tmp_path: Path) -> None:
     """Neither lists what the other plays, and the one that asks too late is told so."""
     leave_journal(tmp_path / "human", "greedy", 0, PLIES)
@@ -222,6 +225,7 @@ def test_no_name_leads_to_another_file(tmp_path: Path, name: str) -> None:
         assert "a.jsonl: line 1: not JSON" in problem
 
 
+@pytest.mark.slow
 def test_a_game_that_finds_no_room_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It can go on when another one has ended."""
     monkeypatch.setattr(open_game, "MOST_OPEN", 1)
@@ -278,6 +282,7 @@ def test_a_killed_table_leaves_no_bot(tmp_path: Path) -> None:
     until(lambda: not any(map(is_alive, below)))
 
 
+@pytest.mark.slow
 def test_a_game_under_other_rules_goes_on_under_them(tmp_path: Path) -> None:
     """It was begun in a terminal; its bot is one that knows them, and no other does."""
     bot = tmp_path / "program.py"

@@ -107,6 +107,7 @@ def test_seats_alternate_from_game_to_game(client: Client) -> None:
         assert end["command"] == f"arena human uniform --seed {record['seed']}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "card"), [("english", "Support"), ("german", "Bande"), ("deck", "\u2663")]
 )
@@ -154,6 +155,7 @@ def test_the_bots_of_the_ladder_are_offered(client: Client) -> None:
     assert all(bot["description"] for bot in bots)
 
 
+@pytest.mark.slow
 def test_only_what_leaves_a_choice_is_asked(client: Client) -> None:
     """An action that is the only one is carried out for the person."""
     path = sit_down(client)
@@ -203,6 +205,7 @@ def test_what_is_not_legal_is_refused_and_the_game_goes_on(client: Client) -> No
     assert client.ask(f"{path}/act", {"ply": 0, "action": "5"}, 400)
 
 
+@pytest.mark.slow
 def test_a_game_that_is_left_is_kept_unfinished(client: Client) -> None:
     """Its bot's process ends; its hidden cards are not told; an empty game leaves no record."""
     before = len(lines(client))
@@ -223,6 +226,7 @@ def test_a_game_that_is_left_is_kept_unfinished(client: Client) -> None:
     until(lambda: not bot_processes(client))
 
 
+@pytest.mark.slow
 def test_a_game_can_be_left_while_the_bot_thinks(client: Client, tmp_path: Path) -> None:
     """A bot that sleeps does not hold anybody up; two games go on beside each other."""
     (tmp_path / "sleeper.py").write_text(SLEEPER)
@@ -273,6 +277,7 @@ def test_there_is_no_game_of_another_kind(client: Client) -> None:
     client.ask(f"{path}/leave", {})
 
 
+@pytest.mark.slow
 def test_a_hint_is_what_the_champion_would_do(client: Client) -> None:
     """With its chance to win after each action; there is none when it is not one's turn."""
     path = sit_down(client)

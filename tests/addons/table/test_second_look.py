@@ -38,6 +38,7 @@ def record_of(file: Path, line: int) -> Record:
     return Record.from_json(find_line(file, line))
 
 
+@pytest.mark.slow
 def test_every_decision_of_both_seats_is_judged(file: Path) -> None:
     """The numbers are those of the judge for this game, of the line's name."""
     timeline = judged_timeline(file, 1)

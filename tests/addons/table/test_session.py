@@ -177,6 +177,7 @@ def test_without_a_seed_every_session_has_a_new_one(tmp_path: Path) -> None:
     assert again.stdout.split("\n\nThe game")[0] == done[0].stdout.split("\n\nThe game")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("naming", ["german", "deck"])
 def test_other_names(tmp_path: Path, naming: str) -> None:
     """On the board, in the answers and in the commands at the end; they can be typed, too."""
@@ -190,6 +191,7 @@ def test_other_names(tmp_path: Path, naming: str) -> None:
     assert f"--names {naming}" in done.stdout
 
 
+@pytest.mark.slow
 def test_after_a_mistake_the_person_is_asked_again(tmp_path: Path) -> None:
     """Each mistake gets its message, and the game goes on without a traceback."""
     typed = "\nfoo\n6 7\n5\nhelp\nhistory\nboard\nt\nt\n" + "\x00\xff\n" + ALL_ANSWERS
@@ -218,6 +220,7 @@ def test_the_help_fits_a_screen(naming: str) -> None:
         assert f"{CHARS[kind]} {card_names(naming, kind)[0]}" in " ".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "status"), few([("6\nq\n", 0), ("6\n", 1), ("6\nquit\n", 0)], 2, unpack=True)
 )
@@ -234,6 +237,7 @@ def test_a_game_left_in_the_middle_is_kept(
     assert (judged["over"], judged["plies"]) == (False, 2)
 
 
+@pytest.mark.slow
 def test_a_game_without_an_action_is_not_recorded(tmp_path: Path) -> None:
     """The person begins, and quits at once."""
     done = command(tmp_path, "human", "greedy", "--seed", SEED, typed="quit\n")
@@ -242,6 +246,7 @@ def test_a_game_without_an_action_is_not_recorded(tmp_path: Path) -> None:
     assert "Recorded" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_bot_that_fails_forfeits_and_the_person_sees_why(tmp_path: Path, arena: Arena) -> None:
     """The fault, its traceback and the bot's output are on the screen and in the record."""
     body = (
@@ -356,6 +361,7 @@ def test_ctrl_c_and_ctrl_d_keep_the_game(
     assert "fault" not in records(tmp_path)[0]
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_bot_thinks_keeps_the_game(tmp_path: Path) -> None:
     """The person's last action is in the record, and no process is left."""
     asked = tmp_path / "asked"
@@ -388,6 +394,7 @@ def test_a_terminal_that_is_closed_keeps_the_game(
     assert len(records(tmp_path)[0]["actions"]) == 2
 
 
+@pytest.mark.slow
 def test_bytes_that_are_not_text_and_a_screen_without_suits(tmp_path: Path) -> None:
     """What cannot be decoded is a mistake, what cannot be encoded is a question mark."""
     words = ["human", "greedy", "--seed", SEED, "--names", "deck"]
@@ -405,6 +412,7 @@ def test_bytes_that_are_not_text_and_a_screen_without_suits(tmp_path: Path) -> N
     assert re.search(rb"\[6\] .*\d\?", done.stdout)
 
 
+@pytest.mark.slow
 def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through a pipe, and with NO_COLOR."""
     monkeypatch.setenv("NO_COLOR", "1")
@@ -423,6 +431,7 @@ def test_no_color_where_it_is_not_wanted(tmp_path: Path, monkeypatch: pytest.Mon
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.slow
 def test_on_request_the_record_has_what_the_bot_thought(tmp_path: Path) -> None:
     """The bot's own plies; a bot that cannot be asked costs no record."""
     (tmp_path / "dumb.py").write_text(
@@ -450,6 +459,7 @@ def test_a_record_that_cannot_be_written_is_in_the_error(tmp_path: Path) -> None
         kept.add("{}")
 
 
+@pytest.mark.slow
 def test_a_file_without_a_last_newline_is_continued(tmp_path: Path) -> None:
     """The new record has a line of its own."""
     path = tmp_path / FILE
@@ -460,6 +470,7 @@ def test_a_file_without_a_last_newline_is_continued(tmp_path: Path) -> None:
     assert len(records(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_a_person_plays_under_other_rules(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

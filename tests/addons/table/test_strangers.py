@@ -155,6 +155,7 @@ def test_where_nobody_knows_whose_connections_are_they_hold_nothing_either(
 WHOLE = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent",
     [b"", WHOLE[:-2], b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1"],

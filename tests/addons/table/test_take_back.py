@@ -50,6 +50,7 @@ def take_back(client: Client, path: str, news: dict[str, Any], status: int = 200
     return client.ask(f"{path}/take-back", {"ply": len(news["frames"]) - 1}, status)
 
 
+@pytest.mark.slow
 def test_the_game_goes_on_as_if_the_action_had_not_been_made(
     client: Client, tmp_path: Path, arena: Arena
 ) -> None:
@@ -86,6 +87,7 @@ def test_the_game_goes_on_as_if_the_action_had_not_been_made(
     assert (judged["over"], judged["plies"]) == (True, len(right))
 
 
+@pytest.mark.slow
 def test_what_was_forced_is_taken_back_with_the_choice_before(client: Client) -> None:
     """Else it would be made again at once, and nothing would have been taken back."""
     path = sit_down(client)
@@ -178,6 +180,7 @@ def test_a_journal_says_what_was_taken_back(tmp_path: Path) -> None:
         assert one.content.size == len(b"".join(before))
 
 
+@pytest.mark.slow
 def test_an_interrupted_game_remembers_what_was_taken_back(tmp_path: Path) -> None:
     """It goes on from there, and its record has all of it, before and after the interruption."""
     bot = tmp_path / "counts.py"

@@ -40,6 +40,7 @@ def test_with_the_seed_of_a_run_it_is_the_game_of_pair_0(client: Client, results
     assert "".join(frame["action"]["char"] for frame in last["frames"][1:]) == game.actions
 
 
+@pytest.mark.slow
 def test_a_bot_may_play_itself_and_without_a_seed_it_is_a_new_one(client: Client) -> None:
     """The second one has a label of its own."""
     number = client.ask("api/watched", {"bots": ["uniform", "uniform"]})["id"]

@@ -135,7 +135,7 @@ def test_a_search_names_its_source(name: str) -> None:
 
 
 @playing
-@pytest.mark.parametrize("other", ["greedy", "uniform"])
+@pytest.mark.parametrize("other", few(["greedy", "uniform"]))
 def test_it_plays_whole_games_in_either_seat(name: str, other: str) -> None:
     """A game against a cheap bot ends without a fault."""
     for seed in range(2 if name in SHORT else 10):

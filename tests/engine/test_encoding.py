@@ -14,8 +14,9 @@ from engine.errors import RulesError
 from engine.state import random_deal
 from engine.view import view
 from tests.positions import RULE_SETS
+from tests.tiers import few
 
-rule_sets = pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)
+rule_sets = pytest.mark.parametrize("rules", few(RULE_SETS.values(), 5), ids=RULE_SETS)
 
 
 def games(rules: Rules, number: int, seed: int = 4) -> Iterator[list[State]]:

@@ -13,6 +13,7 @@ from engine.notation import parse_cards
 from engine.scoring import Piles
 from tests.positions import DECK, RULE_SETS, packs, random_game
 from tests.referee import Table
+from tests.tiers import few
 
 GAMES = {"published": 500}
 FEWER = 50
@@ -57,7 +58,7 @@ def agree_on_a_game(deal: str, actions: str, rules: Rules) -> str:
     return assert_same_result(state.piles, table, rules)
 
 
-@pytest.mark.parametrize("name", RULE_SETS)
+@pytest.mark.parametrize("name", few(RULE_SETS, 5))
 def test_both_referees_agree_at_every_ply_of_random_games(name: str) -> None:
     """Legal actions, hands, row, piles, turn and result are the same in both."""
     rng, rules, seen = Random(f"second referee {name}"), RULE_SETS[name], Counter[str]()
@@ -69,7 +70,7 @@ def test_both_referees_agree_at_every_ply_of_random_games(name: str) -> None:
         assert seen["tiebreak"] > 0
 
 
-@pytest.mark.parametrize("rules", [STANDARD, Rules(tiebreak="supports"), Rules(set_bonus=3)])
+@pytest.mark.parametrize("rules", few([STANDARD, Rules(tiebreak="supports"), Rules(set_bonus=3)]))
 def test_both_referees_score_any_two_piles_alike(rules: Rules) -> None:
     """Small piles make every win type common, draws too."""
     rng, seen = Random("piles"), Counter[str]()

@@ -19,6 +19,7 @@ from engine.rules import first_seat
 from engine.view import view
 from engine.words import MOST, NAMES, describe, rules_text
 from tests.positions import RULE_SETS, random_game
+from tests.tiers import few
 
 T = TypeVar("T")
 
@@ -121,7 +122,7 @@ def positions(rules: Rules, games: int, seed: int = 1) -> Iterator[View]:
             yield from (view(state, seat) for seat in (0, 1))
 
 
-@pytest.mark.parametrize("name", [*RULE_SETS, *LONG])
+@pytest.mark.parametrize("name", [*few(RULE_SETS, 4), *few(LONG)])
 def test_a_described_view_is_read_back_and_is_short(name: str) -> None:
     """At every ply of games of all phases, for the seat to act and for the other one."""
     rules, is_long = (RULE_SETS | LONG)[name], name in LONG

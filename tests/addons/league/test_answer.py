@@ -118,6 +118,7 @@ def test_what_was_judged_is_kept_for_the_page_and_the_next_time(club: League) ->
     assert max(map(len, format_why(found))) <= 110
 
 
+@pytest.mark.slow
 def test_versions_are_compared_on_common_deals(club: League) -> None:
     """The new one beside the one before, with the sentence of the history."""
     ((number, change),) = why(club, "patient").changes
@@ -186,6 +187,7 @@ def test_other_rules_have_no_judge(tmp_path: Path) -> None:
         assert found.waiting > 0
 
 
+@pytest.mark.slow
 def test_the_command_has_lines_and_a_document(club: League, arena: Arena) -> None:
     """A name without --why, or the other way round, is one clear line."""
     folder = str(club.folder)

@@ -314,12 +314,12 @@ def sent_during(
     results: Path, bot: Path, deal: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[bytes], list[bytes]]:
     """Return all that a server tells of a game that is left, and what it answers to requests."""
-    told: list[bytes] = []
+    published: list[tuple[News, bytes]] = []  # of a game that an earlier test has left, too
     answers: list[bytes] = []
     publish = News.publish
 
     def keep(news: News, document: dict[str, Any]) -> None:
-        told.append(json.dumps(document).encode())
+        published.append((news, json.dumps(document).encode()))
         publish(news, document)
 
     with monkeypatch.context() as patch, running(results) as client:
@@ -340,6 +340,7 @@ def sent_during(
                 legal = with_frames["frames"][-1]["legal"]
                 answers.append(client.ask_bytes(f"{path}/act", {"ply": ply, "action": legal[0]}))
         answers.append(client.ask_bytes(f"{path}/act", {"ply": PLIES - 1, "action": "q"}, 400))
+        told = [text for news, text in published if news is game.news]
         if len(told) > 2 * PLIES:
             raise AssertionError("more is told than there are actions")
     return told, answers

@@ -28,7 +28,7 @@ lint: .venv/test  ## ruff and mypy
 	$(RUFF)
 	$(BIN)/mypy
 
-test: .venv/test  ## what must pass after every change: 150 seconds on two cores
+test: .venv/test  ## what must pass after every change: three minutes on two cores
 	$(RUFF)
 	@$(call beside_mypy,$(BIN)/pytest -n 4 --dist worksteal)
 

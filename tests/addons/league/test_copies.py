@@ -145,6 +145,7 @@ def test_a_bot_of_an_older_league_is_asked_later(league: League) -> None:
     assert [*traces.values()].count((False, False)) == 1
 
 
+@pytest.mark.slow
 def test_a_submission_does_not_wait_for_the_traces_of_all_others(
     league: League, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,15 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+def is_read_by_warming(file: Path) -> bool:
+    """Return whether all pages of a file are there after it was forgotten and warmed."""
+    forget(str(file))
+    launch.warm(file)
+    with file.open("rb") as opened:
+        places = range(0, file.stat().st_size, PAGE)
+        return all(is_there(opened.fileno(), place) for place in places)
+
+
 def is_there(descriptor: int, place: int) -> bool:
     """Return whether a byte of a file can be read without waiting for a disk."""
     try:
@@ -95,17 +104,13 @@ def test_no_more_than_so_many_bytes_are_read(
 def test_what_is_warm_has_been_read(tmp_path: Path) -> None:
     """A file that is asked for alone is not there yet: three of four pages of this one were not.
 
-    The kernel of a busy machine drops single pages again.
+    The kernel of a busy machine may drop a page again, so it is tried three times from nothing.
     """
     file = tmp_path / "table.bin"
     with file.open("wb") as written:
         written.write(bytes(64 << 20))
         os.fsync(written.fileno())
-    forget(str(file))
-    launch.warm(file)
-    with file.open("rb") as opened:
-        there = sum(is_there(opened.fileno(), place) for place in range(0, 64 << 20, PAGE))
-    assert there > 0.9 * (64 << 20) / PAGE
+    assert any(is_read_by_warming(file) for _ in range(3))
 
 
 def test_a_path_is_read_once_after_each_start_of_the_machine(

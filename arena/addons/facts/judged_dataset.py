@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 GAMES: Final = "games.jsonl"
 DECISIONS: Final = "decisions"
 ABOUT: Final = "dataset.json"
-STRONG: Final = (*ELO,)[:-6:-1]
+STRONG: Final = tuple(reversed(ELO))[:5]
 """The bots of the set, unless others are named: the five strongest of the ladder."""
 
 _AT_ONCE = 1000  # games in memory, and in a file of decisions

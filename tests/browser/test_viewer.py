@@ -255,7 +255,7 @@ def test_how_likely_the_other_holds_a_kind_is_counted_in_worlds(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("naming", few(NAMINGS))
+@pytest.mark.parametrize("naming", NAMINGS)
 def test_cards_have_the_names_of_a_naming(referee: Any, naming: str) -> None:
     """Those of `arena show`: on the cards, in the list and in what is read aloud."""
     page = referee

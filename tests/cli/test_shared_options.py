@@ -59,7 +59,7 @@ def test_rules_and_limits_change_those_of_the_config(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("command", few(["play", "run"]))
+@pytest.mark.parametrize("command", ["play", "run"])
 def test_changed_rules_are_said_below_the_standings(arena: Arena, command: str) -> None:
     """Where the published ones are played nothing is said of them."""
     said = "Played under changed rules: set_bonus=3 (published: 5)."
@@ -103,9 +103,8 @@ def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "ELO", {name: catalogue.ELO[name] for name in LADDER})
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("short_ladder")
-@pytest.mark.parametrize("command", few(START, 1, 1))
+@pytest.mark.parametrize("command", few(START, 0, 2))
 def test_against_takes_several_bots_and_the_ladder(
     arena: Arena, folder: Path, command: str
 ) -> None:

@@ -19,7 +19,6 @@ from arena.errors import InputError
 from engine.play import setup
 from tests.conftest import Arena
 from tests.entries.learned import BOT, DEEP_ORDER, ORDER, write_learned
-from tests.tiers import few
 
 
 @pytest.fixture
@@ -125,7 +124,7 @@ def test_its_fault_is_told_alike_in_every_lane(arena: Arena, learned: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lane", few(["process", "inproc"]))
+@pytest.mark.parametrize("lane", ["process", "inproc"])
 def test_an_import_that_fails_names_the_bots_own_line(
     arena: Arena, learned: Path, lane: str
 ) -> None:

@@ -17,12 +17,11 @@ import pytest
 from arena.lanes.scratch import scratch_folder
 from tests.rogues import FOLDER
 from tests.runs.test_resume import left_over, runs_in
-from tests.tiers import few
 from tests.waiting import until
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lane", few(["process", "inproc"]))
+@pytest.mark.parametrize("lane", ["process", "inproc"])
 def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:

@@ -25,7 +25,6 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
-from tests.tiers import few
 from tests.waiting import PATIENCE
 
 IMPORTS = """
@@ -175,14 +174,11 @@ def end_here(how: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "reason"),
-    few(
-        [
-            ("dies", "ended by SIGSEGV"),
-            ("raises", "RuntimeError: no room at the inn"),
-            ("exits", "ended with exit status 7"),
-        ],
-        unpack=True,
-    ),
+    [
+        ("dies", "ended by SIGSEGV"),
+        ("raises", "RuntimeError: no room at the inn"),
+        ("exits", "ended with exit status 7"),
+    ],
 )
 def test_a_worker_that_dies_before_its_first_sign_of_life_ends_the_run(
     how: str, reason: str

@@ -89,10 +89,9 @@ LEAKS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(find_pid_namespaces() is None, reason="no bubblewrap")
-@pytest.mark.parametrize("lane", few(["process", "jail"], 1, 0))
-@pytest.mark.parametrize("what", few(LEAKS, 1))
+@pytest.mark.parametrize("lane", few(["process", "jail"], 0, 1))
+@pytest.mark.parametrize("what", LEAKS)
 def test_what_a_bot_keeps_of_each_game_costs_no_game(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, lane: str
 ) -> None:

@@ -67,8 +67,7 @@ def test_no_search_plays_more_than_its_budget_or_looks_at_the_truth() -> None:
         regrets(Hill(1), "peeking", lambda hill, *_: np.array([hill.regret(np.zeros(1))]), 1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dims", few(BUDGETS, 1, 0))
+@pytest.mark.parametrize("dims", few(BUDGETS, 0, 1))
 def test_every_search_keeps_to_its_budget_in_all_dimensions(dims: int) -> None:
     """One run each."""
     for name, search in SEARCHES.items():

@@ -132,8 +132,7 @@ def test_records_of_which_nothing_was_lost_stay_sane() -> None:
         assert 200 < ELO * found.low < ELO * found.lead < found.high == math.inf
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", few(["3 equal", "6 equal, 5 pairs"], 1, 0))
+@pytest.mark.parametrize("name", few(["3 equal", "6 equal, 5 pairs"], 0, 1))
 def test_equal_bots_are_rarely_apart(name: str) -> None:
     """In 5 % of 100 runs; 13 would be an accident of 1 in 700."""
     found = simulate(name, CASES[name], 100)

@@ -15,7 +15,6 @@ from engine.view import view
 from engine.worlds import sample
 from tests import ROOT
 from tests.positions import at, dealt, quiet_game, random_game
-from tests.tiers import few
 
 DEAL = dealt("5678C", "824xz", "CC", removed="y23")
 PROMPT_ROWS = 2
@@ -153,7 +152,7 @@ def test_the_modules_of_the_screen_know_no_state(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("naming", few(NAMINGS))
+@pytest.mark.parametrize("naming", NAMINGS)
 def test_a_screen_has_80_columns_and_24_rows(naming: str) -> None:
     """With the prompt and a label of 60 characters, at every turn of random games."""
     for seed in range(40):

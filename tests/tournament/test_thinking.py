@@ -28,7 +28,6 @@ from engine.seeds import address
 from engine.state import State
 from tests.conftest import Arena
 from tests.runs.test_rogues import needs_jail
-from tests.tiers import few
 
 SPECS = (
     "ismcts(iterations=20)",
@@ -83,7 +82,7 @@ def game_of(spec: str, lane: str = "inproc") -> tuple[Record, dict[int, tuple[An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", few(SPECS, 2))
+@pytest.mark.parametrize("spec", SPECS)
 def test_our_search_bots_say_what_they_thought(spec: str) -> None:
     """At each ply of a choice; the games they would play are the same, though they were asked."""
     record, bots = game_of(spec)

@@ -11,7 +11,6 @@ import pytest
 from arena.addons.learn import probe_bot
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
-from tests.tiers import few
 
 STRANGER = '''"""Plays its first legal action, and scores actions so."""
 
@@ -112,7 +111,7 @@ MISTAKES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("words", "message"), few(MISTAKES, 4, unpack=True))
+@pytest.mark.parametrize(("words", "message"), MISTAKES)
 def test_a_bot_that_cannot_be_probed_is_told_in_one_line(
     arena: Arena, stranger: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:

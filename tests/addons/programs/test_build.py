@@ -16,7 +16,6 @@ from arena.lanes.limits import Limits
 from tests import rogues
 from tests.conftest import Arena
 from tests.runs.test_rogues import needs_jail
-from tests.tiers import few
 
 pytestmark = needs_jail
 SHORT = Limits(start=1.0, backstop=30.0, idle=0.5, memory=256)
@@ -73,7 +72,7 @@ def kept(folder: Path) -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", few(REFUSED, 3))
+@pytest.mark.parametrize("what", REFUSED)
 def test_a_build_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, what: str) -> None:
     """With the folder and the reason; nothing is kept."""
     folder = rogue(tmp_path, what)
@@ -86,7 +85,7 @@ def test_a_build_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, what:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", few(MADE, 2))
+@pytest.mark.parametrize("what", MADE)
 def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) -> None:
     """What it removes is there again; it sees no secret, and its folder is as it was."""
     (tmp_path / "secret").write_text("of the organiser")

@@ -70,7 +70,7 @@ AGAINST = {"opponent": ["greedy", "timing"], "skip_forced": True}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("against", [{}, AGAINST], ids=["both seats", "against bots"])
-@pytest.mark.parametrize("observation", few(["observation", "information_state"]))
+@pytest.mark.parametrize("observation", ["observation", "information_state"])
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "DISABLED"])
 def test_games_are_the_same_ones_in_every_mode(
     mode: str, observation: str, against: dict[str, Any]

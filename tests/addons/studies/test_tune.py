@@ -128,8 +128,7 @@ def test_the_best_is_better_and_no_more_was_played_than_allowed(out: Path) -> No
     assert found.spec == f"greedy(patience={found.best['patience']})"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stops", few([(2,), (5, 0, 9, 40, 90)], 1, 0))
+@pytest.mark.parametrize("stops", few([(2,), (5, 0, 9, 40, 90)], 0, 1))
 def test_a_search_that_was_interrupted_ends_as_if_it_had_not_been(
     out: Path, tmp_path: Path, stops: tuple[int, ...]
 ) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.doctest import DoctestModule
+from _pytest.doctest import DoctestItem, DoctestModule
 from hypothesis import settings
 
 from arena.cli import main
@@ -52,8 +52,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Examples())
 
 
+SLOW_EXAMPLES = (
+    *("addons.facts", "addons.league.standing", "addons.learn.probe_bot", "addons.studies.tune"),
+    *("library.comparing.c", "library.planning.p", "library.results", "library.rating.RunReport"),
+    *("runs.judge_games", "addons.rl.decisions", "addons.rl.spiel_bots"),
+)
+"""Beginnings of the names of examples that play for about a second, all below `arena.`"""
+
+
 class _Examples:
     """Looks for examples only where one is: pytest would import every file, and search it."""
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Mark examples that take long as slow."""
+        name = item.name.removeprefix("arena.")
+        if isinstance(item, DoctestItem) and name.startswith(SLOW_EXAMPLES):
+            item.add_marker("slow")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(

@@ -135,6 +135,7 @@ def test_a_table_whose_process_fails_is_named_once(
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a parent counts elsewhere")
 def test_the_memory_of_a_process_is_not_that_of_its_parent() -> None:
     """A small program that a large one starts is small."""

@@ -37,6 +37,7 @@ def test_the_test_of_a_fault_is_none_of_the_study() -> None:
     assert not [test for test in tests if not any(line.startswith(test) for line in found)]
 
 
+@pytest.mark.slow
 def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
     """Also those in folders that are named like one at the top."""
     copy = copy_repository(tmp_path)
@@ -46,6 +47,7 @@ def test_the_copy_holds_every_source_and_every_test(tmp_path: Path) -> None:
     assert not (copy / "results").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (ROOT / "arena" / "configs").is_symlink(), reason="an sdist has files in place of the link"
 )

@@ -249,6 +249,7 @@ def test_a_worker_imports_no_heavy_library() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_small_run_without_a_folder_imports_no_tables_and_no_pages() -> None:
     """numpy rates the bots; pandas, jinja2 and the log of workers take longer than the games."""
     play = (
@@ -330,6 +331,7 @@ BOUNDS = {
 """What the house has at most."""
 
 
+@pytest.mark.slow
 def test_the_house_stays_small() -> None:
     """Rooms, the arrows between them, the longest chain of these, and files."""
     figures = house.figures()

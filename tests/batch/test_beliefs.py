@@ -85,6 +85,7 @@ def by_hand(moment: Moment, strategy: Any, doubt: float) -> dict[Pack, float]:
     return weights
 
 
+@pytest.mark.slow
 def test_finished_rounds_say_which_model_is_likely() -> None:
     """By the chances of what was played with the hand that came to the table, view by view."""
     strategy = timing(setup(0, 1, TWO_ROUNDS))
@@ -129,6 +130,7 @@ class Chance:
         return self.rng.choice([*cards_of(seen.hand), *[TAKE] * (TAKE in seen.legal)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [SMALL, STANDARD], ids=["small", "published"])
 def test_a_belief_is_bayes_rule(rules: Rules) -> None:
     """Hand by hand in the engine, late in a round of the published game and always in a small."""
@@ -251,6 +253,7 @@ def search(worlds: list[tuple[State, int]], action: int, strategy: Any) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_a_response_with_few_games_plays_on_by_the_own_policy() -> None:
     """One ply of actions, then the policies: as `rollouts.action_values` has it."""
     strategy = timing(setup(0, 1, STANDARD))

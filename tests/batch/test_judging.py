@@ -89,6 +89,7 @@ def games() -> tuple[Any, Any]:
     return deals, play(deals, at_random(5))
 
 
+@pytest.mark.slow
 def test_every_choice_is_judged_and_nothing_else(games: tuple[Any, Any]) -> None:
     """The legal actions have a chance, others none; with one legal action there is no decision."""
     deals, actions = games
@@ -214,6 +215,7 @@ def test_every_hand_is_drawn_as_often_as_it_is_likely() -> None:
         assert count / 20_000 == pytest.approx(share, abs=5 * (share / 20_000) ** 0.5)
 
 
+@pytest.mark.slow
 def test_a_game_is_judged_alike_beside_any_others(games: tuple[Any, Any]) -> None:
     """So it does not matter how games are cut into chunks, nor which decisions are wanted."""
     deals, actions = games
@@ -229,7 +231,8 @@ def test_a_game_is_judged_alike_beside_any_others(games: tuple[Any, Any]) -> Non
     }
 
 
-@pytest.mark.parametrize("plies", [36, pytest.param(PLIES, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("plies", [36, PLIES])
 def test_who_plays_the_choice_of_the_judge_loses_nothing(plies: int) -> None:
     """Chosen in as many worlds as one half has: 0 within its error, where best minus played is not.
 

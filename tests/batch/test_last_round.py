@@ -181,7 +181,7 @@ def all_means(views: list[View]) -> list[list[float]]:
 
 @pytest.mark.parametrize(
     "each",
-    [3, pytest.param(12, marks=pytest.mark.slow), pytest.param(94, marks=pytest.mark.study)],
+    few([3, 12, 94], 0, 2),
 )
 def test_the_means_over_all_hands_are_those_of_endgame(each: int) -> None:
     """Values and best actions, of 32, 128 or 1,004 views of seats that have and have not taken."""

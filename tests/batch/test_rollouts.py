@@ -137,6 +137,7 @@ def test_values_are_those_of_champion() -> None:
         assert value == (0.5 if winner.winner is None else 1 - winner.winner)
 
 
+@pytest.mark.slow
 def test_the_value_of_an_action_is_that_of_the_round_played_on() -> None:
     """Ply by ply in the engine, with the strategy in both seats."""
     champion = Champion(Setup(Random(1), 0, STANDARD))

@@ -91,7 +91,9 @@ def parameters(name: str) -> list[inspect.Parameter]:
     return list(inspect.signature(resolve(name).load()).parameters.values())[1:]
 
 
-each = pytest.mark.parametrize("name", NAMES)
+each = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in COSTLY)) for name in NAMES]
+)
 playing = pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.study] * (name in COSTLY)) for name in NAMES],

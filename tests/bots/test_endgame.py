@@ -199,6 +199,7 @@ def test_the_inner_bot_decides_out_of_reach() -> None:
         assert wrapped(Stub(action)).choose(seen) == action
 
 
+@pytest.mark.slow
 def test_the_inner_bot_decides_among_equals_only() -> None:
     """Its action is played if it is one of the best, otherwise the first of the best."""
     exact, followed, overruled = Exact(STANDARD), 0, 0

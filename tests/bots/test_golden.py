@@ -10,13 +10,15 @@ from tests.tiers import tier
 
 GAMES = read()
 SEARCHING = ("champion", "flat_mc", "ismcts", "pimc")
-"""Bots of which a game takes half a second: the third game is for the study."""
+"""Bots of which a game takes half a second: none is quick, and the third is for the study."""
 SLOWEST = ("grandmaster", "responder")  # a second or two
 CASES = [
     pytest.param(
         name,
         seed,
-        marks=tier(seed - 1, name not in SLOWEST, 1) if name in (*SEARCHING, *SLOWEST) else [],
+        marks=tier(seed - 1, 0, 1 + (name not in SLOWEST))
+        if name in (*SEARCHING, *SLOWEST)
+        else [],
     )
     for name, seed in GAMES
 ]

@@ -62,6 +62,7 @@ def test_in_it_the_best_action_is_played_and_of_equal_ones_that_of_the_network()
     assert differ
 
 
+@pytest.mark.slow
 def test_its_scores_choose_as_it_does() -> None:
     """Many games at once, in all rounds, also when both seats have taken; the values are exact."""
     own = journeyman.bot(setup(1, 0))

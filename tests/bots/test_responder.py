@@ -48,6 +48,7 @@ def test_its_opponent_is_made_for_the_other_seat() -> None:
         Responder(setup(1, 0)).meet(setup(1, 0), uniform)
 
 
+@pytest.mark.slow
 def test_it_uses_nothing_hidden() -> None:
     """Worths in a world with another hand of the opponent, and other cards to come, are equal."""
     rng = stream(4, "test")

@@ -87,6 +87,7 @@ def ply(page: Any) -> int:
     return int(page.locator(".slider").input_value())
 
 
+@pytest.mark.slow
 def test_keys_and_buttons_lead_from_blunder_to_blunder(judged: Any) -> None:
     """To the position in which it was made; of one seat only its own, and none at the ends."""
     page = judged

@@ -54,6 +54,7 @@ def write_page(folder: Path) -> None:
     (folder / "report.html").write_text(to_html(report), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("viewport", "scheme"), LOOKS)
 def test_one_bot_and_two_are_shown_when_they_are_chosen(
     open_page: Open, written: Path, viewport: dict[str, int], scheme: str

@@ -209,6 +209,7 @@ def focused(page: Any) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_keys_and_the_focus_of_a_game(
     client: Client, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,6 +190,7 @@ def test_an_address_leads_to_a_ply(open_page: Open, pages: Path) -> None:
         assert ply(page) == wanted
 
 
+@pytest.mark.slow
 def test_the_referee_sees_every_card_and_a_seat_its_own(referee: Any, game: Game) -> None:
     """Hidden cards are backs; the chance, the thoughts and what is unseen are the seat's."""
     page = referee

@@ -335,6 +335,7 @@ def test_without_a_jail_there_is_no_verdict(tmp_path: Path) -> None:
     assert "bubblewrap (bwrap) is not on PATH" in untried["lane jail"]["message"]
 
 
+@pytest.mark.slow
 def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_path: Path) -> None:
     """Below a failure are its evidence and a command that plays that game again."""
     rogues.write(
@@ -431,8 +432,9 @@ def test_a_check_that_takes_too_long_is_no_verdict(tmp_path: Path) -> None:
         list(run_check(order, longest=1.0))
 
 
+@pytest.mark.slow
 @needs_jail
-@pytest.mark.parametrize("words", [pytest.param([], marks=pytest.mark.slow), ["--json"]])
+@pytest.mark.parametrize("words", [[], ["--json"]])
 def test_a_bot_cannot_write_its_own_report(tmp_path: Path, words: list[str]) -> None:
     """It writes one into every output that it finds, of the command and of its parents."""
     done = run_command(tmp_path, "check", rogues.spec("forges"), "--games", "4", *words)

@@ -293,6 +293,7 @@ def test_a_faulty_game_is_played_again_by_its_command(arena: Arena, tmp_path: Pa
     assert record["fault"] == {"bot": "it (fails), always", "kind": "exception", "ply": 0}
 
 
+@pytest.mark.slow
 def test_a_game_of_a_run_is_played_again(arena: Arena, cup: Path) -> None:
     """Its record is a finished game with the result that games.csv has."""
     arena("run", "cup.yaml", "--pairs", "3")
@@ -462,7 +463,7 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
     assert max(map(len, lines)) <= 80
 
 
-QUICK = {"", "play", "bots", "game", "replay"}
+QUICK = {"", "bots", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
 LONG = {"ablate", "analyse", "check", "dataset", "evaluate", "export", "facts", "probe"}
 LONG |= {"tune", "view", "worth"}

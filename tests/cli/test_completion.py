@@ -91,6 +91,7 @@ def test_a_folder_that_cannot_be_read_or_is_huge_is_no_error(folder: Path) -> No
     assert len(offered("run", "many/")) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shell", "sign"), [("bash", "complete -o"), ("zsh", "#compdef arena"), ("fish", "complete ")]
 )
@@ -109,6 +110,7 @@ def test_every_shell_gets_its_script(shell: str, sign: str) -> None:
     assert sign in done.stdout
 
 
+@pytest.mark.slow
 def test_a_real_bash_completes(folder: Path) -> None:
     """Switched on as the document says; COMPREPLY is what bash would offer."""
     script = folder / "bin" / "arena"

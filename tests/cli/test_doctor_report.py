@@ -58,6 +58,7 @@ def _of_somebody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "release", lambda: f"6.1.0-of-{USER}-microsoft")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_of_somebody")
 def test_it_says_nothing_of_whose_machine_it_is(arena: Arena, tmp_path: Path) -> None:
     """No path, user or machine, whatever programs print; what is of use stays."""
@@ -75,6 +76,7 @@ def test_it_says_nothing_of_whose_machine_it_is(arena: Arena, tmp_path: Path) ->
     assert re.search(r"^ok   temporary folder [\d.]+ GiB free$", text, re.M)
 
 
+@pytest.mark.slow
 def test_it_is_one_block_with_every_version(arena: Arena) -> None:
     """Of the arena, its engine, Python, and what each extra brings; with all findings."""
     done = arena("doctor", "--report")
@@ -108,6 +110,7 @@ def test_it_goes_with_nothing_else(arena: Arena, other: str) -> None:
     assert said == "--report: a block of text about this machine; not with BOT or --json"
 
 
+@pytest.mark.slow
 def test_a_traceback_ends_with_the_line_that_says_how_to_report_it(tmp_path: Path) -> None:
     """Of an error that nobody foresaw; the exit status is 1."""
     program = (

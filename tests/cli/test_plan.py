@@ -52,6 +52,7 @@ def test_a_league_takes_more_than_a_gauntlet() -> None:
     assert gauntlet.pairs < league.pairs == 12 * (league.each or 0) < 3 * gauntlet.pairs
 
 
+@pytest.mark.slow
 def test_a_run_says_how_long_it_takes(arena: Arena) -> None:
     """And how much its pairs vary."""
     arena("play", "greedy", "denier", "--pairs", "30", "--out", "out", "-q")

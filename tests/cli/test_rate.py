@@ -33,6 +33,7 @@ def runs(once: Once, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_one_run_is_rated_as_it_was(arena: Arena, runs: Path) -> None:
     """The same bytes, from its store, from games.csv and from its records."""
     shutil.copytree(runs / "one", runs / "copy", ignore=shutil.ignore_patterns("*.sqlite"))
@@ -164,6 +165,7 @@ def test_a_line_that_does_not_state_its_result_is_an_error(
     assert not [*runs.glob("wrong.*ml")]
 
 
+@pytest.mark.slow
 def test_records_have_a_report_and_are_verified(arena: Arena, runs: Path) -> None:
     """The standings are those of the run, in the table of the report, too."""
     done = arena("report", "one.jsonl", "--out", "page.html")

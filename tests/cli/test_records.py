@@ -67,7 +67,7 @@ def exported(folder: Path) -> dict[str, dict[str, Any]]:
             (LABEL, "greedy", "--pair", "3", "--seat", "0"),
             (f"greedy/{LABEL}/3/1",),
         ],
-        *(1, 1),
+        *(0, 2),
     ),
 )
 def test_a_game_is_chosen_by_bots_pair_and_seat_or_by_its_name(

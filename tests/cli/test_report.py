@@ -44,6 +44,7 @@ def test_a_run_is_written_again_with_the_time_that_bots_took(arena: Arena, runs:
     assert arena("verify", "one", "--sample", "0").returncode == 0
 
 
+@pytest.mark.slow
 def test_runs_are_compared_in_results_or_where_it_is_asked_for(arena: Arena, runs: Path) -> None:
     """HTML, and Markdown beside it; the first is the base."""
     done = arena("report", "one", "two")

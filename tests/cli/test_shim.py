@@ -93,6 +93,7 @@ def test_the_status_of_the_command_is_1(tmp_path: Path) -> None:
     assert "bad  command" in done.stdout
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.usefixtures("shims")
 def test_the_shim_fails_in_a_jail_and_the_advice_does_not(tmp_path: Path) -> None:
@@ -106,6 +107,7 @@ def test_the_shim_fails_in_a_jail_and_the_advice_does_not(tmp_path: Path) -> Non
         assert (process.returncode, out) == (status, printed)
 
 
+@pytest.mark.slow
 @needs_jail
 def test_a_program_of_the_system_is_to_be_named(shims: Path, tmp_path: Path) -> None:
     """A script that starts one can do so when its config names that."""

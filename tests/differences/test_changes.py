@@ -64,6 +64,7 @@ def test_a_bot_is_the_same_by_source_and_parameters_whatever_its_label() -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_run_and_itself_do_not_differ(base: RunGames) -> None:
     """Every game is the same, every difference is 0, and nothing is tested."""
     changes = find_changes(base, base)
@@ -85,6 +86,7 @@ def test_the_order_of_the_bots_changes_nothing(base: RunGames) -> None:
     assert (changes.totals["difference"] == 0).all()
 
 
+@pytest.mark.slow
 def test_scores_and_win_types_are_those_of_the_tables(base: RunGames) -> None:
     """As counted game by game, with both runs' shares."""
     what = tournament("greedy", "uniform", "mine=greedy(patience=1)")

@@ -85,6 +85,7 @@ def count_by_hand(tournament: Tournament, store: Store) -> dict[tuple[str, str],
     return {key: total / games for key, total in sums.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tournament", [DIRECT, AGAINST], ids=["direct", "against"])
 def test_the_parts_are_those_of_the_games_played_again(tournament: Tournament) -> None:
     """By ending, round, source, and source in each round; and each split adds up to its whole."""

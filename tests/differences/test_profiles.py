@@ -202,6 +202,7 @@ def check_with_takes(profiles: Profiles, takes: pd.DataFrame) -> None:
         np.testing.assert_allclose(found, expected.to_numpy(float), atol=6e-5)
 
 
+@pytest.mark.slow
 def test_means_have_students_interval_by_welch_and_satterthwaite() -> None:
     """By hand: means 2 and 5 of two pairs with variances 1 and 4, so 25 / 17 degrees of freedom."""
     moments = Moments(2, 1)

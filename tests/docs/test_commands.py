@@ -97,6 +97,7 @@ def reader(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages("console", "python", quick=QUICK))
 def test_a_page_can_be_followed(page: str, reader: Path) -> None:
     """Each command and program ends well, has an output, and no bot forfeits."""
@@ -124,6 +125,7 @@ def test_the_sessions_are_what_python_prints(
     assert markdown.failures(page, markdown.blocks(PAGES[page], "pycon")) == 0
 
 
+@pytest.mark.slow
 def test_every_program_knows_its_names(tmp_path: Path) -> None:
     """Also one that is not run; the steps of a bot are in `test_guide`."""
     for page, text in PAGES.items():

@@ -42,6 +42,7 @@ def the_league_has_the_student(ran: markdown.Ran, _: Path) -> None:
     assert "ada 1" in shown[-1]
 
 
+@pytest.mark.slow
 def test_its_league_keeps_what_was_handed_in_in_the_jail(course: Path) -> None:
     """And its seed is not one that a student can guess."""
     seeds = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import yaml
 
 from tests import ROOT, markdown
@@ -12,6 +13,7 @@ from tests.conftest import Arena
 PAGE = (ROOT / "docs" / "help.md").read_text()
 
 
+@pytest.mark.slow
 def test_its_command_prints_the_block(arena: Arena) -> None:
     """The one that the form for faults asks for, too."""
     (command,) = markdown.commands(PAGE)

@@ -229,6 +229,7 @@ def test_other_rules_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.keys == {None}
 
 
+@pytest.mark.slow
 def test_a_kept_answer_is_not_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -110,6 +110,7 @@ def test_a_link_to_nowhere_fails_the_build(
     assert all(name in said for name in ("no-page", "no-anchor", "no-picture"))
 
 
+@pytest.mark.slow
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     """A folder with anything else is refused, and stays."""
     (tmp_path / "mine.txt").write_text("mine")

@@ -69,6 +69,7 @@ def test_progress_is_shown_in_the_form_of_notebooks(cells: list[Any]) -> None:
     assert any(shown)
 
 
+@pytest.mark.slow
 def test_the_tour_is_kept_without_outputs() -> None:
     """So a change of it is a change of its text."""
     assert not any(cell.get("outputs") for cell in read_tour().cells)

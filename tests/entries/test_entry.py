@@ -299,6 +299,7 @@ def test_what_is_too_large_for_a_bot_is_not_read(tmp_path: Path) -> None:
     resolve(f"cmd:true {tmp_path / 'pipe.py'}")  # a word, and no file to be hashed
 
 
+@pytest.mark.slow
 def test_a_commands_file_has_a_largest_size(tmp_path: Path) -> None:
     """It has a gigabyte and a byte, of which the disk holds none."""
     path = tmp_path / "huge"
@@ -355,6 +356,7 @@ def test_the_installed_bots_are_listed_without_importing_them() -> None:
     assert {"uniform", "greedy", "city_hunter", "majority"} <= set(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", "process"])
 def test_a_bot_that_forgets_to_return_a_strategy_is_told_so(tmp_path: Path, lane: str) -> None:
     """Its games are forfeits with a message that says what is missing."""

@@ -231,6 +231,7 @@ def test_too_many_bytes_are_refused(arena: Arena, learned: Path) -> None:
     assert refused(arena, learned).startswith("a huge one: a bot has at most")
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_runs_is_refused(arena: Arena, learned: Path) -> None:
     """Also where the whole working folder is named."""
     words = ["greedy", "uniform", "--pairs", "1", "--out"]

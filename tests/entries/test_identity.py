@@ -179,6 +179,7 @@ def test_a_package_may_be_as_large_as_it_is_said(
         hash_package(package, package.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imports", ["0" * 64, "", "f" * 64])
 def test_a_bot_that_imports_other_bots_elsewhere_is_refused(folder: Path, imports: str) -> None:
     """The message has both, as seen from elsewhere; one that imports the same is played."""

@@ -204,6 +204,7 @@ def test_a_bot_that_writes_into_its_folder(arena: Arena, tmp_path: Path, lane: s
     assert (tmp_path / "mine" / "w.txt").read_text() == "7"
 
 
+@pytest.mark.slow
 def test_a_program_that_imports_a_packed_bot_leaves_nothing(arena: Arena, tmp_path: Path) -> None:
     """Its files are in a folder that goes with the program."""
     write_bot(tmp_path / "mine", f"{READS}bot = lambda setup: setup")

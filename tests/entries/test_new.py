@@ -46,6 +46,7 @@ def test_the_bot_has_its_name_everywhere(written: Path) -> None:
     assert "my_bot" not in text.lower()
 
 
+@pytest.mark.slow
 def test_its_own_test_passes(written: Path) -> None:
     """In its own folder, with plain pytest."""
     done = subprocess.run(
@@ -59,6 +60,7 @@ def test_its_own_test_passes(written: Path) -> None:
     assert "4 passed" in done.stdout
 
 
+@pytest.mark.slow
 def test_its_test_needs_no_pytest(written: Path) -> None:
     """`make tournament` installs none: the command that is printed runs without it."""
     (written / "pytest.py").write_text("raise ImportError('not installed')\n")
@@ -72,6 +74,7 @@ def test_its_test_needs_no_pytest(written: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "4 tests passed\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_says_so(written: Path) -> None:
     """The command ends with status 1 and the assertion."""
     path = written / "test_clever_one.py"

@@ -46,6 +46,7 @@ def test_a_packed_bot_carries_its_files(packed: Path) -> None:
     assert (strategy.order, strategy.deep) == (ORDER, DEEP_ORDER)
 
 
+@pytest.mark.slow
 def test_the_same_files_give_the_same_bytes(arena: Arena, packed: Path) -> None:
     """In any order, as a folder, from elsewhere, and whatever the clock says."""
     (packed.parent / "learned" / "nets" / "__pycache__").mkdir()
@@ -58,6 +59,7 @@ def test_the_same_files_give_the_same_bytes(arena: Arena, packed: Path) -> None:
     assert resolve(f"{packed.parent}/other.py").sha256 != resolve(str(packed)).sha256
 
 
+@pytest.mark.slow
 def test_it_is_a_module_to_python_too(packed: Path) -> None:
     """So a test of the bot can import it."""
     code = "import packed; print(packed.bot(None).order == bytes(range(12)))"
@@ -100,6 +102,7 @@ def test_what_lies_elsewhere_comes_beside_the_bot(arena: Arena, tmp_path: Path) 
     assert (strategy.order, strategy.deep) == (ORDER, DEEP_ORDER)
 
 
+@pytest.mark.slow
 def test_an_edit_of_a_bot_that_a_packed_bot_imports_is_seen(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +268,7 @@ def test_an_archive_without_a_bot_is_a_fault_of_its_bot(packed: Path, kind: str)
     assert "\n" not in problem
 
 
+@pytest.mark.slow
 def test_a_packed_file_of_a_gigabyte_is_not_read(packed: Path) -> None:
     """The most is 64 MB; a file that is not packed has at most 1 MB."""
     with packed.open("r+b") as file:

@@ -96,6 +96,7 @@ def test_a_program_is_packed_into_one_file(tmp_path: Path, arena: Arena) -> None
     assert "a program is packed as it is; one.bot must be in its folder" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["./first/", "./first.bot", "./first/first.sh"])
 def test_it_plays(tmp_path: Path, arena: Arena, spec: str) -> None:
     """In each form, without a forfeit."""
@@ -244,6 +245,7 @@ def test_a_package_is_not_a_file_of_the_working_folder(
         resolve(str(folder))
 
 
+@pytest.mark.slow
 def test_a_packed_file_of_a_stranger_is_checked(tmp_path: Path) -> None:
     """It holds what `arena pack` writes, and no file outside of its folder starts."""
     path = tmp_path / "mine.bot"

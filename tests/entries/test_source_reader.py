@@ -114,6 +114,7 @@ def test_a_bot_of_a_stranger_that_plays_was_not_compiled_here(tmp_path: Path) ->
     assert (status, cost["compiled"]) == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small")
 def test_a_league_refuses_such_a_source_in_its_authors_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -216,6 +217,7 @@ def test_a_reader_that_is_broken_is_not_the_bots_fault(
     assert not isinstance(caught.value, InputError)
 
 
+@pytest.mark.slow
 def test_an_archive_of_a_million_names_is_not_opened_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

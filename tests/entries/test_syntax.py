@@ -17,6 +17,7 @@ from tests.threads import changing_places
 NESTED = "\n".join(f"x{n} = [a + b * (c - {n}) for a in (1, 2, (3, 4))]" for n in range(50))
 
 
+@pytest.mark.slow
 def test_threads_that_parse_do_not_disturb_each_other() -> None:
     """Python 3.11 ends in a SystemError where two threads are in `ast.parse` at once."""
     failures: list[BaseException] = []

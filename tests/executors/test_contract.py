@@ -177,7 +177,8 @@ def works_in(process: psutil.Process, folder: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 def test_the_chunk_of_a_dead_worker_is_played_again(
     honest: Tournament, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:

@@ -142,12 +142,13 @@ def records(entry: Entry, workers: int) -> dict[tuple[int, int], str]:
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lane", "workers", "after"),
     [
         ("process", 1, 40),
-        pytest.param("process", 3, 0, marks=pytest.mark.slow),
-        pytest.param("jail", 1, 0, marks=[needs_jail, pytest.mark.slow]),
+        ("process", 3, 0),
+        pytest.param("jail", 1, 0, marks=needs_jail),
     ],
 )
 def test_a_bot_that_remembers_the_other_game_knows_nothing(

@@ -228,6 +228,7 @@ def test_the_first_worker_plays_alone_for_a_moment(
     assert plan.is_finished
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ def write_long(_name: str) -> None:
         log.logger.info(text)
 
 
+@pytest.mark.slow
 def test_all_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
     """Each is complete and on a line of its own, beside the parent's record."""
     path = tmp_path / "run.log"
@@ -91,6 +92,7 @@ def test_all_5000_records_of_two_processes_arrive(tmp_path: Path) -> None:
     assert sum(" worker-1 INFO record 1 " in line for line in lines) == RECORDS
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_it_writes_blocks_no_other(tmp_path: Path) -> None:
     """Another worker's records still arrive, and closing ends."""
     path = tmp_path / "run.log"

@@ -143,6 +143,7 @@ BOTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOTS)
 def test_a_process_killed_from_outside_costs_no_game(
     tmp_path: Path, name: str, kill_at: Callable[[set[int]], list[int]]

@@ -217,6 +217,7 @@ class Stub:
         raise Opened(Venue())
 
 
+@pytest.mark.slow
 def test_an_executor_that_is_there_is_used_as_it_is() -> None:
     """What plays in this process is one."""
     stub: Any = Stub()

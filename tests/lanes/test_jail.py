@@ -186,6 +186,7 @@ def test_programs_run_behind_the_filter(tmp_path: Path, program: str) -> None:
     assert program == "cc" or out == b"7\n"
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.skipif(shutil.which("cc") is None, reason="this machine has no cc")
 def test_a_compiled_program_and_a_script_run(tmp_path: Path) -> None:
@@ -205,6 +206,7 @@ def test_a_compiled_program_and_a_script_run(tmp_path: Path) -> None:
         assert process.communicate() == (printed, b"")
 
 
+@pytest.mark.slow
 @needs_jail
 def test_python_starts_threads_processes_and_pools_behind_the_filter(tmp_path: Path) -> None:
     """Semaphores of multiprocessing lie in the private folder."""
@@ -301,6 +303,7 @@ print(os.uname().nodename)
 """
 
 
+@pytest.mark.slow
 @needs_jail
 def test_what_a_jail_bounds(tmp_path: Path) -> None:
     """Its sockets, its files and their size; and /proc has processes only.
@@ -428,6 +431,7 @@ def test_memory_is_that_of_all_processes(tmp_path: Path) -> None:
         process.wait()
 
 
+@pytest.mark.slow
 def test_page_tables_are_memory() -> None:
     """A process can fill them with places of memory that it only reads, and does not have."""
     code = (

@@ -77,7 +77,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin" / "python"
 
 
-@pytest.mark.parametrize("name", few(STARTS, 2))
+@pytest.mark.parametrize("name", few(STARTS))
 def test_a_program_finds_the_arena_that_runs(tmp_path: Path, python: Path, name: str) -> None:
     """The one that is installed raises as it is imported."""
     begin = "from pathlib import Path; from arena.entries.resolve import resolve"

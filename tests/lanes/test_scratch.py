@@ -93,6 +93,7 @@ def signal_at(line: int, number: signal.Signals) -> Iterator[Callable[[], bool]]
         sys.settrace(before)
 
 
+@pytest.mark.slow
 def test_what_looks_like_a_folder_of_ours_is_left_alone(tmp_path: Path) -> None:
     """A clone, notes, a file, a link and results survive a whole run, with their modes."""
     place, elsewhere = tmp_path / "tmp", tmp_path / "elsewhere"

@@ -68,6 +68,7 @@ echo '{"id": 0, "ready": true}'
 """Nearly always one of its processes waits for another that has just begun or ended."""
 
 
+@pytest.mark.slow
 def test_a_program_that_starts_others_is_not_taken_for_one_that_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_no_two_jails_of_a_worker_have_the_same_user() -> None:
         User(users[0].number)
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.skipif(not IS_ROOT, reason="only root's jails have users of their own")
 def test_a_user_is_held_as_long_as_the_jail(tmp_path: Path) -> None:

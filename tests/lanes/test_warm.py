@@ -101,6 +101,7 @@ def test_no_more_than_so_many_bytes_are_read(
     assert read == [str(tmp_path / "a")]
 
 
+@pytest.mark.slow
 def test_what_is_warm_has_been_read(tmp_path: Path) -> None:
     """A file that is asked for alone is not there yet: three of four pages of this one were not.
 

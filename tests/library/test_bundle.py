@@ -184,6 +184,7 @@ def test_a_class_goes_with_the_values_that_it_has_now() -> None:
     assert (other.depth, other.width, other.same, other.more) == (9, 2, (1, 2), "x")
 
 
+@pytest.mark.slow
 def test_the_source_of_a_bot_is_its_identity() -> None:
     """What it does not use is not in it, and what it uses is."""
     source = bundle(First).source.decode()

@@ -15,6 +15,7 @@ from tests import ROOT
 from tests.test_imports import HEAVY, loaded_by
 
 
+@pytest.mark.slow
 def test_importing_the_arena_imports_nothing() -> None:
     """Not even msgspec; so the command starts as quickly as before."""
     extra = loaded_by("import arena") - loaded_by("pass")

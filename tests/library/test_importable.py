@@ -67,6 +67,7 @@ def test_a_file_with_the_name_of_an_installed_module_is_not_that_module(tmp_path
     assert find_import(module.Mine) is None
 
 
+@pytest.mark.slow
 def test_what_is_installed_for_editing_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ def test_a_cell_of_many_bots_has_a_hundred_kilobytes_at_most(bots: int) -> None:
     assert page.count("<svg") == 1
 
 
+@pytest.mark.slow
 def test_a_report_is_saved_as_a_page_or_as_markdown(results: arena.Results, tmp_path: Path) -> None:
     """By the ending of the file; an earlier report is replaced, another file is kept."""
     report = results.report()
@@ -77,6 +78,7 @@ def test_every_chart_is_one_of_altair(results: arena.Results) -> None:
         assert chart.to_dict()["title"]
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared(results: arena.Results) -> None:
     """The one that is asked is the base; names that are equal are told apart."""
     other = arena.run(["greedy", "denier"], pairs=2, seed=7, progress=False)
@@ -104,6 +106,7 @@ def test_a_run_without_games_has_no_report(results: arena.Results) -> None:
         results.report(empty)
 
 
+@pytest.mark.slow
 def test_a_report_has_the_times_where_there_are_any(results: arena.Results) -> None:
     """They are the clock's, and so in no report of a run that has none."""
     assert "Faults and time" in results.report().markdown()

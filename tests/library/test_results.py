@@ -120,6 +120,7 @@ def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
     assert game.record.replay().over
 
 
+@pytest.mark.slow
 def test_the_points_of_the_winner_stand_first_in_the_sentence() -> None:
     """Also where seat 1 wins: so no sentence says that a bot wins 15 : 22."""
     game = arena.play("uniform", "greedy", seed=3)

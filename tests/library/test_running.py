@@ -192,6 +192,7 @@ def test_a_parameter_that_a_class_does_not_take_is_an_error() -> None:
         arena.run(["greedy", bot], pairs=1)
 
 
+@pytest.mark.slow
 def test_a_bot_that_does_not_load_is_a_warning(tmp_path: Path) -> None:
     """It points at the call, and the bot's games are forfeits."""
     path = tmp_path / "broken.py"

@@ -52,6 +52,7 @@ def test_every_library_that_make_installs_has_one_version() -> None:
     assert names <= pinned
 
 
+@pytest.mark.slow
 def test_the_command_works_where_the_working_folder_was_removed(tmp_path: Path) -> None:
     """`python -m arena` says what it says elsewhere."""
     gone = tmp_path / "gone"
@@ -61,6 +62,7 @@ def test_the_command_works_where_the_working_folder_was_removed(tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_checkout_without_an_installation_says_how_to_install_it(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_licence_that_is_unknown_or_not_allowed_fails(
     assert finding[:3] == ("licences", False, f"not allowed: bad ({licence or 'unknown'})")
 
 
+@pytest.mark.slow
 def test_every_library_that_users_get_is_looked_at() -> None:
     """Those of every install and of each extra, with what brings them; all are allowed."""
     extras = PROJECT["optional-dependencies"]

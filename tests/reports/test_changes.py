@@ -115,6 +115,7 @@ def test_the_table_says_which_bots_are_the_same(report: Report) -> None:
     assert values == {label: row[4] for label, row in rows.items()}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_a_warning(report: Report) -> None:
     """In the section of the run, and the others are compared."""
     (section,) = (section for section in report.sections if section.name == "ratings-2")
@@ -170,6 +171,7 @@ def compared(request: pytest.FixtureRequest) -> Iterator[tuple[Tournament, RunGa
     games.store.close()
 
 
+@pytest.mark.slow
 def test_the_report_of_a_comparison_has_its_verdict_and_path(
     compared: tuple[Tournament, RunGames],
 ) -> None:
@@ -197,6 +199,7 @@ def test_the_report_of_a_comparison_has_its_verdict_and_path(
     assert ("differences" in names) == ("decided" in names) == (comparison.paired is not None)
 
 
+@pytest.mark.slow
 def test_the_bars_of_the_parts_are_the_rows_of_the_file(
     compared: tuple[Tournament, RunGames],
 ) -> None:

@@ -47,6 +47,7 @@ def first_screen(report: Report) -> str:
     return unescape(re.sub(r"<[^>]*>", " ", shown))
 
 
+@pytest.mark.slow
 def test_a_row_says_what_the_standings_say() -> None:
     """Rank, Elo and score; the parts of the bar are the games, wins first, and fill it."""
     report, files = report_of_twelve()
@@ -128,6 +129,7 @@ def test_the_first_screen_of_twelve_bots_is_short() -> None:
     assert 36 <= len(numbers) <= 40
 
 
+@pytest.mark.slow
 def test_the_first_screen_of_a_comparison_is_short_too() -> None:
     """A sentence, the lead, and a command; the interval is drawn and stands in no text."""
     two = cup(["a", "b"], 20, stop=Sprt(0, 30, 0.05, 0.05, 20))
@@ -223,6 +225,7 @@ def test_a_bot_that_forfeits_stands_first_with_its_reason_and_its_game() -> None
     assert "forfeit" not in first_screen(report_of_twelve()[0])
 
 
+@pytest.mark.slow
 def test_an_end_that_is_not_known_is_at_the_edge() -> None:
     """A bot that won every game has no upper end: its line leaves the chart."""
     two = cup(["a", "b"], 6)

@@ -93,6 +93,7 @@ def test_every_hostile_label_is_text_in_its_cell() -> None:
     assert rows == [["Bot", "Games"], *([shown(label), "7"] for label in HOSTILE)]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.text(min_size=1).filter(lambda text: bool(text.strip())))
 def test_any_text_is_text_in_its_cell(text: str) -> None:

@@ -84,6 +84,7 @@ def report() -> Report:
     return report_of(CUP, JUDGED)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_numbers_of_the_profiles(report: Report) -> None:
     """Each as people read it, with the rows of all groups in their order."""
     store = make_store(CUP)
@@ -164,7 +165,8 @@ def test_the_map_has_every_two_bots(report: Report) -> None:
     assert [type(block) for block in plain.blocks] == [Text, Profiles]
 
 
-@pytest.mark.parametrize("bots", [4, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("bots", [4, 40])
 def test_the_data_stay_small(bots: int) -> None:
     """Those of two bots side by side most of all, of which there are 780."""
     many = report_of(cup([f"bot number {number:02}" for number in range(bots)], 1))
@@ -202,6 +204,7 @@ def test_a_bot_without_a_replay_has_the_names_of_games(monkeypatch: pytest.Monke
     assert f"/{other}/" in won or f" {other}/" in won
 
 
+@pytest.mark.slow
 def test_the_greatest_turns_of_a_bot_are_those_of_its_games() -> None:
     """Of each bot and result the game with the largest swing of its decisive ply."""
     store = make_store(CUP)

@@ -88,6 +88,7 @@ def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
     return rows
 
 
+@pytest.mark.slow
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
@@ -351,6 +352,7 @@ def test_the_same_games_give_the_same_bytes(store: Store) -> None:
     assert page_of(CUP, store) == page_of(CUP, store)
 
 
+@pytest.mark.slow
 def test_names_are_text_everywhere() -> None:
     """A label with a tag in it is in the page only as text, or in data that has no tags."""
     named = cup(HOSTILE, 4)
@@ -460,7 +462,7 @@ QUICK = ("forfeits only", "comparison")
 
 
 @pytest.mark.parametrize(
-    "form", few(sorted(FORMS, key=lambda form: form not in QUICK), len(QUICK), 4)
+    "form", few(sorted(FORMS, key=lambda form: form not in QUICK), 0, 4 + len(QUICK))
 )
 def test_every_form_of_run_has_a_report(form: str) -> None:
     """With valid charts, and a page."""
@@ -516,6 +518,7 @@ def test_a_report_begins_with_its_headline(report: Report, store: Store, files: 
     assert begun.summary[3].startswith("What is sure holds at any number of games.")
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
     """Once it has ended; before that there is no end to tell of."""
     until = FORMS["until"]
@@ -526,6 +529,7 @@ def test_a_run_that_stops_by_itself_says_whether_it_has_found_out() -> None:
     assert "esolved after" not in " ".join(begun.summary)
 
 
+@pytest.mark.slow
 def test_a_comparison_that_goes_on_decides_nothing() -> None:
     """Its report has no claim that a look at the end of a test could not make."""
     two = FORMS["comparison of two"]
@@ -537,6 +541,7 @@ def test_a_comparison_that_goes_on_decides_nothing() -> None:
     assert begun.opening.task == "Go on"
 
 
+@pytest.mark.slow
 def test_a_bot_with_too_many_faults_is_left_out_of_the_headline() -> None:
     """It is named, and nothing is said of its strength; the others are compared."""
     places = [(number, pair, seat) for number in (0, 1) for pair in range(20) for seat in (0, 1)]
@@ -577,6 +582,7 @@ def test_the_closest_games_are_those_with_the_least_lead() -> None:
     assert [*_least_leads(margins)] == [(1, 1), (2, 2), (0, 4), (3, 4)]
 
 
+@pytest.mark.slow
 def test_a_page_has_short_names_and_markdown_has_whole_labels() -> None:
     """Each chart with a row of bots names them by the list that the page's tables use."""
     some = [VARIANTS[0], VARIANTS[1], VARIANTS[16], "greedy"]

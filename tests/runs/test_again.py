@@ -169,6 +169,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_not_as_it_was_is_named(arena: Arena, manifest: Path) -> None:
     """In one line with status 2, and nothing is played."""
     folder = manifest.parents[2]

@@ -101,6 +101,7 @@ def test_a_comparison_has_the_same_files_for_any_workers_and_after_a_stop(
     assert verified[1].startswith("files: ")
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_games(tmp_path: Path) -> None:
     """Counted again from games.csv; the ratio is that of these counts."""
     found = play(comparison_of("greedy", "new=greedy(patience=2.5)"), tmp_path)

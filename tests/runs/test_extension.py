@@ -332,6 +332,7 @@ def test_a_round_robin_becomes_a_gauntlet_and_back(arena: Arena, cup: Path, tmp_
     assert digests(cup) == whole
 
 
+@pytest.mark.slow
 def test_a_few_bots_against_a_panel(arena: Arena) -> None:
     """`play` has --against, too."""
     done = arena("play", "uniform", "greedy", "--against", "majority", "--pairs", "2")
@@ -424,6 +425,7 @@ def test_verify_says_that_a_run_has_not_finished(arena: Arena, cup: Path, tmp_pa
     assert (done.returncode, done.stderr) == (2, unfinished)
 
 
+@pytest.mark.slow
 def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
     """More pairs keep all games; a changed bot's are deleted, and are in the other file.
 

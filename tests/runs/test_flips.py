@@ -29,6 +29,7 @@ FLIPS = 500
 FILES = ("games.csv", "faults.csv", "standings.csv")
 
 
+@pytest.mark.slow
 def test_every_command_names_a_flipped_action(arena: Arena, tmp_path: Path) -> None:
     """In one line that says what can be done; the status is 2, and no file is changed."""
     (tmp_path / "cup.yaml").write_text("name: out\nseed: 0\npairs: 2\nbots: [uniform, greedy]\n")

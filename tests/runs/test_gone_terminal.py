@@ -50,7 +50,7 @@ def test_a_run_ends_when_its_terminal_goes_away(tmp_path: Path, moment: int) -> 
     assert count_games(tmp_path / "out") >= games
 
 
-@pytest.mark.parametrize("moment", few([1, 0, *range(2, 20)], 1, 4))
+@pytest.mark.parametrize("moment", few([1, 0, *range(2, 20)], 0, 5))
 def test_a_run_ends_at_ctrl_c(tmp_path: Path, moment: int) -> None:
     """Without a traceback, and it says what is kept."""
     console, games = start(tmp_path, moment, controlling=True)

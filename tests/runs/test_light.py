@@ -94,6 +94,7 @@ def full(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "full"))
 
 
+@pytest.mark.slow
 def test_a_light_run_has_all_other_files_and_says_so_once(
     light: Light, made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,6 +50,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stopped(tmp_path_factory.mktemp("stopped") / "cup")
 
 
+@pytest.mark.slow
 def test_all_pairings_have_about_as_many_games(cup: Path) -> None:
     """Not one pairing after the other."""
     games = arena.open(cup).head_to_head["games"]

@@ -130,6 +130,7 @@ def test_an_unchanged_run_is_right(out: Path) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.slow
 def test_a_run_of_an_older_arena_is_right_as_it_lies(out: Path) -> None:
     """With every file at the top; nothing moves, and what differs is named."""
     for path in (out / "details").iterdir():
@@ -225,7 +226,7 @@ def test_a_game_in_place_of_a_forfeit_by_rule_is_named(out: Path) -> None:
             (0, "actions = actions || 'T', plies = 8"),
             (1, "actions = substr(actions, 1, 5), plies = 5"),
         ],
-        2,
+        1,
         unpack=True,
     ),
 )
@@ -285,7 +286,7 @@ def test_the_parquet_file_is_compared_where_it_is_there_and_can_be(
 
 
 @pytest.mark.parametrize(
-    "name", few(["games", "manifest", "details/cards", "standings", "head_to_head", "win_types"], 3)
+    "name", few(["games", "manifest", "details/cards", "standings", "head_to_head", "win_types"], 1)
 )
 def test_a_changed_file_is_named_with_its_line(out: Path, name: str) -> None:
     """A changed line, a line too many, and a missing file."""
@@ -348,6 +349,7 @@ def test_a_run_of_another_version_is_not_called_forged(out: Path, part: str) -> 
     assert f", which can verify it: versions.{part}: there {shown}, here " in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_patch_release_can_verify_what_another_one_wrote(out: Path) -> None:
     """Its files have the same bytes, but for the version that the manifest and the report name."""
     here, there = version_here(), f"{minor(version_here())}.77"

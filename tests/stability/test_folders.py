@@ -105,6 +105,7 @@ def test_a_run_of_an_earlier_version_goes_on(
         assert json.loads(done.stdout).get("played", 0) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
 def test_an_analysis_of_an_earlier_version_is_read(
     version: Path, tmp_path: Path, arena: Arena
@@ -116,6 +117,7 @@ def test_an_analysis_of_an_earlier_version_is_read(
     assert arena("worth", "run").returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
 def test_a_league_of_an_earlier_version_is_opened(
     version: Path, tmp_path: Path, arena: Arena
@@ -136,6 +138,7 @@ def test_a_league_of_an_earlier_version_is_opened(
         assert arena("league", *words).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
 def test_records_and_bots_of_an_earlier_version_are_read(
     version: Path, tmp_path: Path, arena: Arena
@@ -200,6 +203,7 @@ MADE: dict[str, tuple[Callable[[Path, object], None], list[tuple[str, ...]]]] = 
 HOSTILE = ["abc", "", -1, 10**30, None, "1" * 50, "9" * 5000 + ".0", "1.x", ["1.0.0"], {}, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_what_a_later_version_has_made_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
     """Of a later minor or major release; one of another patch release is not."""

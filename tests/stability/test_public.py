@@ -62,6 +62,7 @@ def is_there(owner: str, listed: Iterable[str]) -> bool:
     return any(line.startswith((f"{owner}:", f"{owner}.")) for line in listed)
 
 
+@pytest.mark.slow
 def test_what_is_public_is_listed() -> None:
     """Names and signatures, keys of config and league, columns, messages, commands and options."""
     assert not (problem := complain(read(PUBLIC), public())), problem

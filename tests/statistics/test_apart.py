@@ -137,6 +137,7 @@ def test_the_level_is_corrected_for_all_tests() -> None:
     assert {*found} == {False, True}
 
 
+@pytest.mark.slow
 def test_a_gap_between_neighbours_splits_the_field_at_a_lower_bound() -> None:
     """Of three bots 1 and 2 are level, and 0 is ahead of both by less than all leads would need."""
     for won in range(40):

@@ -123,6 +123,7 @@ def test_a_change_on_the_same_deals_is_that_of_two_versions() -> None:
     assert change == pytest.approx(alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [0, 40, 60])
 def test_intervals_of_changed_means_cover_the_truth(shared: int) -> None:
     """In 92 to 98 % of 500 simulations, with all, some or no deals in common; 60 and 80 pairs."""

@@ -90,6 +90,7 @@ def test_nothing_is_said_of_bots_that_never_met() -> None:
     assert found.low < 0 < GAP < found.high
 
 
+@pytest.mark.slow
 def test_no_odd_scores_break_a_fit() -> None:
     """One pair, all won, all split, far apart, and nobody at all: every number is finite."""
     extreme = [(1, 2.0, 4.0), (10**9, 2e9, 4e9), (10**6, 1e6, 1e6), (1, 0.0, 0.0)]

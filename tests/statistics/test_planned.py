@@ -30,12 +30,14 @@ def test_the_power_of_signs_is_that_of_all_outcomes(lost: float, won: float) -> 
     assert sign_power(pairs, lost, won, 0.05) == pytest.approx(found, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_power_of_signs_goes_on_where_it_is_not_counted() -> None:
     """From 4,000 pairs that are not even on it is that of a normal distribution."""
     counted, normal = (sign_power(pairs, 0.24, 0.26, 0.05) for pairs in (8000, 8002))
     assert counted == pytest.approx(normal, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_lead_is_apart_if_it_passes_its_own_bound() -> None:
     """The bound of two bots is that of the steps down, in which they stay to the last one."""
     rng = np.random.default_rng(1)

@@ -25,6 +25,7 @@ def wins_of(bots: int, scores: list[PairScores]) -> npt.NDArray[np.float64]:
     return wins
 
 
+@pytest.mark.slow
 def test_the_fit_agrees_with_an_independent_library() -> None:
     """choix fits the same strengths to the same games, the credit included."""
     import choix

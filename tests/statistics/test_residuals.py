@@ -129,6 +129,7 @@ def test_many_pairings_are_corrected_for() -> None:
     assert math.isnan(corrected[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("even", [False, True])
 def test_residuals_are_in_errors_also_where_pairings_have_unequal_pairs(even: bool) -> None:
     """Whether every pair counts alike or every pairing: their spread is 1, in 60 simulated runs."""

@@ -67,6 +67,7 @@ def check(partial: Partial, spread: float, runs: int) -> None:
     assert abs(found.spread - spread) < 15
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_elo_of_a_round_robin_that_was_not_played() -> None:
     """Eight bots that meet four others, in 20 runs; by luck alone three of ten did not."""
     assert cover(PARTIALS[1], 38.0, 20).luck < 0.82

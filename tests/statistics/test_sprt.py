@@ -102,6 +102,7 @@ def test_the_ratio_is_that_of_a_plain_maximisation() -> None:
     assert zeros > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [[10, 0, 80, 0, 20], [300, 20, 411, 17, 352], [1, 1, 1, 1, 1]])
 def test_the_ratio_is_that_of_an_optimiser(counts: list[int]) -> None:
     """scipy's SLSQP finds the same greatest likelihoods, to 1e-6."""
@@ -180,6 +181,7 @@ def test_rounds_grow_by_a_sixteenth_and_end_at_the_most() -> None:
     assert round_size(300, 300) == round_size(400, 300) == 0
 
 
+@pytest.mark.slow
 def test_the_likely_time_is_that_of_a_walk() -> None:
     """The mean over 2,000 simulated tests, from where 200 pairs have left them."""
     counts, mean1, ends = (40, 2, 110, 2, 46), 2 * share_of(30), bounds(0.05, 0.05)

@@ -169,6 +169,7 @@ def plain_judgement(deal: str, actions: str) -> tuple[str | None, int | None, Ta
     return None, None, table
 
 
+@pytest.mark.slow
 def test_1600_records_are_judged_as_the_second_referee_does() -> None:
     """Whole games, cut games, and games with an action changed, doubled, added or left out."""
     rng = Random(1600)

@@ -90,6 +90,7 @@ def test_the_same_rows_give_the_same_bytes(games: Path) -> None:
     assert write(games).read_bytes() == write(games, "again").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_process_apart_writes_the_same_file(games: Path) -> None:
     """With the same bytes."""
     path = games.with_name("apart.parquet")
@@ -97,6 +98,7 @@ def test_the_process_apart_writes_the_same_file(games: Path) -> None:
     assert path.read_bytes() == write(games).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [parquet.write_here, parquet.write_apart])
 def test_a_failure_is_one_line(games: Path, write: Callable[[Path, Path], None]) -> None:
     """It names the file and the reason."""
@@ -122,6 +124,7 @@ def test_a_short_run_needs_no_process_apart(
     assert written.read_bytes() == write(games, "again").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_process_apart_ends_with_its_starter(games: Path) -> None:
     """It waits for the games of a pipe, and ends when its own input does."""
     pipe = games.with_name("pipe")

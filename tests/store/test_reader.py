@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET
 from arena.runs.run import run
@@ -18,6 +20,7 @@ from tests.runs.test_verify import HERE
 from tests.store.test_store import played
 
 
+@pytest.mark.slow
 def test_a_run_is_copied_and_left_alone(tmp_path: Path) -> None:
     """Games that are added later, by the run or to the copy, are not in the other one."""
     bots = [resolve(name, lane="inproc") for name in ("uniform", "greedy")]

@@ -7,6 +7,8 @@ import io
 from itertools import product
 from random import Random
 
+import pytest
+
 from arena.lanes.faults import Fault
 from arena.statistics.counts import BY_RULE
 from arena.store.csv_files import GAME_COLUMNS, guard, write_faults, write_games
@@ -18,6 +20,7 @@ from arena.tournament.schedule import Fixture, Pairing
 AB = Pairing("a", "b")
 
 
+@pytest.mark.slow
 def test_the_lines_of_games_are_those_that_csv_writes() -> None:
     """For labels and kinds of faults that it quotes, and across the ends of texts."""
     store = Store(None)

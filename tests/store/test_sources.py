@@ -106,6 +106,7 @@ def test_pages_of_games_that_a_seat_cannot_tell_apart_are_the_same_bytes(seat: S
         assert "decisions judged by apprentice, 4 worlds" in pages[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_fault_does_not_say_what_the_guilty_bot_held(seat: Seat) -> None:
     """What it says is for the referee, whatever its kind is called; the seat knows the ply."""
@@ -198,6 +199,7 @@ def test_a_bad_line_is_refused(line: bytes) -> None:
         line_timeline(line)
 
 
+@pytest.mark.slow
 def test_a_page_shows_text_as_text(tmp_path: Path) -> None:
     """A label or an evidence that looks like HTML stays in its script of data, and in the head."""
     evil = "</script><script>alert(1)</script>"

@@ -101,6 +101,7 @@ def test_a_seat_has_its_own_hand_and_no_other(record: Record, seat: Seat) -> Non
         assert frame["legal"] == ("" if state.over or state.to_act != seat else frame["legal"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", [0, 1])
 def test_games_that_a_seat_cannot_tell_apart_have_the_same_timeline(seat: Seat) -> None:
     """Whatever the other seat holds; the referee and the other seat see the difference."""

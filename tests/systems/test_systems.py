@@ -102,6 +102,7 @@ def test_what_starts_processes_is_refused_on_windows(tmp_path: Path) -> None:
     assert said["replay -"][1].startswith("line 1")
 
 
+@pytest.mark.slow
 def test_the_engine_plays_a_game_on_windows(tmp_path: Path) -> None:
     """It needs nothing of the system."""
     code = "from bots.uniform import bot\nfrom engine.play import play_game\n"

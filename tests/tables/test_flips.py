@@ -91,6 +91,7 @@ def found(folder: Path, place: Path, names: list[str]) -> Iterator[Content | str
                 yield str(error)
 
 
+@pytest.mark.slow
 def test_a_flip_in_a_closed_store_is_named_or_harmless(closed: Path, tmp_path: Path) -> None:
     """What is read is what was written, all of it."""
     whole = read(closed / "run.sqlite", copied=True)

@@ -52,6 +52,7 @@ def stored(chunks: list[Played]) -> Store:
     return store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampled", [4, 25_000])
 def test_chunks_in_any_order_give_the_same_tables(
     sampled: int, monkeypatch: pytest.MonkeyPatch

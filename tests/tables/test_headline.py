@@ -171,6 +171,7 @@ def test_a_headline_reads_as_a_person_would_say_it() -> None:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100, derandomize=True)
 @given(st.lists(st.floats(-900, 900), min_size=3, max_size=3))
 def test_a_lead_as_it_is_shown_says_no_more_than_its_interval(numbers: list[float]) -> None:

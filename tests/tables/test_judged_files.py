@@ -101,6 +101,7 @@ def first(table: pd.DataFrame, **cells: object) -> pd.DataFrame:
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
+@pytest.mark.slow
 def test_only_what_both_judges_call_a_mistake_is_listed(
     tmp_path: Path, store: Store, decisions: pd.DataFrame
 ) -> None:

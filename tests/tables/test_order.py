@@ -56,6 +56,7 @@ def random_chunks(rng: random.Random, pairings: int) -> list[Played]:
     return chunks
 
 
+@pytest.mark.slow
 def test_the_order_of_chunks_and_of_their_games_changes_no_byte() -> None:
     """Of any file; one of the bots has the label of a column."""
     tournament = Tournament("cup", 7, PAIRS, BOTS, STANDARD, anchor=Anchor("bot", 1239.0))

@@ -45,6 +45,7 @@ def test_the_level_is_the_highest_one() -> None:
         assert share_out(pairs, limit).tolist() == np.minimum(pairs, level).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bots", "limit"), [(500, 25_000), (700, 100_000), (1000, 25_000)])
 def test_no_bot_of_many_is_left_out(bots: int, limit: int) -> None:
     """Every k-th pairing would leave out two, one and six of these bots."""

@@ -25,6 +25,7 @@ def listed(*rows: tuple[object, ...], more: tuple[str, ...] = (), **known: objec
     return list_games(frame, "list")._replace(**known)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_single_games_have_the_intervals_of_independent_games() -> None:
     """Wilson's interval of 40 games, and the error of an Elo from their variance."""
     rated = rate_lists([listed(*[("a", "b", "a")] * 30, *[("b", "a", "a")] * 10)], "b=1500")
@@ -41,6 +42,7 @@ def test_single_games_have_the_intervals_of_independent_games() -> None:
     assert (row["elo_high"] - row["elo_low"]) / 2 == pytest.approx(error, rel=0.01)
 
 
+@pytest.mark.slow
 def test_pairs_are_the_units_where_they_are_known() -> None:
     """Pairs that are always even have a narrow interval, and the same games by themselves not."""
     rows = [("a", "b", winner, pair) for pair in range(40) for winner in "ab"]
@@ -65,6 +67,7 @@ def test_pairs_of_two_lists_are_different_ones() -> None:
     assert rated.tables.win_types["seat"].tolist() == [0, 1, 0, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_game_that_two_runs_have_counts_once() -> None:
     """The seed, the labels, the pair and the seat decide a game of the same bots."""
     rows = [("a", "b", "a", pair, seat) for pair in range(3) for seat in (0, 1)]
@@ -126,6 +129,7 @@ def test_games_of_a_bot_with_itself_say_nothing() -> None:
     assert "1 game of a with itself left out" in rated.notes
 
 
+@pytest.mark.slow
 def test_what_a_list_does_not_say_is_empty() -> None:
     """Wins by type, where one game has none; who began; margins."""
     rated = rate_lists([listed(("a", "b", "a", "city"), ("a", "b", "b", ""), more=("win_type",))])
@@ -142,6 +146,7 @@ def test_what_a_list_does_not_say_is_empty() -> None:
     assert known.tables.standings["city_wins"].tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     """By the sum of squares; those that no game connects with it stay."""
     rows = [("a", "b", winner) for winner in "aab" * 10] + [("c", "d", w) for w in "ccd" * 10]
@@ -156,6 +161,7 @@ def test_the_error_of_an_anchor_widens_the_intervals_of_its_group() -> None:
     assert loose.loc[["c", "d"]].equals(sure.loc[["c", "d"]])
 
 
+@pytest.mark.slow
 def test_of_several_anchors_the_better_known_weighs_more() -> None:
     """Elo and error of the scale are those of their mean by precision; one that is sure decides."""
     rows = [("a", "b", winner) for winner in "aab" * 30]

@@ -22,6 +22,7 @@ def champion(rules: Rules = STANDARD) -> Champion:
     return Champion(Setup(Random(0), 0, rules))
 
 
+@pytest.mark.slow
 def test_they_are_those_of_the_bot() -> None:
     """On some 4,500 positions of random games, to 1e-9, also at the end, and in forfeited games."""
     cup = tournament(bots=3, pairs=16)
@@ -41,6 +42,7 @@ def test_they_are_those_of_the_bot() -> None:
     assert positions > 3_000
 
 
+@pytest.mark.slow
 def test_a_take_that_must_come_is_no_surprise() -> None:
     """At the last ply it is settled who wins, and before it unless a hidden card comes first."""
     cup = tournament(bots=3, pairs=16)

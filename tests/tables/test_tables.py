@@ -149,6 +149,7 @@ def test_a_bot_without_a_scored_game_has_no_margin() -> None:
     assert standings["mean_margin"].isna().all()
 
 
+@pytest.mark.slow
 def test_bots_of_equal_elo_are_in_the_order_of_their_labels() -> None:
     """a and b split their pairs and lose all games to c, in whatever order they are named.
 

@@ -417,6 +417,7 @@ def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
     )
 
 
+@pytest.mark.slow
 def test_the_sample_of_takes_is_of_the_pairs_that_are_replayed() -> None:
     """Of six pairings 0, 1, 3 and 4 are replayed, and of these 0, 1 and 3 are sampled."""
     cup = tournament(bots=4, pairs=2)
@@ -427,6 +428,7 @@ def test_the_sample_of_takes_is_of_the_pairs_that_are_replayed() -> None:
     assert found["sampled"].iloc[-1] == 6
 
 
+@pytest.mark.slow
 def test_the_first_pairs_are_those_that_there_are() -> None:
     """Where a run that goes on lacks pairs 0 to 3 of a pairing, it begins with pair 4."""
     rows = [row for row in first({0: 12, 1: 12}) if row.pairing or row.pair > 3]

@@ -82,6 +82,7 @@ def test_a_run_goes_on_with_another_anchor(tmp_path: Path) -> None:
         assert table.set_index("bot").loc["uniform", ["elo", "elo_low"]].tolist() == [1000, 1000]
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_it_and_says_what_is_wrong(arena: Arena) -> None:
     """The JSON document has it; an unknown bot is one line and exit status 2."""
     words = ["play", "greedy", "uniform", "--pairs", "2", "--workers", "1", "--anchor"]

@@ -49,6 +49,7 @@ def played(folder: Path, *entries: Entry) -> list[GameResult]:
         return worker.play(Chunk(0, 0, PAIRS)).results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["inproc", "process"])
 def test_it_is_called_once_after_each_game(tmp_path: Path, lane: str) -> None:
     """The six games of three pairs."""
@@ -80,6 +81,7 @@ def cases() -> list[object]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "lane"), cases())
 def test_one_that_fails_costs_no_game(tmp_path: Path, name: str, lane: str) -> None:
     """The games are those of a bot without `close`; run.log has a warning."""

@@ -77,6 +77,7 @@ def test_a_pairing_has_the_same_games_whichever_bot_is_named_first() -> None:
         assert (game.win_type, game.actions) == (seen.win_type, seen.actions)
 
 
+@pytest.mark.slow
 def test_games_are_the_same_with_and_without_timing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -208,6 +209,7 @@ def test_a_list_among_the_parameters_is_new_in_every_game(tmp_path: Path) -> Non
         assert game.win_type != "forfeit"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "shown"), [("answers_99", "99"), ("answers_true", "True")])
 def test_an_illegal_action_is_named_with_the_legal_ones(name: str, shown: str) -> None:
     """The message has the action and the legal ones; True is illegal, though it equals 1."""
@@ -216,6 +218,7 @@ def test_an_illegal_action_is_named_with_the_legal_ones(name: str, shown: str) -
     assert fault.message.endswith(" T")
 
 
+@pytest.mark.slow
 def test_a_late_answer_is_a_forfeit_when_it_comes_back(tmp_path: Path) -> None:
     """By the limit of a decision, and by that of the whole game."""
     slow = inproc(write(tmp_path, "slow", WORKS))
@@ -319,6 +322,7 @@ def test_a_wall_clock_has_its_own_limit_or_that_of_the_decision() -> None:
     assert 500 < left <= 1000
 
 
+@pytest.mark.slow
 def test_a_worker_logs_each_forfeit(caplog: pytest.LogCaptureFixture) -> None:
     """With the bot, the kind and the place of the game."""
     raising = rogue("raises_boom", "inproc")

@@ -60,6 +60,7 @@ def test_a_tournament_of_meetings_is_one_round_of_them() -> None:
     assert rounds.next(1, {}, ()) == []
 
 
+@pytest.mark.slow
 def test_it_is_stored_without_tables_and_read_back(tmp_path: Path) -> None:
     """`play_games` leaves the games alone, and what is read is what was played."""
     tournament = replace(CUP, meetings=MEETINGS)

@@ -107,6 +107,7 @@ def read_by_bash(text: str) -> list[str]:
     return done.stdout.decode().split("\0")[:-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(words, min_size=1, max_size=5))
 def test_a_shell_reads_the_words_of_a_command_as_they_were(texts: list[str]) -> None:

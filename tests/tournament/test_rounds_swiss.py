@@ -87,6 +87,7 @@ def test_a_rematch_plays_further_pairs() -> None:
     assert rounds.next(2, {0: (8, 0, 0, 0, 0)}, ()) == [(0, 8, 12)]
 
 
+@pytest.mark.slow
 def test_ratings_are_those_of_the_full_round_robin() -> None:
     """A field of 16 in 6 rounds: 9 of 10 bots have its rating in their interval."""
     found = [compare(run, 16, 20, [6])[6].covers for run in range(4)]

@@ -118,6 +118,7 @@ def test_the_status_says_how_far_the_test_is() -> None:
     assert SprtRounds(paired(), STOP).status(twins).startswith("16 pairs, Elo +")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seen", "drawn"),
     [((0, 0, 9, 0, 200), "----|---o"), ((200, 0, 9, 0, 0), "o---|----")],

@@ -113,6 +113,7 @@ def test_nothing_is_swapped_in_another_game() -> None:
     assert state.deal() == after(deal, state.history, STANDARD).deal()
 
 
+@pytest.mark.slow
 def test_a_city_that_wins_the_game_ends_it_at_the_take_and_no_longer_without_it() -> None:
     """R11, where one city is enough."""
     rules = Rules(cities_needed=1)

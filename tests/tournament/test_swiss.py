@@ -34,6 +34,7 @@ def cost(
     return again, sum((distance - 8 / groups / 2) ** 2 for distance in distances)
 
 
+@pytest.mark.slow
 def test_no_other_matching_is_cheaper() -> None:
     """Against all 105 matchings of 8 bots, some of which have met, most of all or even often."""
     luck = random.Random(1)

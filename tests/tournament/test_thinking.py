@@ -163,6 +163,7 @@ def test_a_bot_that_fails_is_refused_in_one_line(says: str, what: str, message: 
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_who_draws_while_it_is_asked_strays_and_says_nothing_there(says: str) -> None:
     """Its later choices are not those of the game: those plies are named, and have no thoughts."""
     record, bots = game_of(f"{says}(what='draws')")

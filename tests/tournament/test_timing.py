@@ -152,6 +152,7 @@ class Thinking:
         return view.legal[0]
 
 
+@pytest.mark.slow
 def test_the_time_of_a_cheap_bot_is_that_of_games_without_a_clock(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -151,6 +151,7 @@ def test_a_run_on_a_cluster_has_the_files_of_a_local_run(
     assert files(tmp_path / "out") == local
 
 
+@pytest.mark.slow
 def test_the_executor_of_a_client_is_one(cluster: Cluster) -> None:
     """As any of concurrent.futures: its calls reach any worker, and leave nothing there."""
     with connect(cluster.address, None) as client:
@@ -255,7 +256,7 @@ def test_a_scheduler_that_has_gone_is_named() -> None:
         places.look()
 
 
-@pytest.mark.parametrize("words", few([(), ("--json",)]))
+@pytest.mark.parametrize("words", few([(), ("--json",)], 0))
 def test_a_cluster_without_sites_cannot_play(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:

@@ -54,6 +54,7 @@ def test_every_game_comes_once_whatever_dies(tournament: Tournament, cluster: Cl
     assert (executor.places.deaths > 10) == (cluster is DEADLY)
 
 
+@pytest.mark.slow
 @each
 def test_sites_are_hardly_idle_until_the_work_runs_out(
     tournament: Tournament, cluster: Cluster

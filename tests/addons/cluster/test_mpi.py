@@ -186,8 +186,9 @@ def test_ranks_judge_what_a_killed_rank_left(folder: Path) -> None:
     assert (folder / "ranks.csv").read_bytes() == (folder / "one.csv").read_bytes()
 
 
+@pytest.mark.slow
 @needs_mpi
-@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("when", ["before", "after"])
 def test_an_error_of_rank_0_is_said_once_and_ends_all_ranks(folder: Path, when: str) -> None:
     """Whether it is found before a game could be played, or when the folder is opened."""
     words = ["run", "cup.yaml", "--executor", "mpi", "--out", "full"]

@@ -77,6 +77,7 @@ def in_thread(work: Callable[[], object]) -> Game:
     return thread, results
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_site_plays_batches_as_they_come() -> None:
     """Two at once and one later; its results are those of this process."""
@@ -100,6 +101,7 @@ def test_a_site_plays_batches_as_they_come() -> None:
     assert results == played(head.tournament, EXECUTORS["here"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_a_site_says_what_differs() -> None:
     """Before it unpickles anything; its client reads it, so "there" is the site."""
@@ -205,6 +207,7 @@ def test_the_end_of_its_input_ends_a_site_in_a_game(long_game: Game) -> None:
     assert site._process.returncode == 128 + signal.SIGTERM
 
 
+@pytest.mark.slow
 def test_a_site_that_is_killed_leaves_nothing(folder: Path, long_game: Game) -> None:
     """Whoever waits for an answer gets SiteEnded, and so does who asks later."""
     thread, results = long_game

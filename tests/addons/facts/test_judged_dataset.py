@@ -55,6 +55,7 @@ def test_the_set_is_of_the_strongest_bots() -> None:
     assert re.findall("`([a-z_]+)`", text) == [*STRONG]
 
 
+@pytest.mark.slow
 def test_a_line_is_a_game_with_its_judged_decisions(made: Path) -> None:
     """Those that the judge gives for the record alone; a forced action is none."""
     loaded = load_dataset(made)

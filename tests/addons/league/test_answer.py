@@ -137,6 +137,7 @@ def test_a_bot_surely_beats_whom_it_is_ahead_of_and_shares_no_letter_with() -> N
     assert beaten == [("a", "c")]
 
 
+@pytest.mark.slow
 def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
     """By the one verdict, apart, also on the owner's page; a cell for each bot of the panel."""
     found = standings(club)

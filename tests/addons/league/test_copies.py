@@ -77,6 +77,7 @@ def hand_in(league: League, name: str, text: str) -> None:
     league.desk.submit(str(path), name, name)
 
 
+@pytest.mark.slow
 def test_renamed_functions_hide_no_copy(league: League) -> None:
     """All choices and the whole tree agree; history, table and page have the numbers."""
     hand_in(league, "ann", source_of("timing"))
@@ -254,6 +255,7 @@ def test_independent_bots_are_below_what_is_called_usual() -> None:
     assert (share_of_trees(trees["greedy"], trees["majority"]) or 0) < USUAL_TREE + 0.1
 
 
+@pytest.mark.slow
 def test_a_source_with_other_names_constants_and_annotations_has_one_tree() -> None:
     """But for another order of statements, and another operator."""
     base = find_tree(b"def f(a, b):\n    c = a + b * 2\n    return [x for x in c if x > 1]\n")

@@ -190,7 +190,9 @@ def test_serving_for_a_time_ends_after_the_round(
     assert served(league, seconds=100.0).rounds >= 1
 
 
-@pytest.mark.parametrize("words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")]))
+@pytest.mark.parametrize(
+    "words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")], 0)
+)
 def test_the_command_ends_by_itself_with_times_and_a_summary(
     words: tuple[str, ...], tmp_path: Path, arena: Arena
 ) -> None:
@@ -302,6 +304,7 @@ def test_a_frozen_league_takes_nothing_until_it_is_opened(league: League, tmp_pa
     ]
 
 
+@pytest.mark.slow
 def test_a_check_that_ends_after_the_deadline_does_not_count(
     league: League, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,6 +320,7 @@ def test_a_check_that_ends_after_the_deadline_does_not_count(
     assert len(league.ledger.versions()) == 3
 
 
+@pytest.mark.slow
 def test_the_final_is_a_run_with_equal_games_and_deals_of_its_own(league: League) -> None:
     """It needs a league that is frozen, and goes on where it was interrupted."""
     with pytest.raises(InputError, match="it is not frozen; `arena league freeze "):

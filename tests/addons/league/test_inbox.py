@@ -46,6 +46,7 @@ def waiting(league: League) -> list[str]:
     return sorted(path.name for folder in folders if folder.exists() for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_file_and_a_folder_are_submitted_by_their_names(league: League) -> None:
     """And removed: the league has kept them."""
     drop(league, "mine")

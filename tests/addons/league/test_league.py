@@ -327,6 +327,7 @@ def test_only_its_owner_reads_the_seed_and_the_sources(tmp_path: Path) -> None:
         assert [(tmp_path / name).stat().st_mode & 0o77 for name in names] == [0] * len(names)
 
 
+@pytest.mark.slow
 def test_what_decides_games_cannot_be_changed(tmp_path: Path) -> None:
     """Another seed, lane, panel, rule or limit is named with its file."""
     folder = tmp_path / "club"

@@ -91,6 +91,7 @@ def test_the_same_program_is_refused_in_any_form(
             league.desk.submit(str(packed), "other", "Bob")
 
 
+@pytest.mark.slow
 def test_programs_come_by_the_inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder, a file and a packed file, named without their endings; a wrong one has a reason."""
     monkeypatch.setattr(submission, "run_check", accept)

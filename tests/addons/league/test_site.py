@@ -51,6 +51,7 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> League:
         return League(league.folder, league.now)
 
 
+@pytest.mark.slow
 def test_the_first_page_has_the_news_and_the_standings(league: League) -> None:
     """What happened in the last day only, and a page for every name that has a version."""
     site = league.folder / "site"

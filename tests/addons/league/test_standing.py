@@ -50,6 +50,7 @@ def test_any_executor_plays_it(tmp_path: Path) -> None:
     assert tables[0] == tables[1]
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_as_by_the_command(tmp_path: Path) -> None:
     """A setting, a name, and a folder that is taken."""
     with pytest.raises(arena.InputError, match="unknown key 'pannel'; did you mean 'panel'"):

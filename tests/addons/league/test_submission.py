@@ -45,6 +45,7 @@ def test_a_bot_is_checked_for_true_and_kept_by_its_hash(tmp_path: Path) -> None:
         assert league.ledger.versions("name = 'mine'") == [version]
 
 
+@pytest.mark.slow
 def test_a_bot_that_breaks_the_contract_is_refused_with_the_reason(tmp_path: Path) -> None:
     """The refusal is kept, and no version is made."""
     bot = tmp_path / "bad.py"
@@ -60,6 +61,7 @@ def test_a_bot_that_breaks_the_contract_is_refused_with_the_reason(tmp_path: Pat
         assert len(league.ledger.versions()) == 3
 
 
+@pytest.mark.slow
 def test_a_new_version_replaces_the_one_before(league: League, tmp_path: Path) -> None:
     """Also one that was suspended: its owner has mended it. The name stays its owner's."""
     one = league.desk.submit(str(write_bot(tmp_path, number=1)), "mine", "Ann")

@@ -55,6 +55,7 @@ def take(league: League) -> list[str]:
     return [line for line in told if line.startswith(("accepted", "refused"))]
 
 
+@pytest.mark.slow
 def test_a_file_gets_a_receipt_its_turn_and_an_answer(league: League, client: Client) -> None:
     """And it is the owner's, whatever its name."""
     ann, bob = client.invite("Ann"), client.invite("Bob")

@@ -54,6 +54,7 @@ def test_decisions_are_those_of_whole_games() -> None:
         assert not live[last + 1 :, game].any()
 
 
+@pytest.mark.slow
 def test_equal_luck_teaches_the_same() -> None:
     """And other luck something else."""
     taught = []

@@ -27,6 +27,7 @@ from tests.runs.test_verify import HERE
 WEIGHTS = (BOTS / "apprentice.npz").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_bot_plays_in_its_process_as_it_does_here() -> None:
     """The same games, in both seats."""
     strategy: Any = timing(Setup(stream(0), 0, STANDARD))

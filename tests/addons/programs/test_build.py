@@ -95,6 +95,7 @@ def test_a_build_adds_what_it_makes_to_the_sources(tmp_path: Path, what: str) ->
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
     """It needs no right to be executed: who copies a folder may lose that."""
     folder = rogue(tmp_path, "makes")
@@ -104,6 +105,7 @@ def test_a_build_can_be_a_script_of_the_folder(tmp_path: Path) -> None:
     assert resolve(str(folder)).files()["made"] == b"1\n"
 
 
+@pytest.mark.slow
 def test_a_compiler_of_a_home_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A jail shows no home; the line says where a build finds its programs."""
     (tmp_path / "bin").mkdir()
@@ -119,6 +121,7 @@ def test_a_compiler_of_a_home_is_not_there(tmp_path: Path, monkeypatch: pytest.M
         resolve(str(folder))
 
 
+@pytest.mark.slow
 def test_a_build_runs_once_and_again_after_an_edit(tmp_path: Path) -> None:
     """What it made is kept for the same files; it is a part of what is hashed."""
     folder = rogue(tmp_path, "makes")

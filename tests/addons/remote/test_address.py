@@ -183,6 +183,7 @@ def test_without_its_library_one_line_says_what_to_install(monkeypatch: pytest.M
         resolve("http://127.0.0.1:1")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
 def test_a_certificate_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the name of the host; a server whose certificate nobody knows is not asked."""

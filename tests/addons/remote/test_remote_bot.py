@@ -45,6 +45,7 @@ def played(
         worker.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("games", [1, 16])
 def test_a_game_is_the_same_as_in_any_other_lane(
     server: Server, games: int, tmp_path: Path
@@ -69,6 +70,7 @@ def reset_once(server: Server, handler: Handler) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_a_network_that_fails_plays_no_decision_twice(server: Server, tmp_path: Path) -> None:
     """Each request that was reset comes again with its key, and gets the answer of before."""
     expected = played(server.url, tmp_path)[0].results
@@ -282,6 +284,7 @@ def test_a_bad_hello_is_bad_input(server: Server, hello: Message, why: str) -> N
         resolve(server.url)
 
 
+@pytest.mark.slow
 def test_a_session_ends_after_a_fault(server: Server, tmp_path: Path) -> None:
     """The next game begins in a new one, as in a new process."""
     server.before = lambda handler, some: (

@@ -48,6 +48,7 @@ def records(client: Client) -> list[dict[str, Any]]:
     return [json.loads(line) for line in client.table.records.path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_person_plays_against_a_server_on_the_page(client: Client, server: Server) -> None:
     """To the end; the record has its lane, its address and its version, and no other process."""
     last = client.play(sit_down(client, server))

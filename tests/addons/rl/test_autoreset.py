@@ -153,6 +153,7 @@ def test_gymnasiums_wrappers_transform_observations(name: str, mode: str, copy: 
     assert ends >= COUNT
 
 
+@pytest.mark.slow
 def test_gymnasium_normalizes_observations() -> None:
     """By their mean and variance so far, which it takes of all steps."""
     games, plain = wrappers.NormalizeObservation(make()), make()
@@ -201,6 +202,7 @@ def test_a_reset_mask_begins_the_games_that_it_names() -> None:
     assert (with_seed[0][flags] != after[flags]).any()
 
 
+@pytest.mark.slow
 def test_a_seed_of_a_list_is_that_of_one_game() -> None:
     """Its games are the same ones at any place, beside any others, and in a single game."""
     first = play(make("SAME_STEP"), seeds())

@@ -10,6 +10,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import pytest
 
 from arena.addons.rl import Encoding, aec
 from tests import ROOT
@@ -54,6 +55,7 @@ def play(env: Any) -> bytes:
     return play_many(env) if isinstance(env, gymnasium.vector.VectorEnv) else play_one(env)
 
 
+@pytest.mark.slow
 def test_games_go_on_from_their_pickles_in_another_process(tmp_path: Path) -> None:
     """Against bots, files that this process has not loaded, and functions; and both seats'."""
     own = tmp_path / "own_bot.py"

@@ -94,6 +94,7 @@ def test_it_is_the_engine_game_by_game(rules: Rules) -> None:
     check_play(rules, "observation")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["published", "nothing removed", "few cards: rounds"])
 def test_information_states_are_those_of_the_engine(name: str) -> None:
     """With all that has happened in a game, and nothing of the one before it."""

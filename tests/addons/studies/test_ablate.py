@@ -86,6 +86,7 @@ def games(folder: Path) -> Iterator[tuple[str, str]]:
             yield fixture.name, fixture.draw(what.seed, what.rules).deal.hex()
 
 
+@pytest.mark.slow
 def test_every_variant_is_an_ordinary_run(out: Path, tmp_path: Path) -> None:
     """The base has the bytes of a run without changes, and each of them can be verified."""
     assert sorted(path.name for path in out.iterdir()) == sorted([FILE, *REPORTS, *NAMES])

@@ -81,6 +81,7 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_kill(
     assert (folder / "run" / FILE).read_bytes() == alone
 
 
+@pytest.mark.slow
 def test_text_json_and_csv_have_the_same_numbers(arena: Arena, folder: Path) -> None:
     """Those of the decisions in the file, with Student's interval of the sums of pairs."""
     words = (*QUICK, "--games", "12")

@@ -72,6 +72,7 @@ def drawn(
     return swaps
 
 
+@pytest.mark.slow
 def test_a_swap_is_worth_what_the_piles_say_where_bots_do_not_look_at_them() -> None:
     """`uniform` plays the same rest, so the end follows from the record and the two cards."""
     with played(*UNIFORM, rules=NO_CITY_WINS) as (tournament, store):
@@ -94,6 +95,7 @@ def test_a_swap_is_worth_what_the_piles_say_where_bots_do_not_look_at_them() -> 
     assert made.forfeits == 0
 
 
+@pytest.mark.slow
 def test_a_city_decides_a_game_that_one_city_wins() -> None:
     """Who took it had won, and who gets one in its place wins."""
     rules = Rules(cities_needed=1, copies=(5, 6, 7, 5, 4, 2, 1, 3, 4, 2, 6))
@@ -163,6 +165,7 @@ def test_swaps_do_not_depend_on_workers_or_lanes() -> None:
     assert len(made[0].swapped) == 6
 
 
+@pytest.mark.slow
 def test_each_seed_draws_its_own_swaps() -> None:
     """And the same ones again."""
     with played(*UNIFORM) as (tournament, store):
@@ -184,6 +187,7 @@ def test_few_games_have_several_swaps_each_and_many_one() -> None:
     assert len(all_cards) == sum(cards)
 
 
+@pytest.mark.slow
 def test_pairings_that_share_their_deals_share_their_pairs() -> None:
     """Of a comparison with a panel: the deal is the unit, for both versions of a bot."""
     entries = [resolve(spec) for spec in ("new=uniform", "old=greedy", "majority")]

@@ -118,6 +118,7 @@ def test_the_same_in_a_process_of_its_own(arena: Arena, lane: str) -> None:
     assert apart.stdout == here.stdout
 
 
+@pytest.mark.slow
 def test_a_bot_alone_meets_itself(arena: Arena) -> None:
     """As it is it then has half of the score: both games of a pair are the same one."""
     words = ("play", "greedy", "--pairs", "3", "--workers", "1", "--restrict", "take-at-five", "-q")

@@ -107,6 +107,7 @@ def test_something_is_left_in_every_position(name: str, rules: Rules) -> None:
     assert changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [STANDARD, SMALL])
 def test_a_hidden_pile_leaves_a_view_of_a_game(rules: Rules) -> None:
     """Of one that is not over, in which the seat sees the same row and has the same cards."""
@@ -125,6 +126,7 @@ def test_a_hidden_pile_leaves_a_view_of_a_game(rules: Rules) -> None:
     assert cities
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [STANDARD, SMALL])
 def test_hidden_cities_leave_a_view_of_a_game_without_them(rules: Rules) -> None:
     """All else is as it was, and the cities count as cards that may still come."""
@@ -145,6 +147,7 @@ def test_hidden_cities_leave_a_view_of_a_game_without_them(rules: Rules) -> None
     assert changed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [STANDARD, SMALL])
 def test_a_hidden_pile_depends_on_nothing_that_is_hidden(rules: Rules) -> None:
     """A game in which the opponent took another card in place of one looks the same."""

@@ -60,6 +60,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.slow
 def test_the_report_begins_with_the_proof(out: Path) -> None:
     """And then says what was found, and of each parameter whether it matters."""
     _, _, _, proof, _, _, _, found, *rest = (out / "report.md").read_text().splitlines()

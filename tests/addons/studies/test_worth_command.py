@@ -76,6 +76,7 @@ def test_the_experiment_is_the_same_as_text_json_csv_and_in_the_library(
     assert text[-1].startswith("effect: what the swap")
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing_where_a_file_has_the_table(arena: Arena, run: Path) -> None:
     """And without a file the table alone."""
     quiet = arena("worth", run.name, "--quiet")
@@ -103,6 +104,7 @@ def test_what_cannot_be_is_refused_in_a_line(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_bot_that_has_changed_or_is_gone_is_refused_in_a_line(arena: Arena, run: Path) -> None:
     """It would play other games; the table of the run's own games is still there."""
     file = run.parent / "mine.py"

@@ -90,7 +90,7 @@ def test_its_streams_end_in_order_on_a_busy_machine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "status"),
-    few([(signal.SIGTERM, 143), (signal.SIGINT, 0), (signal.SIGHUP, 129)], unpack=True),
+    few([(signal.SIGTERM, 143), (signal.SIGINT, 0), (signal.SIGHUP, 129)], 0, unpack=True),
 )
 def test_it_ends_with_a_signal_and_leaves_no_process(
     tmp_path: Path, number: int, status: int

@@ -93,6 +93,7 @@ def test_a_review_shows_positions_as_the_person_saw_them() -> None:
     assert review["summary"].startswith("By this judge ")
 
 
+@pytest.mark.slow
 def test_the_other_hand_changes_no_byte_of_a_review() -> None:
     """Positions, chances and losses follow from what the person knew."""
     record = random_record(Random(3), plies=13)

@@ -19,6 +19,7 @@ from arena.reports.page_server import REPORT_POLICY, listen
 from tests.addons.table import Client
 
 
+@pytest.mark.slow
 def test_an_address_lets_one_browser_in(client: Client) -> None:
     """Scripts cannot read the cookie, other sites cannot use it, and other ports never get it."""
     address = client.new_path()

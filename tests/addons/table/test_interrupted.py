@@ -140,6 +140,7 @@ def test_the_spec_of_a_game_is_shown_as_it_is(tmp_path: Path) -> None:
         assert client.play(f"api/games/{go_on(client)['id']}")["phase"] == "ended"
 
 
+@pytest.mark.slow
 def test_a_game_may_be_kept_as_it_stands(tmp_path: Path) -> None:
     """Its bot is not needed for that; and a game that goes on may be left."""
     bot = tmp_path / "lowest.py"
@@ -161,6 +162,7 @@ def test_a_game_may_be_kept_as_it_stands(tmp_path: Path) -> None:
         assert client.ask("api/home")["problems"] == []
 
 
+@pytest.mark.slow
 def test_a_game_whose_bot_is_missing_waits(tmp_path: Path) -> None:
     """The table may have been started in another folder."""
     bot = tmp_path / "lowest.py"
@@ -246,6 +248,7 @@ def refuse(_game: object) -> str:
     raise InputError("full")
 
 
+@pytest.mark.slow
 def test_a_bot_that_thinks_when_the_game_is_left_again(tmp_path: Path) -> None:
     """Nothing is lost: it is kept as it was, also while its bot is asked again."""
     bot = tmp_path / "sleeper.py"

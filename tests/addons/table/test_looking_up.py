@@ -117,6 +117,7 @@ def test_a_report_is_shown_only_of_what_is_listed(tmp_path: Path, results: Path)
             shelf.report(name)
 
 
+@pytest.mark.slow
 def test_runs_are_found_four_folders_deep(tmp_path: Path) -> None:
     """The one that was changed last is the first of the list; there are 500 at most."""
     names = ["/".join("abcde"[:depth]) + "/run" for depth in range(5)]

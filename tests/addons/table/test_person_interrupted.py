@@ -245,6 +245,7 @@ def test_a_game_that_was_recorded_just_before_the_kill_is_not_recorded_again(
     assert len(lines(records)) == 1
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_with_its_further_games(records: Records) -> None:
     """The second of three was interrupted."""
     session = make_session("greedy", 1, games=3)

@@ -91,6 +91,7 @@ def test_a_game_is_recorded_as_that_of_the_terminal(
     assert all(None not in frame["hands"] for frame in frames)
 
 
+@pytest.mark.slow
 def test_seats_alternate_from_game_to_game(client: Client) -> None:
     """The next game is begun once, however many tabs ask; no seed that was told deals it."""
     first = sit_down(client, begins="bot", bot="uniform")
@@ -195,6 +196,7 @@ ILLEGAL: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_not_legal_is_refused_and_the_game_goes_on(client: Client) -> None:
     """In one line that says why."""
     path = sit_down(client)
@@ -239,6 +241,7 @@ def test_a_game_can_be_left_while_the_bot_thinks(client: Client, tmp_path: Path)
     until(lambda: not bot_processes(client))
 
 
+@pytest.mark.slow
 def test_a_bots_fault_is_a_forfeit_with_its_evidence(client: Client, tmp_path: Path) -> None:
     """The file has a process of its own, and the record has the fault."""
     (tmp_path / "broken.py").write_text(BROKEN)
@@ -346,6 +349,7 @@ def sent_during(
     return told, answers
 
 
+@pytest.mark.slow
 def test_no_byte_depends_on_what_the_person_cannot_know(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

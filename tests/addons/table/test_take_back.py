@@ -101,6 +101,7 @@ def test_what_was_forced_is_taken_back_with_the_choice_before(client: Client) ->
     assert any(after - before > 2 for before, after in pairwise(chosen))
 
 
+@pytest.mark.slow
 def test_taking_back_is_refused_where_there_is_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +122,7 @@ def test_taking_back_is_refused_where_there_is_nothing(
     assert "does not wait" in take_back(client, path, last, 400)["error"]
 
 
+@pytest.mark.slow
 def test_a_game_of_which_all_is_taken_back_leaves_a_record(client: Client) -> None:
     """Who has seen what the bot does has played."""
     before = len(lines(client))

@@ -49,6 +49,7 @@ def test_a_bot_may_play_itself_and_without_a_seed_it_is_a_new_one(client: Client
     assert last["seed"] >= 0
 
 
+@pytest.mark.slow
 def test_a_fault_ends_the_game_with_its_evidence(client: Client, tmp_path: Path) -> None:
     """As text."""
     (tmp_path / "broken.py").write_text(BROKEN)
@@ -59,6 +60,7 @@ def test_a_fault_ends_the_game_with_its_evidence(client: Client, tmp_path: Path)
     assert "<noise>" in client.ask(f"api/watched/{number}/timeline")["evidence"]
 
 
+@pytest.mark.slow
 def test_a_game_is_stopped_in_the_middle_of_a_thought(client: Client, tmp_path: Path) -> None:
     """No process is left."""
     (tmp_path / "sleeper.py").write_text(SLEEPER)

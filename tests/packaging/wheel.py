@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import venv
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -75,14 +76,28 @@ def libraries(requirements: Iterable[str]) -> list[metadata.Distribution]:
 
 def install_beside(wheel: Path, folder: Path, borrowed: Iterable[metadata.Distribution]) -> Path:
     """Make an environment of the wheel that borrows libraries of this one; return its bin."""
-    run([sys.executable, "-m", "venv", "--without-pip", folder], wheel.parent)
+    borrow(folder, find_paths(borrowed))
     python = folder / "bin" / "python"
     words = ["--python", python, "install", "--quiet", "--no-index", "--no-deps", wheel]
     run([sys.executable, "-m", "pip", *words], wheel.parent)
-    for library in borrowed:
-        for name in {file.parts[0] for file in library.files or []} - {".."}:
-            (packages(folder) / name).symlink_to(library.locate_file(name))
     return folder / "bin"
+
+
+def borrow(folder: Path, paths: Iterable[Path]) -> None:
+    """Make an environment whose libraries are links to these files and folders."""
+    venv.create(folder, symlinks=True)
+    for path in paths:
+        (packages(folder) / path.name).symlink_to(path)
+
+
+def find_paths(borrowed: Iterable[metadata.Distribution]) -> set[Path]:
+    """Return the files and folders of libraries in the folder of all packages."""
+    return {
+        Path(str(library.locate_file(file.parts[0])))
+        for library in borrowed
+        for file in library.files or []
+        if file.parts[0] != ".."
+    }
 
 
 def packages(environment: Path) -> Path:

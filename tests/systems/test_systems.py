@@ -22,24 +22,14 @@ from tests.waiting import PATIENCE
 REFUSED = "Linux or macOS is needed: on win32 no process can be forked"
 
 BEGIN = """
-import contextlib, io, json, subprocess, sys
+import subprocess
 from tests.systems.without import LIBRARIES, hide
 subprocess.Popen.kill = subprocess.Popen.terminate  # as on Windows
 hide({system!r}, {libraries})
 """
 COMMANDS = """
-from arena.cli import main
-for words in {commands!r}:
-    sys.argv, printed = ["arena", *words], io.StringIO()
-    sys.stdin = io.TextIOWrapper(io.BytesIO({record!r}.encode()))
-    try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            main()
-    except SystemExit as end:
-        status = end.code
-    except BaseException as error:
-        status = repr(error)
-    print(json.dumps([status, printed.getvalue()]))
+from tests.answering import answer
+answer({commands!r}, {record!r})
 """
 IMPORTS = """
 import importlib, pkgutil

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
-from arena.addons.remote.address import SESSION, TYPE
 from arena.cli.options import LANE, Whole, say
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
@@ -211,6 +210,8 @@ def make_application(hall: Hall, token: str) -> Starlette:
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import PlainTextResponse, Response
     from starlette.routing import Route
+
+    from arena.addons.remote.address import SESSION, TYPE
 
     async def answer(request: Request) -> Response:
         said = request.headers.get("authorization", "").encode()

@@ -12,6 +12,7 @@ from time import perf_counter
 from timeit import Timer
 from typing import Any
 
+from arena.lanes.cleanup import count_cores
 from arena.lanes.meter import read_status
 
 Work = Callable[[], object]
@@ -64,7 +65,7 @@ def each(statement: str, make: Callable[[], list[Any]], **names: Any) -> float:
 def machine() -> str:
     """Return the processor, the number of cores and the Python, as a line."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{processor()}, {os.cpu_count()} cores, {python}"
+    return f"{processor()}, {count_cores()} cores, {python}"
 
 
 def peak() -> float:

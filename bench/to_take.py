@@ -6,7 +6,6 @@ the result on the positions in which one seat has taken. Takes about two minutes
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from multiprocessing import get_context
 
@@ -14,6 +13,7 @@ import numpy as np
 import scipy
 
 from arena.entries.resolve import resolve
+from arena.lanes.cleanup import count_cores
 from bench.values import Floats
 from bots.champion import features_to_take
 from engine import STANDARD, Setup, State, outcome
@@ -72,7 +72,7 @@ def main() -> None:
     """Play, fit, and print the table."""
     rows: list[tuple[Position, float]] = []
     most = 0
-    with get_context("forkserver").Pool(os.cpu_count()) as pool:
+    with get_context("forkserver").Pool(count_cores()) as pool:
         for spec, games in STAGES:
             played = pool.imap(partial(game, spec), range(games), chunksize=20)
             some = [position for of_game in played for position in of_game]

@@ -8,7 +8,6 @@ about half an hour on two cores.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from multiprocessing import get_context
@@ -20,6 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from arena.entries.resolve import resolve
+from arena.lanes.cleanup import count_cores
 from bots.champion import Cities, Role, Weights
 from engine import CITY, STANDARD, SUPPORTS, State
 from engine.cards import VALUES, counts
@@ -164,7 +164,7 @@ def to_columns(weights: Weights) -> list[float]:
 def main() -> None:
     """Play, fit, and print the table."""
     rows: list[tuple[Row, float]] = []
-    with get_context("forkserver").Pool(os.cpu_count()) as pool:
+    with get_context("forkserver").Pool(count_cores()) as pool:
         for spec, games, weight in STAGES:
             jobs = [(spec, start) for start in range(0, games, CHUNK)]
             for some in pool.imap(chunk, jobs):

@@ -21,6 +21,7 @@ from pathlib import Path
 from arena.cli.examined import PATIENCE, Finding, ask
 from arena.entries.lane import HERE
 from arena.lanes.bubblewrap import TRIAL
+from arena.lanes.cleanup import count_cores, machine_cores
 from arena.tournament.versions import DISTRIBUTION
 
 INTERPRETERS = {
@@ -149,8 +150,7 @@ def examine_workers(forks: bool | None = None) -> Finding:
 
 def examine_cores() -> Finding:
     """Return how many of the machine's cores this process may use."""
-    total = os.cpu_count() or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else total
+    total, usable = machine_cores(), count_cores()
     detail = str(usable) if usable == total else f"{usable} of {total}"
     return Finding("cores", None, detail)
 

@@ -189,7 +189,7 @@ def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
 
     if venue.kind != "local" or tournament.limits == Limits():
         return
-    from arena.executors.local import count_cores
+    from arena.lanes.cleanup import count_cores
     from arena.runs.progress_bar import format_duration
     from arena.tournament.tournament import longest_seconds
 

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from arena.addons import hook
 from arena.errors import InputError
-from arena.executors.local import LocalExecutor, count_cores
+from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
+from arena.lanes.cleanup import count_cores
 from arena.tournament.keys import EXECUTORS, ExecutorChoice, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament

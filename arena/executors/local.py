@@ -8,7 +8,6 @@ worker had just asked it, the same each time.
 
 from __future__ import annotations
 
-import os
 import select
 import time
 from collections import Counter, defaultdict
@@ -45,11 +44,6 @@ _TICK = 0.1  # seconds between two checks of the workers
 _ALONE = 0.2  # seconds in which only the first worker plays: about the time of a start
 _LONG = 0.5  # seconds of silence, after which a worker's processes are counted
 _MOST_STILLBORN = 20  # workers in a row that may be killed before their first sign of life
-
-
-def count_cores() -> int:
-    """Return the default number of workers: that of the cores."""
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Measure and kill the processes of a bot or a run, and remove their files, however they end.
 
+What groups and affinity leave to this process is counted here, too: its cores.
+
 Each process of a bot has a group, below the group of the run. A group counts the processor time of
 every process that was ever in it, and kills them all at once, including those that were detached
 from their parent.
@@ -35,6 +37,7 @@ RUN: Final = "run-"
 
 _PREFIX = "noir-arena-"  # the name of a run's group is this and the name of its folder
 _JOIN = '{ echo 0 > "$0"; } 2>/dev/null; exec "$@"'
+_QUOTAS = {"": ["cpu.max"], "cpu": ["cpu.cfs_quota_us", "cpu.cfs_period_us"]}  # version 2, and 1
 _TRIES = 50  # at removing a group whose processes are still ending
 _PAUSE = 0.01  # seconds between tries
 
@@ -117,22 +120,59 @@ def find_base() -> Path | None:
     return None
 
 
-def locate(own: str, mounts: str) -> Path | None:
+def locate(own: str, mounts: str, controller: str = "") -> Path | None:
     """Return the folder of a process's group, read from /proc/PID/cgroup and mountinfo.
+
+    With a `controller` it is that of version 1.
 
     >>> locate("4:pids:/x\\n0::/a/b", "41 31 0:38 /a /sys/fs/cgroup rw - cgroup2 c rw").as_posix()
     '/sys/fs/cgroup/b'
     """
-    paths = [line[3:] for line in own.splitlines() if line.startswith("0::")]
+    groups = [line.split(":", 2) for line in own.splitlines()]
+    paths = [path for _, names, path in groups if controller in names.split(",")]
     for line in mounts.splitlines():
         fields, _, kind = line.partition(" - ")
-        if not paths or not kind.startswith("cgroup2 "):
+        name, _, options = kind.partition(" ")
+        is_other = name != ("cgroup" if controller else "cgroup2")
+        if not paths or is_other or controller not in ["", *options.split(",")]:
             continue
         root, place = fields.split()[3:5]
         path = Path(paths[0])
         if path.is_relative_to(root) and ".." not in path.parts:
             return Path(place, path.relative_to(root))
     return None
+
+
+def machine_cores() -> int:
+    """Return the number of cores of this machine, whoever may use them."""
+    return os.cpu_count() or 1
+
+
+def count_cores(proc: Path = Path("/proc/self")) -> int:
+    """Return how many cores this process may use: the default number of workers and of checks.
+
+    They are those of its affinity, and no more than the quotas of its control groups keep busy.
+    """
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # macOS, for one, has no affinity
+        cores = machine_cores()
+    with suppress(OSError, ValueError):
+        own, mounts = ((proc / name).read_text() for name in ("cgroup", "mountinfo"))
+        cores = min([cores, *_quotas(own, mounts)])
+    return max(1, cores)
+
+
+def _quotas(own: str, mounts: str) -> Iterator[int]:
+    """Yield the quota of each group around a process, in whole cores, rounded up."""
+    for controller, names in _QUOTAS.items():
+        group = locate(own, mounts, controller)
+        for folder in (group, *group.parents) if group else ():
+            with suppress(OSError, ValueError):  # it sets none, or is above all groups
+                texts = [(folder / name).read_text() for name in names]
+                quota, period = map(int, " ".join(texts).split())
+                if quota > 0 < period:
+                    yield -(-quota // period)
 
 
 def has_groups() -> bool:

@@ -34,7 +34,7 @@ from arena.lanes.bubblewrap import (
     outermost,
     system,
 )
-from arena.lanes.cleanup import has_groups
+from arena.lanes.cleanup import has_groups, machine_cores
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -108,7 +108,7 @@ def filters() -> tuple[bytes, bytes]:
 
 def most_processes(*, hosted: bool) -> int:
     """Return how many processes and threads a bot may have at one time."""
-    cores = 0 if hosted else os.cpu_count() or 1  # runtimes start threads for each core
+    cores = 0 if hosted else machine_cores()  # runtimes start threads for each core
     return _MOST_PROCESSES[hosted] + cores
 
 

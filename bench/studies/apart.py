@@ -5,7 +5,6 @@ An oracle that knows how the scores of pairs vary plays the same rounds with the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
@@ -17,6 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
+from arena.lanes.cleanup import count_cores
 from arena.statistics.distributions import Floats, expit
 from arena.statistics.model import Model
 from arena.statistics.ratings import ELO
@@ -103,7 +103,7 @@ def play_runs(
     if workers == 1:
         found = [*map(one, range(runs))]
     else:
-        with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+        with ProcessPoolExecutor(workers or count_cores()) as pool:
             found = [*pool.map(one, range(runs), chunksize=5)]
     return Ending(*np.mean(found, axis=0).tolist())
 

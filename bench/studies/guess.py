@@ -6,7 +6,6 @@ the rating of endless pairs against the ladder, each of its bots met equally oft
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -17,6 +16,7 @@ import numpy as np
 from arena.check import GAMES, RATING
 from arena.check.sparring import Climb
 from arena.entries.catalogue import ELO as LADDER
+from arena.lanes.cleanup import count_cores
 from arena.statistics.distributions import expit, find_root
 from arena.statistics.ratings import ELO, fit_one
 from arena.statistics.two_bots import pair_scores
@@ -96,7 +96,7 @@ def lines(runs: int = RUNS, workers: int | None = None) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for elo in ELOS:
         for spread in SPREADS:
-            held, half, met = guess_often(elo, spread, runs, workers or os.cpu_count() or 1)
+            held, half, met = guess_often(elo, spread, runs, workers or count_cores())
             yield f"| {elo} | {spread:g} | {100 * held:.1f} | {half:.0f} Elo | {met:.1f} |"
     yield f"\nThe same of real bots, {_REAL} checks each, with pairs drawn of the ladder's own:\n"
     yield "| bot | Elo | covered, % | half of the interval | met |"

@@ -32,6 +32,7 @@ from arena.addons.league.league_settings import check_settings, new_settings
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import REPLACED, Version
 from arena.addons.league.post import Post
+from arena.lanes.cleanup import count_cores
 
 SEED = 50
 OWNERS, CONNECTIONS, MINUTES, KILLS = 200, 20, 10.0, 100
@@ -323,7 +324,7 @@ rounds are played. The web and `arena league serve` are killed at random moments
 without an answer is sent again. Times are those of requests that were answered; `cpu` is the
 processor time of the web server for a request. The check of bots is replaced by one that
 accepts at once.
-{os.cpu_count()} cores, with a load of {os.getloadavg()[0]:.0f} before.
+{count_cores()} cores, with a load of {os.getloadavg()[0]:.0f} before.
 
 | kills | minutes | lost | twice | rounds | receipt: median, longest | page: median, longest | cpu |
 |---|---|---|---|---|---|---|---|"""
@@ -352,7 +353,7 @@ def answers() -> Iterator[str]:
     yield f"""Bots of `bots/` are handed in at once to a league with the default settings, and
 answered by `arena league serve` with whole checks in the jail: seconds from when a bot's turn
 comes, and so its check begins, until its answer is there.
-{os.cpu_count()} cores, with a load of {os.getloadavg()[0]:.0f} before.
+{count_cores()} cores, with a load of {os.getloadavg()[0]:.0f} before.
 
 | bots | workers | fast ones: half within, the longest | those that search: the longest |
 |---|---|---|---|"""

@@ -7,7 +7,6 @@ The truth is the Elo of an equal round robin of all bots with endless pairs.
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arena.lanes.cleanup import count_cores
 from arena.statistics.counts import PairTotals
 from arena.statistics.cycles import Field, find_misfits
 from arena.statistics.distributions import expit
@@ -254,7 +254,7 @@ def lines(runs: int = RUNS, cases: Sequence[Case] = CASES) -> Iterator[str]:
         "|---|---|---|---|---|---|---|---|---|"
     )
     for case in cases:
-        found = simulate(case, runs, os.cpu_count() or 1)
+        found = simulate(case, runs, count_cores())
         cells = [case.name, f"{case.pairs:,}", f"{case.spread:g}"]
         cells += [_cell(found, kind) for kind in KINDS]
         cells.append(f"{100 * found.likely / runs:.1f} / {100 * found.right / runs:.1f}")

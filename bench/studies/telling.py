@@ -5,10 +5,10 @@ It measures this machine, so its figures are not the same each time.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from math import log2
 
+from arena.lanes.cleanup import count_cores
 from tests.lanes.telling import BITS, WIDTHS, Known, measure
 
 ROUNDS = 50
@@ -39,7 +39,7 @@ def bits(known: Known, width: int = BITS) -> float:
 def lines() -> Iterator[str]:
     """Yield the section: for each way what it has told."""
     yield f"One jail tells a number of {BITS} bits, {ROUNDS} times, and the other says which it"
-    yield f"was; {os.cpu_count()} cores. A way that is closed leaves the other to guess each bit."
+    yield f"was; {count_cores()} cores. A way that is closed leaves the other to guess each bit."
     yield "\n| way | numbers known | bits right | bits a decision |"
     yield "|---|---|---|---|"
     for how, way in WAYS.items():

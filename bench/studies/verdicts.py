@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -12,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from arena.lanes.cleanup import count_cores
 from arena.statistics.distributions import Floats
 from arena.statistics.model import Flags
 from arena.statistics.verdicts import LEANS, Verdicts
@@ -128,7 +128,7 @@ def lines(
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     names, whole = [*names], Counter[str]()
     one = partial(_simulate, runs)
-    with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+    with ProcessPoolExecutor(workers or count_cores()) as pool:
         for name, found in zip(names, pool.map(one, names), strict=True):
             whole.update(found)
             yield row(name, found)

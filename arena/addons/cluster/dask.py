@@ -19,6 +19,7 @@ from arena.addons.cluster.fleet import Fleet
 from arena.addons.cluster.roster import Place
 from arena.errors import InputError, NoSites, escape
 from arena.executors.log import RunLog
+from arena.lanes.cleanup import count_cores
 from arena.tournament.keys import HERE, PATIENCE, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
@@ -227,7 +228,7 @@ class PoolExecutor:
     def look(self) -> Mapping[str, Place]:
         """Return a place for each process."""
         sizes = (getattr(self.executor, name, None) for name in _SIZES)
-        size = self.size or next((size for size in sizes if size), os.cpu_count()) or 1
+        size = self.size or next((size for size in sizes if size), 0) or count_cores()
         place = Place(self.executor, pool=self._what)
         return {f"{number} of {size} {self._what}": place for number in range(1, size + 1)}
 

@@ -72,8 +72,7 @@ def serve(folder: Path, rest: bool, once: bool, seconds: int | None, **options: 
     """
     from arena.addons.league.inbox import serve as play_on
     from arena.executors.contract import open_executor
-    from arena.executors.local import count_cores
-    from arena.lanes.cleanup import adopt_orphans, exit_on_termination
+    from arena.lanes.cleanup import adopt_orphans, count_cores, exit_on_termination
 
     adopt_orphans()
     venue = find_venue(options)

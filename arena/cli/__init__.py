@@ -14,7 +14,7 @@ import click
 
 from arena import addons
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
-from arena.errors import ArenaError, InputError, escape, require_posix, shorten
+from arena.errors import ArenaError, InputError, escape, hide_secrets, require_posix, shorten
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -149,7 +149,7 @@ def main() -> None:
         else:
             error.add_note(_FAULT)
             raise
-        click.echo(f"error: {escape(message)}", err=True)
+        click.echo(f"error: {escape(hide_secrets(message))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
 

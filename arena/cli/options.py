@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from arena.cli.completion import complete_bots
 from arena.entries.lane import HERE
-from arena.errors import InputError, escape_lines
+from arena.errors import InputError, escape_lines, hide_secrets
 from arena.tournament import keys
 from arena.tournament.keys import NAMINGS
 
@@ -341,6 +341,7 @@ def print_found(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
 
 def say_json(text: str) -> None:
     """Print JSON in which every character but the ends of its lines is printable."""
+    text = hide_secrets(text)
     shown = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
     click.echo("".join(shown))
 
@@ -348,7 +349,7 @@ def say_json(text: str) -> None:
 def say(*texts: str, err: bool = False) -> None:
     """Print lines, escaped: names, messages and paths in them may hold anything."""
     for text in texts:
-        click.echo(escape_lines(text), err=err)
+        click.echo(escape_lines(hide_secrets(text)), err=err)
 
 
 def terminal_room() -> int | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from arena.errors import escape
+from arena.errors import escape, hide_secrets
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import SPENT
@@ -55,10 +55,10 @@ class _File(logging.FileHandler):
 
 
 class _OneLine(logging.Formatter):
-    """Formats every record as one printable line, whatever names and messages it has."""
+    """Formats every record as one printable line without tokens, whatever messages it has."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return escape(super().format(record))
+        return escape(hide_secrets(super().format(record)))
 
 
 class Line(msgspec.Struct, array_like=True):
@@ -79,7 +79,7 @@ class Sender(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError, UnicodeError):
-            self.say(Line(self.process, record.levelno, self.format(record)))
+            self.say(Line(self.process, record.levelno, hide_secrets(self.format(record))))
 
 
 def make_record(process: str, level: int, text: str) -> logging.LogRecord:

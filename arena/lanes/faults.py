@@ -12,7 +12,7 @@ import traceback
 from types import TracebackType
 from typing import NamedTuple
 
-from arena.errors import escape, escape_lines
+from arena.errors import escape, escape_lines, hide_secrets
 from arena.lanes.evidence import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
@@ -87,7 +87,7 @@ class Forfeit(Exception):
         self.spent = spent
         self.fault = Fault(
             kind,
-            one_line(settle(message[:MOST_OUTPUT])),
+            one_line(settle(hide_secrets(message)[:MOST_OUTPUT])),
             _end(traceback),
             _end(output),
         )
@@ -187,7 +187,7 @@ def last_words(output: str) -> str:
 
 def _end(text: str) -> str:
     """Settle a text and return its end; cutting comes last, because settling changes lengths."""
-    return escape_lines(settle(text[-MOST_OUTPUT:]))[-_MOST_SHOWN:]
+    return escape_lines(settle(hide_secrets(text)[-MOST_OUTPUT:]))[-_MOST_SHOWN:]
 
 
 def one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from arena.entries.entry import Entry
-from arena.errors import InputError
+from arena.errors import SERVE_TOKEN, TOKENS, InputError
 from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Chance, Message, Thoughts
@@ -84,9 +84,10 @@ def asking(
 def _own_variables() -> dict[str, str]:
     """Return the environment that a bot in the lane inproc had in its game, such as keys.
 
-    Those of Python itself are left out: they decide what a process imports.
+    Those of Python itself are left out, which decide what a process imports, and our tokens.
     """
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    out = ("PYTHON", TOKENS, SERVE_TOKEN)
+    return {name: value for name, value in os.environ.items() if not name.startswith(out)}
 
 
 class _Here:

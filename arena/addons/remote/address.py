@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from arena.errors import InputError, not_installed
+from arena.errors import TOKENS, TOO_SHORT, InputError, hide_secrets, is_hidden, not_installed
 from engine import STANDARD
 from engine.rules import RULE_NAMES
 
@@ -30,9 +30,6 @@ try:
     import httpcore
 except ImportError:
     raise InputError(not_installed("httpx", "remote")) from None
-
-TOKENS: Final = "ARENA_TOKENS"
-"""The environment variable with the tokens for hosts: `host:port=token`, separated by spaces."""
 
 SESSION: Final = "Arena-Session"
 KEY: Final = "Idempotency-Key"
@@ -47,7 +44,6 @@ _TRIES = 3
 _LAST = 1.0  # seconds to say that a session is over
 _TICK = 0.1  # seconds between two signs of life while an answer is awaited
 _MOST_FIRST = 1 << 16
-_HIDDEN = b"***"  # in place of a token that a server sends back
 _AGAIN = {408, 425, 429}  # statuses that promise another answer later, as those from 500 do
 _DENIED = {401, 403}
 _FORGOTTEN = 410
@@ -124,6 +120,8 @@ def find_token(address: Address) -> str:
         place, equals, token = word.partition("=")
         if not (place and equals and token and token.isascii() and token.isprintable()):
             raise InputError(f"{TOKENS}: item {number} is not HOST:PORT=TOKEN")
+        if not is_hidden(token):
+            raise InputError(f"{TOKENS}: item {number}: {TOO_SHORT}")
         if place.lower() in address.places:
             found = token
     return found
@@ -185,7 +183,7 @@ class Line:
                 data += part
                 if len(data) > most:
                     raise BadAnswer(f"an answer of more than {most:,} bytes")
-        return data.replace(self.token.encode(), _HIDDEN) if self.token else data
+        return hide_secrets(data.decode("latin-1")).encode("latin-1")  # before it is read or cut
 
     def end(self, headers: Mapping[str, str]) -> None:
         """Tell the server that a session is over, whatever it answers."""
@@ -356,6 +354,9 @@ def find_bot(text: str, params: Mapping[str, Any], *, public: bool = False) -> F
     Raises InputError for a bad address, and for a server that does not answer `hello`.
     """
     address = parse_address(text)
+    spec = f"{address} {params}"
+    if hide_secrets(spec) != spec:
+        raise InputError(f"a token stands in {TOKENS} only, in no address and no parameters")
     rules = {name: getattr(STANDARD, name) for name in RULE_NAMES}
     hello = {"id": 0, "type": "hello", "protocol": 1, "rules": rules, "params": params}
     line = Line(address, public=public)
@@ -370,8 +371,9 @@ def find_bot(text: str, params: Mapping[str, Any], *, public: bool = False) -> F
     if answer.error is not None or not answer.ready:
         raise InputError(f"it is not ready: {answer.error or 'the answer to hello says so'}")
     check_version(answer.version)
-    sha256 = hashlib.sha256(f"{address}\0{answer.version}".encode()).hexdigest()
-    return Found(str(address), answer.version, sha256)
+    version = hide_secrets(answer.version)
+    sha256 = hashlib.sha256(f"{address}\0{version}".encode()).hexdigest()
+    return Found(str(address), version, sha256)
 
 
 def _say_hello(line: Line, hello: bytes) -> bytes:

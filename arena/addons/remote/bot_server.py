@@ -26,7 +26,7 @@ import msgspec
 from arena.cli.options import LANE, Whole, say
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import InputError, not_installed
+from arena.errors import SERVE_TOKEN, TOO_SHORT, InputError, is_hidden, not_installed
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
 
-TOKEN: Final = "ARENA_SERVE_TOKEN"
+TOKEN: Final = SERVE_TOKEN
 """The environment variable with the token that a server asks for."""
 
 MOST_SESSIONS: Final = 64
@@ -267,6 +267,8 @@ def serve(entry: Entry, host: str, port: int, tell: Callable[[str], None]) -> No
     token = os.environ.get(TOKEN, "")
     if host not in _LOOPBACK and not token:
         raise InputError(f"--host {host}: others may reach it, so {TOKEN} has to hold a token")
+    if token and not is_hidden(token):
+        raise InputError(f"{TOKEN}: {TOO_SHORT}")
     for problem in find_problems([entry], STANDARD, Limits()):
         raise InputError(problem)
     hall = Hall(entry)

@@ -25,7 +25,7 @@ from arena.addons.remote.address import (
     parse_address,
 )
 from arena.entries.entry import Entry
-from arena.errors import InputError, Unreachable
+from arena.errors import InputError, Unreachable, hide_secrets
 from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.limits import MOST_WAITING, Allowed, Budget, Limits
 from arena.lanes.messages import Answer, Choose, Message, encode
@@ -108,7 +108,7 @@ class RemoteBot(BotProcess):
                 raise Forfeit("protocol", "the answer to hello is not ready")
         except Forfeit as forfeit:
             raise self._kill_for(self._failed_start(forfeit)) from None
-        self._check_version(answer.version)
+        self._check_version(hide_secrets(answer.version))
         self.games = max(1, min(MOST_GAMES, answer.games))
         for _ in range(_PINGS):
             self._measure()

@@ -81,22 +81,23 @@ def test_it_has_no_other_lane(server: Server, lane: str) -> None:
 def test_a_token_is_bound_to_one_host(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host with a similar name does not get it, nor does the same host at another port."""
     port = server.server_address[1]
-    tokens = f"127.0.0.1:{port}=right 127.0.0.1:{port + 1}=wrong a.org=of-a a.org:8000=of-8000"
+    tokens = f"127.0.0.1:{port}=right-one 127.0.0.1:{port + 1}=wrong-one"
+    tokens += " a.org=of-a-org a.org:8000=of-port-8000"
     monkeypatch.setenv(TOKENS, tokens)
     resolve(server.url)
-    assert server.headers[-1]["Authorization"] == "Bearer right"
+    assert server.headers[-1]["Authorization"] == "Bearer right-one"
     found = {
         url: find_token(parse_address(url))
         for url in ("https://a.org", "http://a.org", "https://a.org:8000", "https://A.org/x")
     }
-    assert [*found.values()] == ["of-a", "of-a", "of-8000", "of-a"]
+    assert [*found.values()] == ["of-a-org", "of-a-org", "of-port-8000", "of-a-org"]
     for url in ("https://a-org", "https://b.a.org", "https://a.org.b", "https://a.org:8001"):
         assert not find_token(parse_address(url))
 
 
 def test_a_bad_list_of_tokens_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says which item is wrong, and nothing that stands there."""
-    monkeypatch.setenv(TOKENS, "a.org=fine hush-hush")
+    monkeypatch.setenv(TOKENS, "a.org=fine-one hush-hush")
     with pytest.raises(InputError) as told:
         find_token(parse_address("https://a.org"))
     assert str(told.value) == f"{TOKENS}: item 2 is not HOST:PORT=TOKEN"
@@ -145,7 +146,7 @@ def test_a_name_that_changes_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_token_goes_to_a_public_address_by_tls_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a private network it may go as it is."""
-    monkeypatch.setenv(TOKENS, "bots.org=hush gpu.local:8000=hush")
+    monkeypatch.setenv(TOKENS, "bots.org=hush-hush gpu.local:8000=hush-hush")
     leads_to(monkeypatch, ["1.1.1.1"])
     with pytest.raises(Unreached, match="only sent by https"):
         Line(parse_address("http://bots.org")).find_addresses()

@@ -33,10 +33,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def played(
-    spec: str | Path, folder: Path, pairs: int = 1, limits: Limits = LIMITS
+    spec: str | Path,
+    folder: Path,
+    pairs: int = 1,
+    limits: Limits = LIMITS,
+    lane: str | None = None,
 ) -> tuple[Played, Worker]:
     """Return the games of a bot against uniform, and the worker that has played them."""
-    entries = [resolve(str(spec), label="bot"), resolve("uniform")]
+    entries = [resolve(str(spec), label="bot", lane=lane), resolve("uniform")]
     tournament = Tournament("test", 0, pairs, entries, STANDARD, limits)
     worker = Worker(tournament, folder / f"worker-{time.monotonic_ns()}")
     try:

@@ -18,10 +18,9 @@ import pytest
 
 import arena
 from arena.addons.remote import bot_server
-from arena.addons.remote.address import TOKENS
 from arena.addons.table.journal import read_journal
 from arena.entries.resolve import resolve
-from arena.errors import InputError, Unreachable
+from arena.errors import TOKENS, InputError, Unreachable
 from arena.executors.answers import Garbled
 from arena.executors.local import Crew
 from arena.executors.log import run_log

@@ -310,7 +310,7 @@ def _path(comparison: SprtResult, path: Sequence[Look]) -> Iterator[Block]:
         },
         {
             "data": {"values": bounds},
-            "mark": {"type": "text", "align": "left", "dx": 4, "dy": -7, "fontSize": 12},
+            "mark": {"type": "text", "align": "left", "dx": 4, "dy": -7},
             "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name", "type": "nominal"}},
         },
         {

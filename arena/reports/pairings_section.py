@@ -115,7 +115,7 @@ def _texts(field: str, darkest: float) -> Spec:
     """
     condition = {"test": f"datum.{field} > {darkest}", "value": "#ffffff"}
     return {
-        "mark": {"type": "text", "fontSize": 12},
+        "mark": {"type": "text"},
         "encoding": {
             "text": nominal("cell"),
             "color": {"condition": condition, "value": "#000000"},

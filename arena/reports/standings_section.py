@@ -235,7 +235,7 @@ def _lead_chart(neighbours: Columns) -> Chart:
 def _at_the_end(field: str) -> Spec:
     """Return the layer of a text at the right end of each row."""
     return {
-        "mark": {"type": "text", "align": "right", "dx": -4, "fontSize": 12},
+        "mark": {"type": "text", "align": "right", "dx": -4},
         "encoding": {"x": {"value": "width"}, "text": nominal(field)},
     }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zlib import decompress
 
 import pytest
 
@@ -97,13 +99,18 @@ class Opener:
         self.pages: list[Watched] = []
         self.kept: dict[str, Any] = {}
 
-    def open(self, address: Path | str, **options: Any) -> Any:
-        """Open a file, or an address that may be used, in a new page."""
+    def open(self, address: Path | str, font: str = "", **options: Any) -> Any:
+        """Open a file, or an address that may be used, in a new page.
+
+        With a `font`, such as "60%", each character is a square of this size of an em.
+        """
         url = address.as_uri() if isinstance(address, Path) else address
         base = url if isinstance(address, Path) else "/".join(url.split("/")[:3])
         context = self.browser.new_context(**{"viewport": LAPTOP, "offline": False} | options)
         self.contexts.append(context)
         context.set_default_timeout(1000 * PATIENCE)
+        if font:
+            context.add_init_script(USE_SQUARES % (font, SQUARES))
         watched = Watched(
             context.new_page(), lambda seen: seen.startswith((base, "data:", "blob:", "about:"))
         )
@@ -151,6 +158,44 @@ def keep_page(_kept: Opener) -> Iterator[Callable[..., Any]]:
     """
     yield _kept.keep
     _kept.check()
+
+
+USE_SQUARES = """{
+  const size = { sizeAdjust: "%s" };
+  const bytes = Uint8Array.from(atob("%s"), (char) => char.charCodeAt());
+  document.fonts.add(new FontFace("squares", bytes, size));
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { font-family: squares !important; }");
+  document.adoptedStyleSheets = [sheet];
+}"""
+SQUARES = b64encode(
+    decompress(
+        b64decode(
+            "eNqFkDFPwlAUhc8r2GihioNOBJrowCCKEo2DiXFydKi7vmC1A5UWgeCCjoz+EH+Ag4Nx1Mn/YKKDqybGmHpeWwli"
+            "jCe5ffe79/W9cx8EAAPnSMHasZdWtrbn3gFRYnW/5kkf09glX5BLR/XTw6AX9Mg35AXXkQfl/kOT+SVjzWUBBf4B"
+            "PDLmXa/VJfEG0Sfr9UZNYhYZ8pViT3Z9pKGTx8nWsfSczu39IvmFXPEbJy36orS86quTVLxdr5f3pjZe2cup7tPy"
+            "XWWwqj2TnAjsaoilamb4yW+Ouca+wE+JqKLRTdzRMCrexVcY445/FFIfjOdiGOIMxU1KuSfFHsx4piFZiTOReElF"
+            "/rPcqZQfmsJS5yd5hm/57VxNzFOrq9UZYRrGH1U1V2Fwix5NJdITzLPQ7aAtmw5sBGhDognnl88RfQF2oEWU"
+        )
+    )
+).decode()
+"""A TrueType font that has the same square of one em for each character."""
+
+
+def find_cut_texts(page: Any) -> list[str]:
+    """Return the texts of charts that leave their drawing."""
+    found: list[str] = page.evaluate(CUT_TEXTS)
+    return found
+
+
+CUT_TEXTS = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter(text => {
+    const own = text.getBoundingClientRect();
+    return own.width && (own.left < box.left - 1 || own.right > box.right + 1
+      || own.top < box.top - 1 || own.bottom > box.bottom + 1);
+  }).map(text => text.textContent);
+})"""
 
 
 def find_faults(page: Any, part: str | None = None) -> list[str]:

@@ -25,7 +25,15 @@ from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.addons.studies.test_tune import tuning
-from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
+from tests.browser.conftest import (
+    LAPTOP,
+    PHONE,
+    Pages,
+    draw_all,
+    find_cut_texts,
+    find_faults,
+    overflowing,
+)
 from tests.conftest import Once
 from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
@@ -39,6 +47,8 @@ LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT, "settings": DARK}
 """How the page that tests share is looked at."""
 
 MARKS = ", ".join(f"svg .mark-{kind} path" for kind in ("symbol", "rect", "line"))
+
+LONG = ["the most greedy one of all the bots", "the most uniform one of all the bots"]
 
 Open = Callable[..., Any]
 
@@ -65,10 +75,11 @@ def versions_page(folder: Path) -> Path:
 
 
 def rules_page(folder: Path) -> Path:
-    """Write the page of a change of the rules."""
+    """Write the page of a change of the rules, for two bots with long names."""
     variants = make_variants(STANDARD, ["set_bonus=0"])
     cup = tournament("greedy", "uniform", pairs=3)
-    ablate(cup, variants, folder / "rules", playing())
+    entries = [replace(bot, label=name) for bot, name in zip(cup.entries, LONG, strict=True)]
+    ablate(replace(cup, entries=entries), variants, folder / "rules", playing())
     return folder / "rules" / "report.html"
 
 
@@ -128,6 +139,7 @@ def check_whole(page: Any) -> None:
     for number in range(charts.count()):
         assert charts.nth(number).locator(f"{MARKS}, canvas").count()
     assert overflowing(page) <= 0
+    assert find_cut_texts(page) == []
     assert find_faults(page) == []
 
 
@@ -177,6 +189,17 @@ def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open
     assert address.endswith("/set_bonus%3D0/report.html")
     other = draw_all(open_page(Path(unquote(address.removeprefix("file://")))))
     assert other.locator(".kicker").inner_text().startswith("cup · ")
+
+
+@pytest.mark.slow
+def test_a_long_title_of_an_axis_has_several_lines(pages: Pages, open_page: Open) -> None:
+    """On a phone, where it is wider than the chart, and in a font with letters twice as wide."""
+    page = draw_all(open_page(pages["rules"], "100%", **DARK))
+    assert find_cut_texts(page) == []
+    lines = page.locator("#chart-spread-values .role-axis-title tspan").all_text_contents()
+    title = " ".join(lines)
+    assert len(lines) > 1
+    assert all(title.count(name) == 1 for name in LONG)
 
 
 @pytest.mark.study

@@ -14,7 +14,15 @@ import pytest
 from arena.lanes.faults import Fault
 from arena.store.csv_files import guard
 from arena.tables.short_names import names_on_page
-from tests.browser.conftest import LAPTOP, PHONE, Pages, draw_all, find_faults, overflowing
+from tests.browser.conftest import (
+    LAPTOP,
+    PHONE,
+    Pages,
+    draw_all,
+    find_cut_texts,
+    find_faults,
+    overflowing,
+)
 from tests.conftest import Once
 from tests.reports.runs import HOSTILE, VARIANTS, cup, make_store, page_of
 from tests.tiers import few
@@ -115,8 +123,26 @@ def check_charts(page: Any, name: str) -> None:
     pictures = page.locator("figure.chart canvas")
     assert pictures.count() == 2
     assert overflowing(page) == 0
-    assert page.evaluate(OUTSIDE) == []
+    assert find_cut_texts(page) == []
     assert page.evaluate(TOUCHING) == []
+
+
+@pytest.mark.parametrize("font", few(["60%", "100%"], 1))
+def test_no_text_of_a_chart_is_cut_whatever_the_font(
+    open_page: Open, pages: Pages, font: str
+) -> None:
+    """A character is as wide as in a font for code, or twice as wide as in others."""
+    page = draw_all(open_page(pages["hostile"], font, **LOOKS["hostile"]))
+    assert f"{page.evaluate(WIDTH_OF_I)}%" == font
+    assert find_cut_texts(page) == []
+    assert page.evaluate(TOUCHING) == []
+
+
+WIDTH_OF_I = """() => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `100px ${getComputedStyle(document.querySelector("#chart-leads text")).fontFamily}`;
+  return Math.round(pen.measureText("i").width);
+}"""
 
 
 DRAWN = """all => all.map(figure => {
@@ -126,15 +152,6 @@ DRAWN = """all => all.map(figure => {
   return new Set(new Uint32Array(data.buffer)).size;
 })"""
 """The shapes of a drawing, and the colours of a picture."""
-
-OUTSIDE = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
-  const box = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter(text => {
-    const own = text.getBoundingClientRect();
-    return own.width && (own.left < box.left - 1 || own.right > box.right + 1);
-  }).map(text => text.textContent);
-})"""
-
 
 TOUCHING = """() => [...document.querySelectorAll('figure.chart svg')].flatMap(svg => {
   const texts = [...svg.querySelectorAll('text')]

@@ -26,23 +26,38 @@
     readout.style.top = `${below ? point.clientY + 16 : Math.max(8, point.clientY - readout.offsetHeight - 12)}px`;
   }
 
+  const pen = document.createElement("canvas").getContext("2d");
+  const font = getComputedStyle(document.body).fontFamily;
+
+  function measure(text, size) {
+    pen.font = `${size}px ${font}`;
+    return pen.measureText(text).width;
+  }
+
+  const SAMPLE = "share of its wins that are by City, 0123456789 %";
+  const LETTER = 6.5; // pixels of the mean letter: wider than in DejaVu Sans; a wider font is set smaller
+  const SIZE = 12 * Math.min(1, LETTER * SAMPLE.length / measure(SAMPLE, 12));
+
+  // Beside long names a plot is narrow: what is wider ends where the plot ends, and has room on the left.
+  const narrower = (width, otherwise = "start") => ({ signal: `width < ${width} ? "end" : "${otherwise}"` });
+
   const ink = "currentColor";
   const CONFIG = {
     aria: false,
     background: null,
-    font: getComputedStyle(document.body).fontFamily,
+    font,
     view: { stroke: null },
     axisQuantitative: { labelOverlap: "greedy", labelSeparation: 8 },
     axisXQuantitative: { tickCount: { expr: "ceil(width / 70)" } }, // so that no label is left out
     axis: {
       labelColor: ink, titleColor: ink, tickColor: ink, domainColor: ink, gridColor: ink,
-      gridOpacity: 0.14, domainOpacity: 0.4, tickOpacity: 0.4, labelFontSize: 12, titleFontSize: 12,
+      gridOpacity: 0.14, domainOpacity: 0.4, tickOpacity: 0.4, labelFontSize: SIZE, titleFontSize: SIZE,
       titleFontWeight: "normal",
     },
-    legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
-    header: { labelColor: ink, titleColor: ink, labelFontSize: 13 },
+    legend: { labelColor: ink, titleColor: ink, labelFontSize: SIZE, titleFontSize: SIZE, titleFontWeight: "normal", layout: { anchor: narrower(200) } },
+    header: { labelColor: ink, titleColor: ink, labelFontSize: SIZE + 1 },
     title: { color: ink },
-    text: { color: ink },
+    text: { color: ink, fontSize: SIZE },
   };
 
   const NEAR = "300px"; // from the window: there a chart is drawn already
@@ -68,6 +83,29 @@
     });
   }
 
+  // A title continues on a new line where its chart ends; only a word that is wider is cut.
+  function wrap(title, room) {
+    const lines = [""];
+    for (const word of title.split(" ")) {
+      const longer = `${lines.at(-1)} ${word}`.trim();
+      if (!lines.at(-1) || measure(longer, SIZE) <= room) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
+
+  function fitTitles(group, width) {
+    for (const guide of [...group.axes ?? [], ...group.legends ?? []]) {
+      const across = !["left", "right"].includes(guide.orient);
+      const room = across ? width : group.height;
+      if (typeof guide.title !== "string" || !(room > 0)) continue;
+      if (across && group.axes?.includes(guide)) guide.titleAnchor = narrower(measure(guide.title, SIZE), "middle");
+      Object.assign(guide, { title: wrap(guide.title, room), titleLimit: room });
+    }
+    for (const part of group.marks ?? []) fitTitles(part, width);
+    return group;
+  }
+
   // All that is awaited here is there at once, so that a page which is printed has its charts.
   const views = new Map(); // what shows a figure now
 
@@ -78,6 +116,7 @@
     const ink = getComputedStyle(figure).color; // a canvas does not know the colour of its text
     const config = isPicture ? JSON.parse(JSON.stringify(CONFIG).replaceAll("currentColor", ink)) : CONFIG;
     const options = { ast: true, actions: false, config, bind: figure.querySelector(".choices"), tooltip: showReadout };
+    options.patch = (group) => fitTitles(group, plot.clientWidth);
     Object.assign(options, isPicture ? { renderer: "canvas", scaleFactor: 2 } : { renderer: "svg" });
     views.get(figure)?.finalize();
     views.set(figure, null); // a chart that is begun is not begun again

@@ -56,6 +56,7 @@ def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
     arena, python = bin_folder / "arena", bin_folder / "python"
     files = run([python, "-c", _WHERE], folder).split()
     assert all(file.startswith(str(bin_folder.parent)) for file in files), files
+    assert "serve-bot" in run([arena, "--help"], folder)
     assert "results in results/quickstart/" in run(
         [arena, "run", "quickstart", "--pairs", "5"], folder
     )

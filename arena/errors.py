@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -96,6 +97,37 @@ class WorkerDied(ArenaError):
     >>> issubclass(WorkerDied, ArenaError)
     True
     """
+
+
+class Exhausted(ArenaError):
+    """The machine refuses a process, memory, an open file, space or a jail: no bot is to blame.
+
+    >>> issubclass(Exhausted, ArenaError)
+    True
+    """
+
+
+_REFUSES = {errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE}
+_NO_THREAD = "can't start new thread"
+
+
+@contextmanager
+def blaming_machine(what: str) -> Iterator[None]:
+    """Raise Exhausted for an error by which the machine refuses what the arena itself needs.
+
+    >>> with blaming_machine("a worker"):
+    ...     raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+    Traceback (most recent call last):
+    arena.errors.Exhausted: a worker: Resource temporarily unavailable
+    """
+    try:
+        yield
+    except (OSError, MemoryError, RuntimeError) as error:
+        lacks = getattr(error, "errno", None) in _REFUSES or str(error) == _NO_THREAD
+        if not lacks and not isinstance(error, MemoryError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error) or "no memory is left"
+        raise Exhausted(f"{what}: {reason}") from None
 
 
 class NoSites(ArenaError):

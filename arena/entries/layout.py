@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from arena.errors import Exhausted, blaming_machine
+
 FOLDER_VARIABLE = "ARENA_BOT_FOLDER"
 """The environment variable that marks a process as started for a bot."""
 _NAME = "files-"  # prefix of the name of a folder with a bot's files
@@ -52,7 +54,8 @@ class Layout:
     def renew(self) -> None:
         """Copy the files, unless the copy exists and is unchanged; log the changes.
 
-        Raises ImportError for a name that leads out of the folder, and if the disk is full.
+        Raises ImportError for a name that leads out of the folder, and Exhausted if the disk is
+        full.
         """
         with self._renewing:
             if self._states and not self._has_changed():
@@ -62,7 +65,8 @@ class Layout:
             for name in (*files, *self.links):
                 check_name(name)
             try:
-                self._write(files)
+                with blaming_machine(f"the files of {self.label} cannot be laid out"):
+                    self._write(files)
             except (OSError, UnicodeEncodeError) as error:
                 why = error.strerror if isinstance(error, OSError) else str(error)
                 raise ImportError(f"the bot's files cannot be laid out: {why}") from None
@@ -109,7 +113,7 @@ def shared(layout: Layout, identity: object) -> Layout:
 def renew_all() -> None:
     """Check all copies of this process, and restore those that were changed."""
     for layout in [*_layouts.values()]:
-        with suppress(ImportError):  # its next process reports it
+        with suppress(ImportError, Exhausted):  # its next process reports it
             layout.renew()
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from arena.errors import WorkerDied, counted
+from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled, check_refusal
 from arena.executors.halves import Halves, Phases, Work
 from arena.executors.log import RunLog, logger
@@ -276,6 +276,9 @@ class Crew:
         member = self.members.pop(number)
         exit_status = member.bury()
         ending = hung or exit_status
+        kind, _, lacks = member.words.partition(": ")
+        if kind == Exhausted.__name__:
+            raise Exhausted(lacks)
         if not member.batches:
             return
         playing, *others = member.batches

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from arena.errors import InputError
+from arena.errors import Exhausted, InputError
 
 _EVERY_USER = (0, 1 << 32)
 _UIDS = 0x70000000  # no system assigns ids from here on
@@ -60,12 +60,12 @@ class User:
 def free_user(first: int = _USERS[0], count: int = _USERS[1]) -> User:
     """Reserve a user id that no other jail uses, among those of the container.
 
-    Raises InputError if all are in use.
+    Raises Exhausted if all are in use.
     """
     for number in _numbers(first, count):
         with suppress(OSError):
             return User(number)
-    raise InputError("lane jail: no user is free for another jail")
+    raise Exhausted("lane jail: no user is free for another jail")
 
 
 def _numbers(first: int, count: int) -> Iterator[int]:
@@ -96,9 +96,12 @@ TRIAL: Final = (
     *(() if IS_ROOT else ("--unshare-user",)),
     *NAMESPACES,
     *RIGHTS,
-    *("--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
+    *("--die-with-parent", "--as-pid-1", "--ro-bind", "/", "/", "--proc", "/proc", "true"),
 )
-"""The arguments for a trial whether bubblewrap can make a jail here."""
+"""The arguments for a trial whether bubblewrap can make a jail here.
+
+Without `--as-pid-1` bubblewrap ends before its child, which nobody would wait for.
+"""
 
 OLDEST_JAIL: Final = (5, 8)
 """The oldest Linux version whose /proc can be limited to processes."""
@@ -131,7 +134,7 @@ def find_bubblewrap() -> str:
 def find_pid_namespaces() -> str | None:
     """Return the path of bubblewrap if it can give a command a pid namespace, else None."""
     program = shutil.which("bwrap")
-    words = (*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "true")
+    words = (*user_namespace(), *OWN_PROCESSES, "--die-with-parent", "--as-pid-1", "true")
     return None if program is None or _complaint(program, words) is not None else program
 
 
@@ -152,6 +155,14 @@ def user_namespace() -> tuple[str, ...]:
     if IS_ROOT:
         return ()
     return ("--unshare-user", "--uid", str(os.geteuid()), "--gid", str(os.getegid()))
+
+
+def require_jail() -> None:
+    """Raise Exhausted if no jail can be made: a bot that needs one is not to blame."""
+    try:
+        find_bubblewrap()
+    except InputError as error:
+        raise Exhausted(str(error)) from None
 
 
 def counts_processes() -> bool:

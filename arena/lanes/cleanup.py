@@ -31,6 +31,7 @@ import psutil
 from arena.entries.layout import FOLDER_VARIABLE as FOLDER_VARIABLE
 from arena.entries.layout import remove_tree
 from arena.lanes.confine import set_process
+from arena.lanes.meter import find_below
 
 RUN: Final = "run-"
 """The prefix of the names of runs' folders."""
@@ -264,6 +265,25 @@ def kill_all(processes: list[psutil.Process]) -> bool:
             with suppress(psutil.Error):
                 process.send_signal(action)
     return bool(others)
+
+
+def find_family(pid: int) -> list[psutil.Process]:
+    """Return the descendants of a process, for `wait_for` once it was killed."""
+    family = []
+    for below in find_below(pid):
+        with suppress(psutil.Error):
+            family.append(psutil.Process(below))
+    return family
+
+
+def wait_for(family: list[psutil.Process]) -> None:
+    """Kill what is left of the descendants of a killed process, and wait for the end of each.
+
+    Those that this process has adopted (the first process of each jail) would else stay in the
+    table of processes until this one ends.
+    """
+    kill_all(family)
+    psutil.wait_procs(family, timeout=1)
 
 
 def adopt_orphans() -> None:

@@ -17,6 +17,9 @@ DISK = 64 << 20
 INODES = 10_000
 """The most files and folders in it; each takes 1 KB of the kernel's memory."""
 
+GO = b"\n"
+"""What the caller writes first into the input: once it is read, all that follows is the bot's."""
+
 _MB = 1 << 20
 _MOST_FILE = 64 * _MB
 _MOST_STACK = 64 * _MB
@@ -85,4 +88,5 @@ def execute(command: list[str]) -> None:
 if __name__ == "__main__":
     limit(int(sys.argv[1]))
     die_with(os.getppid())
+    os.read(0, len(GO))
     execute(sys.argv[2:])

@@ -2,8 +2,9 @@
 
 Usage: `python init.py MEGABYTES PROCESSES USER WATCH FILTER COUNT FOLDER... COMMAND...`. Each of
 COUNT folders is in memory, besides those that every jail has. Standard input begins with two
-filters of system calls, of WATCH and FILTER bytes; the rest is the bot's input. The bot can neither
-write to this process (it is not dumpable) nor signal it (it is process 1).
+filters of system calls, of WATCH and FILTER bytes; the rest is the bot's input. The second one is
+read last: while it is unread, nothing of the bot has begun, and no fault is the bot's. The bot can
+neither write to this process (it is not dumpable) nor signal it (it is process 1).
 """
 
 import ctypes
@@ -173,7 +174,7 @@ def stand_by(child: int, listener: int) -> None:
 def main(words: list[str]) -> None:
     """Start the command as a user, and wait until it ends."""
     megabytes, processes, user, *sizes, count = map(int, words[:6])
-    watch, filter_ = map(_read, sizes)
+    watch = _read(sizes[0])
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
     bound_folders(words[6 : 6 + count])
     limit(megabytes, processes if os.getuid() else 0)  # root's other processes must not count
@@ -186,7 +187,7 @@ def main(words: list[str]) -> None:
         os.close(listener)
     become(user)
     limit(megabytes, processes)
-    install(filter_)
+    install(_read(sizes[1]))
     execute(words[6 + count :])
 
 

@@ -32,7 +32,7 @@ from arena.lanes.bubblewrap import (
     free_user,
     user_namespace,
 )
-from arena.lanes.cleanup import FOLDER_VARIABLE
+from arena.lanes.cleanup import FOLDER_VARIABLE, find_family, wait_for
 from arena.lanes.evidence import ROOT
 from arena.lanes.faults import Forfeit, one_line
 from arena.lanes.jail import HOME, USER, filters, jail_words, readable
@@ -49,8 +49,8 @@ class Launch(NamedTuple):
     `jailed` is whether it runs in a jail, `contained` whether its processes have a pid
     namespace of their own. `hosted` is whether it runs our own host, which distinguishes more
     kinds of faults and separates the output of its games. `user` is the user id that it changes
-    to, None to keep the caller's. `first` are bytes that the jail reads from its input. `layout`
-    is the copy of the bot's files.
+    to, None to keep the caller's. `first` are bytes that the arena's own program reads from the
+    input before it becomes the bot's. `layout` is the copy of the bot's files.
     """
 
     words: list[str]
@@ -74,19 +74,26 @@ class Launch(NamedTuple):
                 self.layout.renew()
         except ImportError as error:
             raise Forfeit("import", f"ImportError: {error}") from None
-        process = subprocess.Popen(
-            [*before, *self.words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=self.folder,
-            env=self.environment,
-            start_new_session=True,
-        )
-        assert process.stdin is not None
-        with suppress(BrokenPipeError):  # it has ended; its output shows why
-            process.stdin.write(self.first)  # fits into the pipe's buffer
+        theirs, ours = os.pipe()
+        process_input = open(ours, "wb", buffering=0)  # noqa: SIM115
+        try:
+            process_input.write(self.first)  # there before the process, which may end at once
+            process = subprocess.Popen(
+                [*before, *self.words],
+                stdin=theirs,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                cwd=self.folder,
+                env=self.environment,
+                start_new_session=True,
+            )
+        except BaseException:
+            process_input.close()
+            raise
+        finally:
+            os.close(theirs)
+        process.stdin = process_input
         if self.user:  # so that it can reopen them as /dev/stdout and the like
             for pipe in (process.stdin, process.stdout, process.stderr):
                 assert pipe is not None
@@ -131,7 +138,7 @@ def plan_launch(
     if namespaces := find_pid_namespaces():
         options = [*user_namespace(), *OWN_PROCESSES, *hiding(folder, files)]
         words = [namespaces, *options, "--die-with-parent", "--new-session", "--", *words]
-    return launch._replace(words=words, contained=namespaces is not None)
+    return launch._replace(words=words, contained=namespaces is not None, first=confine.GO)
 
 
 def command_of(entry: Entry, program: str = host.__file__) -> list[str]:
@@ -325,9 +332,11 @@ class Program:
         )
 
     def kill(self) -> None:
-        """Kill it, and wait for its end."""
+        """Kill it and all processes below it, and wait for their ends."""
+        family = find_family(self.process.pid) if self.process.poll() is None else []
         self.process.kill()
         self.process.wait()
+        wait_for(family)
 
     def last_words(self) -> str:
         """Return the line in which the ended program explained its end, empty without one.

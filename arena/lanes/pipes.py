@@ -10,6 +10,7 @@ import errno
 import os
 import select
 import subprocess
+import sys
 from contextlib import suppress
 from typing import IO
 
@@ -22,12 +23,13 @@ class Pipes:
     """The three streams of a process that was started with pipes; None for no process.
 
     `received` holds answers that were not taken yet. `output_bytes` is the size of its output,
-    which it writes to standard error.
+    which it writes to standard error. `first` bytes lie in its input already.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes] | None) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | None, first: int = 0) -> None:
         self.received = b""
         self.output_bytes = 0
+        self._sent = first  # bytes
         self._unsent = memoryview(b"")
         self._output = b""
         self._files: list[IO[bytes]] = []
@@ -59,15 +61,24 @@ class Pipes:
         return True
 
     @property
-    def is_read(self) -> bool:
-        """Whether the process has read everything that was sent."""
+    def taken(self) -> int:
+        """How many bytes of what was sent the process has read, also if it has ended."""
+        return self._sent - self._unread()
+
+    def _unread(self) -> int:
+        """Return how many bytes lie in the pipe to the process."""
         import fcntl  # not on Windows
         import termios
 
         waiting = bytearray(4)
-        with suppress(OSError):
-            fcntl.ioctl(self._stdin, termios.FIONREAD, waiting)
-        return not self._unsent and not any(waiting)
+        with suppress(OSError, ValueError):  # it was closed
+            fcntl.ioctl(self._files[0].fileno(), termios.FIONREAD, waiting)
+        return int.from_bytes(waiting, sys.byteorder)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the process has read everything that was sent."""
+        return not self._unsent and not self._unread()
 
     @property
     def answers(self) -> int:
@@ -102,7 +113,9 @@ class Pipes:
     def _write(self) -> None:
         try:
             while self._unsent:
-                self._unsent = self._unsent[os.write(self._stdin, self._unsent) :]
+                written = os.write(self._stdin, self._unsent)
+                self._unsent = self._unsent[written:]
+                self._sent += written
         except BlockingIOError:
             self._poll.register(self._stdin, select.POLLOUT)
             return

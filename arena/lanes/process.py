@@ -15,8 +15,9 @@ import msgspec
 
 from arena.addons import hook
 from arena.entries.entry import Entry
+from arena.errors import Exhausted, blaming_machine
 from arena.lanes import host
-from arena.lanes.cleanup import Group, make_group, sweep
+from arena.lanes.cleanup import Group, find_family, make_group, sweep, wait_for
 from arena.lanes.confine import MOST_OPEN
 from arena.lanes.faults import KINDS, Forfeit, describe_exit, idle_forfeit, last_words
 from arena.lanes.jail import HOME, most_processes
@@ -73,7 +74,7 @@ class BotProcess:
 
     `hello` is the first message; `waiting` is called every 0.1 s while an answer is awaited;
     `budget` is the idle time of all processes of the bot in a worker. Every failure is raised as
-    a Forfeit of the bot.
+    a Forfeit of the bot, but for a start that the machine refuses, which is Exhausted.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class BotProcess:
 
     def _reset(self) -> None:
         self.is_warm = False  # whether it has chosen an action
+        self._is_its_own = True  # whether what was started has become the bot's own program
         self.room = Room(self.most_held)
         self._unseen = 0  # games since its resources were last read
         self._asked = 0  # the id of the next message; 0 before the process has started
@@ -135,7 +137,8 @@ class BotProcess:
         if self._asked:
             return
         try:
-            pid = self._open()
+            with blaming_machine("no process of a bot can be started"):
+                pid = self._open()
             (answer,), _ = self.ask([self.hello], self.limits.of_start)
             if isinstance(answer, Forfeit):
                 raise answer
@@ -143,8 +146,15 @@ class BotProcess:
                 raise Forfeit("protocol", "the answer to hello is not ready")
         except OSError as error:
             raise self._kill_for(Forfeit("import", f"cannot be started: {error}")) from None
+        except Exhausted:
+            self.kill()
+            raise
         except Forfeit as forfeit:
-            raise self._kill_for(self._failed_start(forfeit)) from None
+            self.kill()
+            if not self._is_its_own:
+                why = last_words(forfeit.fault.output) or f": {forfeit.fault.message}"
+                raise Exhausted(f"no process of a bot can be confined{why}") from None
+            raise self._failed_start(forfeit) from None
         self.games = max(1, min(MOST_GAMES, answer.games))
         main, *_ = self._own() or [pid]
         self._watch = Stopwatch(Meter(pid, main, self._group.used))
@@ -164,7 +174,7 @@ class BotProcess:
         empty_folder(self.launch.folder)  # nothing of an earlier process may remain
         self._group = make_group(self.launch.folder)
         process = self.launch.popen(self._group.joining)
-        self._pipes = Pipes(process)
+        self._pipes = Pipes(process, len(self.launch.first))
         return process
 
     @property
@@ -337,11 +347,14 @@ class BotProcess:
         if process is None:
             self._group.remove()  # it could not be started
             return
+        self._is_its_own = self._pipes.taken >= len(self.launch.first)
+        family = find_family(process.pid) if process.poll() is None else []
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         self._group.kill()
         process.wait()
         sweep(self.launch.folder, self.waiting)
+        wait_for(family)
         self._group.remove()
         self._pipes.close()
         self._printed_before, self._pipes.output_bytes = self.output_bytes, 0

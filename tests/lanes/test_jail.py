@@ -24,7 +24,7 @@ from arena.errors import InputError
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
 from arena.lanes.cleanup import descendants
-from arena.lanes.confine import DISK, INODES
+from arena.lanes.confine import DISK, GO, INODES
 from arena.lanes.init import SOCKETS
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
@@ -402,7 +402,7 @@ def test_without_bubblewrap_a_process_is_not_contained(
         find.cache_clear()
     try:
         launch = plan_launch(resolve("greedy", lane="process"), Limits(), tmp_path)
-        assert (launch.contained, launch.jailed, launch.first) == (False, False, b"")
+        assert (launch.contained, launch.jailed, launch.first) == (False, False, GO)
         with pytest.raises(InputError, match="not on PATH"):
             plan_launch(resolve("greedy", lane="jail"), Limits(), tmp_path)
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.errors import Exhausted
 from arena.lanes.bubblewrap import User, free_user
 from arena.lanes.launch import plan_launch
 from arena.lanes.limits import Limits
@@ -39,7 +39,7 @@ def test_no_two_processes_have_the_same_user(tmp_path: Path) -> None:
         found = {int(other.stdout.readline()) for other in others if other.stdout}
         user = free_user(*FEW)
         assert found | {user.number} == {3_000_000_003, 3_000_000_004, 3_000_000_005}
-        with pytest.raises(InputError, match="no user is free"):
+        with pytest.raises(Exhausted, match="no user is free"):
             free_user(*FEW)
         for other in others:
             other.kill()

@@ -1,0 +1,178 @@
+"""What the machine refuses is no fault of a bot, and no ended process is left to nobody."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.entries.layout import Layout
+from arena.entries.resolve import resolve
+from arena.errors import Exhausted, InputError, blaming_machine
+from arena.lanes import bubblewrap
+from arena.lanes.bubblewrap import free_user, require_jail
+from arena.lanes.faults import Forfeit
+from arena.lanes.launch import Launch
+from arena.lanes.limits import Limits
+from arena.lanes.process import BotProcess, bot_process
+from engine import STANDARD
+from tests import ROOT
+from tests.runs.test_rogues import needs_jail
+
+LACKS = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.EDQUOT)
+
+
+def start(folder: Path, words: list[str] | None = None) -> None:
+    """Start a bot in the lane process, with these words in place of those that confine it."""
+    with bot_process(resolve("greedy", lane="process"), STANDARD, Limits(), folder) as process:
+        if words:
+            process.launch = process.launch._replace(words=words)
+        process.start()
+
+
+@pytest.mark.parametrize("number", LACKS)
+def test_a_process_that_the_machine_refuses_is_nobodys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Whatever it lacks; a program that does not exist is still the bot's fault."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Launch, "popen", refuse)
+    with pytest.raises(Exhausted, match=os.strerror(number)):
+        start(tmp_path)
+    number = errno.ENOENT
+    with pytest.raises(Forfeit, match="cannot be started"):
+        start(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2", ""),
+        ("exit 1", ""),
+        ("read line; echo 'bwrap: Creating new namespace failed' >&2; exit 1", "import"),
+    ],
+)
+def test_a_fault_before_the_bots_program_begins_is_not_the_bots(
+    tmp_path: Path, script: str, kind: str
+) -> None:
+    """Its input says so, which no bot can write back: its words would prove nothing."""
+    with pytest.raises(Forfeit if kind else Exhausted) as raised:
+        start(tmp_path, ["sh", "-c", script])
+    if isinstance(raised.value, Forfeit):
+        assert raised.value.fault.kind == kind
+    elif "bwrap" in script:
+        assert "Creating new namespace failed: Resource temporarily" in str(raised.value)
+
+
+@needs_jail
+def test_a_jail_that_cannot_be_made_is_not_the_bots_fault(tmp_path: Path) -> None:
+    """Its first process reads the last part of its input as the last thing before the bot."""
+    with bot_process(resolve("greedy", lane="jail"), STANDARD, Limits(), tmp_path) as process:
+        launch = process.launch
+        for place in (1, launch.words.index("--")):
+            words = [*launch.words]
+            words[place:place] = ["--ro-bind", "/not/there", "/x"]
+            process.launch = launch._replace(words=words)
+            with pytest.raises(Exhausted, match="/not/there"):
+                process.start()
+        process.launch = launch._replace(words=[*launch.words[:-1], "/not/there.py"])
+        with pytest.raises(Forfeit):
+            process.start()
+
+
+def test_no_jail_and_no_user_are_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a league needs jails."""
+    with pytest.raises(Exhausted, match="no user is free"):
+        free_user(1, 0)
+
+    def refuse() -> str:
+        raise InputError("lane jail: Resource temporarily unavailable")
+
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", refuse)
+    with pytest.raises(Exhausted, match="Resource temporarily unavailable"):
+        require_jail()
+
+
+def test_a_full_disk_is_no_fault_of_the_files_laid_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that the disk does not take is."""
+    layout = Layout(tmp_path / "files", "mine", lambda: {"bot.py": b""})
+    for number, kind in ((errno.ENOSPC, Exhausted), (errno.ENAMETOOLONG, ImportError)):
+
+        def refuse(*_: object, number: int = number) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(Path, "write_bytes", refuse)
+        with pytest.raises(kind, match=os.strerror(number)):
+            layout.renew()
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+def test_memory_and_threads_can_lack_too(error: Exception) -> None:
+    """Other errors stay what they are."""
+    with pytest.raises(Exhausted, match="a check: "), blaming_machine("a check"):
+        raise error
+    with pytest.raises(RuntimeError, match="other"), blaming_machine("a check"):
+        raise RuntimeError("other")
+
+
+BORN = """
+import os, sys
+from pathlib import Path
+from arena.entries.resolve import resolve
+from arena.lanes.cleanup import adopt_orphans, children
+from arena.lanes.launch import Program
+from arena.lanes.limits import Limits
+from arena.lanes.process import bot_process
+from engine import STANDARD
+
+def left():
+    return [(one.name(), one.status()) for one in children()]
+
+adopt_orphans()
+if sys.argv[1] == "program":
+    child = "import subprocess; subprocess.Popen(['sleep', '1000'], start_new_session=True)"
+    program = Program(child + "; print(flush=True); import time; time.sleep(1000)", stdout=-1)
+    program.process.stdout.readline()
+    program.kill()
+else:
+    with bot_process(resolve("greedy", lane="jail"), STANDARD, Limits(), Path.cwd()) as process:
+        process.start()
+print(left())
+"""
+
+
+@pytest.mark.parametrize("what", ["program", pytest.param("jail", marks=needs_jail)])
+def test_who_kills_a_process_waits_for_all_below_it(tmp_path: Path, what: str) -> None:
+    """The first process of a jail is left to who adopts it: one for each start of a bot."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", BORN, what],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_a_process_that_did_not_begin_can_be_started_again(tmp_path: Path) -> None:
+    """When the machine has room again."""
+    with bot_process(resolve("greedy", lane="process"), STANDARD, Limits(), tmp_path) as process:
+        launch = process.launch
+        process.launch = launch._replace(words=["false"])
+        with pytest.raises(Exhausted):
+            process.start()
+        process.launch = launch
+        process.start()
+        assert isinstance(process, BotProcess)
+        assert process.pid

@@ -17,4 +17,4 @@ LEAST_GAMES: Final = 4
 FEW: Final = 20  # with fewer games in a lane, each variant of the rules has one game, not two
 DECISIONS: Final = 2  # repeated with other hidden cards, for each game in a lane
 RATING: Final = 2  # games against the ladder, for each game in a lane
-LONGEST: Final = 3600.0  # seconds, after which a check is cut short, without a verdict
+LONGEST: Final = 3600.0  # seconds of the bot's processes, after which its check is cut short

@@ -32,9 +32,10 @@ from arena.check.trial import RANDOM
 from arena.entries.catalogue import ELO
 from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
-from arena.errors import InputError
+from arena.errors import Exhausted, InputError, blaming_machine
 from arena.executors.worker import play_here
-from arena.lanes.bubblewrap import find_bubblewrap
+from arena.lanes.bubblewrap import find_bubblewrap, require_jail
+from arena.lanes.cleanup import kill_orphans
 from arena.lanes.confine import die_with
 from arena.lanes.faults import Forfeit
 from arena.tournament.schedule import Fixture
@@ -312,10 +313,23 @@ def main(parent: int) -> None:
     threading.Thread(target=_exit_with_input, daemon=True).start()
     play_here(order.venue)
     speaker = _Speaker(sys.stdout.buffer)
+    try:
+        with blaming_machine("the check"):
+            _inspect(order, Path(folder), speaker)
+    except Exhausted as error:
+        speaker.say(refused=str(error))
+    finally:
+        kill_orphans()
+
+
+def _inspect(order: Order, folder: Path, speaker: _Speaker) -> None:
+    """Say every item of a check."""
+    if order.jailed:
+        require_jail()
     entry = resolve(order.spec, lane=order.lane)
     if entry.label in {*OPPONENTS, *ELO}:
         entry = replace(entry, label=_LABEL)
-    candidate = Candidate(entry, order.limits, order.seed, Path(folder), speaker.beat)
+    candidate = Candidate(entry, order.limits, order.seed, folder, speaker.beat)
     for item in Inspection(candidate, order, speaker.begin).items():
         speaker.say(item=item)
     speaker.say(end=True)

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -17,23 +17,37 @@ import psutil
 
 from arena.check import LONGEST
 from arena.check.item import NAMES, Item, Order
-from arena.errors import ArenaError
+from arena.errors import ArenaError, Exhausted, blaming_machine
 from arena.lanes.cleanup import children, kill_orphans
 from arena.lanes.faults import describe_exit
 from arena.lanes.launch import Program
+from arena.lanes.meter import Meter, read_clock
 from arena.lanes.scratch import scratch_folder
 
 SILENCE = 30.0  # seconds without a sign of life
 _NOT_TRIED = "not tried"
 _PATIENCE = 1.0
 _MOST_LINE = 1 << 20
+SLOWER = 60  # the limit by the clock is this many times as long: eight checks share a machine
+
+
+class NoVerdict(ArenaError):
+    """A check has ended early, and for what the bot did."""
+
+
+class CutShort(NoVerdict):
+    """A bot has used up the time of its check."""
 
 
 class _Line(msgspec.Struct):
-    """A message of the inspector: an item, the name of the item in progress, or its end."""
+    """A message of the inspector: an item, the name of the item in progress, or its end.
+
+    `refused` is what the machine has refused.
+    """
 
     item: Item | None = None
     beat: str = ""
+    refused: str = ""
     end: bool = False
 
 
@@ -45,11 +59,12 @@ def run_check(
 ) -> Iterator[Item]:
     """Yield every item of the report, each as soon as it and those before it are known.
 
-    `working` is called with the name of the item in progress. Raises ArenaError, without a verdict,
-    if the check itself failed or takes longer than `longest` seconds. If a bot outside the jail
-    kills the check, the item in progress has failed.
+    `working` is called with the name of the item in progress. Raises CutShort if the bot's
+    processes use more than `longest` seconds of processor time, NoVerdict if it has broken the
+    check, and Exhausted for what the machine refuses. If a bot outside the jail kills the check,
+    the item in progress has failed.
     """
-    with scratch_folder() as folder, killing_orphans():
+    with blaming_machine("the check"), scratch_folder() as folder, killing_orphans():
         program, out = _start(order, folder)
         try:
             lines = _lines(out, silence)
@@ -104,7 +119,8 @@ def _start(order: Order, folder: Path) -> tuple[Program, socket.socket]:
     with closing(theirs):
         program = Program(main, stdin=subprocess.PIPE, stdout=theirs.fileno(), bufsize=0)
     assert program.process.stdin is not None
-    program.process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
+    with suppress(BrokenPipeError):  # it has ended, and `_items` says why
+        program.process.stdin.write(msgspec.json.encode((order, str(folder))) + b"\n")
     return program, ours
 
 
@@ -117,8 +133,9 @@ def _items(
 ) -> Iterator[Item]:
     """Yield the inspector's items; if it was killed, the last one is a failure."""
     stage = NAMES[0]
-    deadline = time.monotonic() + longest
+    begun, meter = time.monotonic(), Meter(inspector.process.pid)
     names = iter(NAMES)
+    text = b""
     for text in lines:
         line = _decode(text)
         if line is None or (line.item is not None and line.item.name not in names):
@@ -126,20 +143,31 @@ def _items(
             return
         if line.end:
             return
-        if time.monotonic() > deadline:
-            raise ArenaError(
-                f"cut short after {longest:,.0f} s, at {stage!r}: there is no verdict; "
-                "for a slow bot, play fewer games with --games"
-            )
+        if line.refused:
+            raise Exhausted(line.refused)
+        _check_time(meter, longest, time.monotonic() - begun, stage)
         if line.item is not None:
             yield line.item
         stage = line.beat or stage
         working(stage)
     ending = _ending(inspector.process)
-    if order.jailed or ending.startswith("ended with exit status"):
+    has_exited = ending.startswith("ended with exit status")
+    if order.jailed or has_exited:
         reason = inspector.last_words() or ending
-        raise ArenaError(f"the check itself has failed at {stage!r}: {reason}")
+        is_machine = not text or not has_exited  # no bot had begun, or none could reach it
+        kind = Exhausted if is_machine else NoVerdict
+        raise kind(f"the check itself has failed at {stage!r}: {reason}")
     yield Item(stage, "fail", f"crash: the process that was checking it {ending}", "crash")
+
+
+def _check_time(meter: Meter, longest: float, clock: float, stage: str) -> None:
+    """Raise CutShort if the processes below the inspector have worked, or slept, for too long."""
+    used = meter.look() - (read_clock(meter.pid) or 0.0) if meter.works else clock
+    if used > longest:
+        raise CutShort(f"cut short at {stage!r}: the bot used {longest:,g} s of processor time")
+    if clock > SLOWER * longest:
+        slept = f"after {clock:,.0f} s the bot had worked for {used:,.0f} s: it sleeps or waits"
+        raise CutShort(f"cut short at {stage!r}: {slept}")
 
 
 def _decode(text: bytes) -> _Line | None:

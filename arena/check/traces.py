@@ -37,8 +37,15 @@ def _peak_megabytes(bot: BotProcess) -> float | None:
 
 
 def _files(bot: BotProcess) -> list[str]:
-    """Return the files that a bot has left in its private folder, except caches."""
-    return sorted(islice(_walk(_private_folder(bot)), _MOST_FILES))
+    """Return the files that a bot has left in its private folder, except caches.
+
+    An arena that is installed below /tmp has its own paths in a jail's private folder.
+    """
+    home = bot.launch.environment["HOME"]
+    left = (
+        file for file in _walk(_private_folder(bot)) if f"{home}/{file}" not in bot.launch.words
+    )
+    return sorted(islice(left, _MOST_FILES))
 
 
 def _private_folder(bot: BotProcess) -> Path:

@@ -103,7 +103,7 @@ def check(
       arena check ./my_bot.py --games 8
     """
     from arena.check.item import NOT_JAILED, Order, format_item, safest_lane
-    from arena.check.supervisor import run_check
+    from arena.check.supervisor import CutShort, run_check
     from arena.entries.resolve import resolve
     from arena.lanes.bubblewrap import find_bubblewrap
     from arena.lanes.cleanup import adopt_orphans
@@ -119,12 +119,15 @@ def check(
     order = Order(bot, lane or safest_lane(), games, seed, change_limits(limits), venue)
     adopt_orphans()
     items = []
-    with _Progress() as progress:
-        for item in run_check(order, progress.show):
-            items.append(item)
-            progress.show("")
-            if not as_json:
-                say("\n".join(format_item(item)))
+    try:
+        with _Progress() as progress:
+            for item in run_check(order, progress.show):
+                items.append(item)
+                progress.show("")
+                if not as_json:
+                    say("\n".join(format_item(item)))
+    except CutShort as error:
+        raise CutShort(f"{error}; play fewer games with --games") from None
     refused = [item.name for item in items if item.status == "fail"]
     if as_json:
         print_json(_make_document(order, entry, items))

@@ -7,7 +7,6 @@ number for the organiser, and no verdict: independent bots choose alike, too, as
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -34,7 +33,7 @@ GAMES: Final = 24
 """Games in which a bot is asked at every decision of one seat that is not forced."""
 
 SECONDS: Final = 20.0
-"""Seconds for the choices of a bot; a slow one is asked at fewer positions."""
+"""Seconds of a bot's work on its choices; a slow one is asked at fewer positions."""
 
 _UNKNOWN: Final = "-"  # no answer, or an invalid one
 _LEAST: Final = 50  # positions at which both have answered
@@ -79,11 +78,10 @@ def ask_moves(
 ) -> str:
     """Return what a bot chooses at the positions of a league, in its own lane.
 
-    It ends after `seconds`, or a few faults. `waiting` is called regularly.
+    It ends after `seconds` of its work, or a few faults. `waiting` is called regularly.
     """
-    end = time.monotonic() + seconds
     moves: list[str] = []
-    faults = 0
+    faults, used = 0, 0.0
     with (
         scratch_folder() as folder,
         bot_process(entry, rules, limits, folder / BOT, waiting) as process,
@@ -91,11 +89,12 @@ def ask_moves(
         for game in range(GAMES):
             asking = _Asking(process, digest(address(seed, "copies", game, "bot")), game % 2)
             for one in draw_views(seed, rules, game):
-                if time.monotonic() > end or faults >= _MOST_FAULTS:
+                if used + asking.used >= seconds or faults >= _MOST_FAULTS:
                     return "".join(moves)
                 moves.append(asking.choose(one))
                 faults += asking.has_failed
             asking.end()
+            used += asking.used
     return "".join(moves)
 
 
@@ -108,6 +107,7 @@ class _Asking:
         self.has_begun = False
         self.has_failed = False
         self.is_over = False
+        self.used = 0.0  # seconds that count against the bot
 
     def choose(self, seen: View) -> str:
         """Return the character of the bot's action, or - without a valid one."""
@@ -135,7 +135,8 @@ class _Asking:
                 self.has_failed = True
 
     def _ask(self, message: Message) -> Answer:
-        (answer,), _ = self.process.ask([message], self.process.limits.longest)
+        (answer,), spent = self.process.ask([message], self.process.limits.longest)
+        self.used += spent.charged
         if isinstance(answer, Forfeit):
             raise answer
         return answer

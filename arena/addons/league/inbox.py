@@ -33,7 +33,7 @@ from arena.addons.league.turns import Submitting, Turns
 from arena.entries.file import interpreter_of
 from arena.entries.layout import remove_tree
 from arena.entries.pack import PACKED
-from arena.errors import ArenaError, InputError, counted, escape
+from arena.errors import ArenaError, Exhausted, InputError, counted, escape
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET
 
@@ -47,6 +47,7 @@ _SETTLED = 2.0  # seconds without change after which a file counts as complete
 _UNFINISHED = (".part", ".tmp", ".swp", "~")
 _MOST_LOOKED_AT = 1000  # files and folders examined in a folder
 _MOST_NAME = 60
+_NOT_YET, _NO_ROUND = "not yet taken", "no round was played"
 _Waiting: TypeAlias = tuple[str, Callable[[], Submitting[str] | None]]
 
 
@@ -193,10 +194,16 @@ def _submitting(
                 league.ledger.refuse(Refusal(0, shown, "", "", str(error), at))
         tell(f"refused: {shown}: {error}")
     except ArenaError as error:  # for example a full disk: it is tried again
-        tell(f"not yet taken: {escape(name)[:_MOST_NAME]}: {error}")
+        _tell_waiting(escape(name)[:_MOST_NAME], error, tell)
         return name
     (yield lambda _: remove_tree(place))()
     return name
+
+
+def _tell_waiting(name: str, error: ArenaError, tell: Callable[[str], object]) -> None:
+    """Tell why a submission waits; what the machine refuses is one line for all of them."""
+    of = "" if isinstance(error, Exhausted) else f"{name}: "
+    tell(f"{_NOT_YET}: {of}{error}")
 
 
 def _tell_accepted(league: League, version: Version, tell: Callable[[str], object]) -> None:
@@ -241,7 +248,7 @@ def _submitting_upload(
     except InputError as error:  # also Refused
         state, answer = REFUSED, without_path(str(error), folder, upload)
     except ArenaError as error:  # for example a full disk: it is tried again
-        tell(f"not yet taken: {upload.name}: {error}")
+        _tell_waiting(upload.name, error, tell)
         return upload.name
     post.answer(upload, state, answer)
     if state == ACCEPTED:
@@ -294,14 +301,17 @@ def serve(
     are within the target. So many `checks` run at a time; with `whole`, all of the inbox is taken
     before a round. Call it inside `League.playing`.
     """
-    end = time.monotonic() + seconds
+    end, tell = time.monotonic() + seconds, _once(tell)
     before, played, games = league.ledger.count_submissions(), 0, 0
     names = _of_last_round(league)
     while (rounds is None or rounds > 0) and time.monotonic() < end:
         names |= {*take_all(league, tell, checks=checks, whole=whole)}
         result = None
         if not (rests and league.number and league.is_precise()):
-            result = league.play_round(executor, shown=QUIET)
+            try:
+                result = league.play_round(executor, shown=QUIET)
+            except Exhausted as error:
+                tell(f"{_NO_ROUND}: {error}")
         if result:
             played, games = played + 1, games + 2 * result.pairs
             tell(f"round {result.number:,}: {2 * result.pairs:,} games")
@@ -322,6 +332,19 @@ def serve(
     )
     stuck = stuck or count_uploads(league.folder)[1] > 0
     return Served(accepted, refused, count_waiting(league.folder), played, games, stuck)
+
+
+def _once(tell: Callable[[str], object]) -> Callable[[str], None]:
+    """Return a function that tells each reason why submissions or rounds wait only once."""
+    told: set[str] = set()
+
+    def tell_new(line: str) -> None:
+        if line not in told:
+            tell(line)
+        if line.startswith((_NOT_YET, _NO_ROUND)):
+            told.add(line)
+
+    return tell_new
 
 
 def count_waiting(folder: Path) -> int:

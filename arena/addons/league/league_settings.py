@@ -67,7 +67,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         CheckGames, Meta(description="Games in each lane in which a submission is checked.")
     ] = 10
     check_seconds: Annotated[
-        CheckSeconds, Meta(description="Seconds that the check of a submission takes, at most.")
+        CheckSeconds, Meta(description="Seconds of processor time of a bot in its check.")
     ] = 600.0
 
     def game_rules(self) -> Rules:

@@ -39,14 +39,15 @@ from arena.addons.league.sources import (
 )
 from arena.addons.league.turns import Submitting, Working, run_job
 from arena.check.item import Item, Order
-from arena.check.supervisor import run_check
+from arena.check.supervisor import SLOWER, NoVerdict, run_check
 from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
 from arena.entries.syntax import find_shape, find_tree
-from arena.errors import ArenaError, InputError
+from arena.errors import InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
+from arena.lanes.bubblewrap import require_jail
 from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
@@ -57,6 +58,7 @@ from arena.tournament.tournament import Tournament
 _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
+_NO_VERDICT: Final = "its check took too long, or came to no verdict"
 _CATCH_UP: Final = 5.0  # seconds for the traces of others before a check
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
@@ -306,30 +308,35 @@ class Desk:
         return [Item("time", "ok", "", figures=figures)]
 
     def take(self, bot: str, working: Working) -> Taken:
-        """Store a bot, and build a program, for no longer than a check may take."""
-        seconds = self.settings.check_seconds
+        """Store a bot, and build a program, for no longer than a check may take by the clock."""
+        self._check_machine()
+        seconds = SLOWER * self.settings.check_seconds
         end = time.monotonic() + seconds
 
         def waiting() -> None:
             working("build")
             if time.monotonic() > end:
-                raise InputError(f"not done within {seconds:g} s, the time of a check")
+                raise InputError(f"not done within {seconds:g} s, the most that a check takes")
 
         return take(self.folder, bot, self.settings, waiting)
+
+    def _check_machine(self) -> None:
+        """Raise Exhausted if no bot could be checked: a league of jails, without a jail here."""
+        if self.settings.lane == "jail":
+            require_jail()
 
     def check(self, spec: str, working: Working) -> tuple[tuple[Item, ...], Trace]:
         """Check a stored bot; return the items, and its trace if none has failed.
 
         Raises Refused if the check ends without a verdict.
         """
-        end = time.monotonic() + self.settings.check_seconds
+        self._check_machine()
         items = tuple(self._check(spec, working))
         if any(item.status == "fail" for item in items):
             return items, Trace()
-        left = min(SECONDS, max(0.0, end - time.monotonic()))
-        return items, self._find_trace(spec, left, lambda: working("moves"))
+        return items, self._find_trace(spec, lambda: working("moves"))
 
-    def _find_trace(self, spec: str, seconds: float, waiting: Callable[[], None]) -> Trace:
+    def _find_trace(self, spec: str, waiting: Callable[[], None]) -> Trace:
         """Return what a bot that has passed its check is compared by.
 
         One that lives elsewhere is not asked for this: an answer may have its price there.
@@ -340,7 +347,7 @@ class Desk:
         text = f"{LABEL}={as_file(self.folder.absolute() / spec) if is_file else spec}"
         entry = resolve(text, lane=self.settings.lane if is_file else None)
         rules, limits = self.settings.game_rules(), self.settings.limits
-        moves = ask_moves(entry, self.settings.seed, rules, limits, seconds, waiting)
+        moves = ask_moves(entry, self.settings.seed, rules, limits, SECONDS, waiting)
         source = entry.source if not entry.command else None
         return Trace(moves, find_tree(source) if source else b"")
 
@@ -360,7 +367,7 @@ class Desk:
     def _trace_other(self, spec: str, working: Working) -> Trace:
         """Return the trace of an accepted bot, an empty one if its file is damaged."""
         try:
-            return self._find_trace(spec, SECONDS, lambda: working("moves"))
+            return self._find_trace(spec, lambda: working("moves"))
         except (InputError, Forfeit):
             return Trace()
 
@@ -377,8 +384,8 @@ class Desk:
         )
         try:
             return [*run_check(order, working, longest=self.settings.check_seconds)]
-        except ArenaError as error:  # it was interrupted, or the bot corrupted it
-            raise Refused(str(error)) from None
+        except NoVerdict as error:  # it took too long, or the bot corrupted it
+            raise Refused(str(error), public=_NO_VERDICT) from None
 
 
 def _choose_cost(items: tuple[Item, ...]) -> float:

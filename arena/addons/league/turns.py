@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias, TypeVar
 
 from arena.check.supervisor import killing_orphans
-from arena.errors import ArenaError
+from arena.errors import ArenaError, Exhausted, blaming_machine
 
 _Item = TypeVar("_Item")
 _T = TypeVar("_T")
@@ -25,8 +25,8 @@ Submitting: TypeAlias = Generator[Job, Callable[[], Any], _T]
 
 
 def run_job(job: Job, working: Working) -> Any:
-    """Run a job of a submission, and kill what its bot has left."""
-    with killing_orphans():
+    """Run a job of a submission, and kill what its bot has left; raises Exhausted."""
+    with blaming_machine("a submission"), killing_orphans():
         return job(working)
 
 
@@ -51,7 +51,6 @@ class Turns:
 
     def __init__(self, checks: int) -> None:
         self.checks = checks
-        self._pool = ThreadPoolExecutor(checks)
         self._stopped = threading.Event()
         self._running: dict[Future[Any], tuple[Hashable, Submitting[Any]]] = {}
 
@@ -82,7 +81,7 @@ class Turns:
                     return
         finally:
             self._stopped.set()
-            self._pool.shutdown(cancel_futures=True)
+            wait(self._running)
 
     def _go_on(
         self,
@@ -96,7 +95,24 @@ class Turns:
         except StopIteration as done:
             yield done.value
         else:
-            self._running[self._pool.submit(run_job, job, self._check_stopped)] = owner, submission
+            self._running[self._start(job)] = owner, submission
+
+    def _start(self, job: Job) -> Future[Any]:
+        """Return the future result of a job, which a thread of its own runs if there is one."""
+        future: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(run_job(job, self._check_stopped))
+            except BaseException as error:  # for the caller's thread
+                future.set_exception(error)
+
+        try:
+            with blaming_machine("no check can begin"):
+                threading.Thread(target=work).start()
+        except Exhausted as error:
+            future.set_exception(error)
+        return future
 
     def _check_stopped(self, _: str) -> None:
         if self._stopped.is_set():

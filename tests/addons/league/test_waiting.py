@@ -1,0 +1,190 @@
+"""A submission that the machine refuses waits, and its bot's history says nothing of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from arena.addons.league import inbox, submission
+from arena.addons.league.inbox import serve, take_all
+from arena.addons.league.league import League
+from arena.addons.league.submission import Refused
+from arena.check.item import Item
+from arena.check.supervisor import CutShort
+from arena.errors import ArenaError, Exhausted, InputError
+from arena.executors.local import Crew, LocalExecutor
+from tests import ROOT
+from tests.addons.league.small import a_league, accept, write_bot
+from tests.runs.test_rogues import needs_jail
+
+EAGAIN = "Resource temporarily unavailable"
+
+
+@pytest.fixture
+def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
+    """Yield a league with three bots in its inbox, whose check finds nothing."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
+    monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
+    monkeypatch.setattr(inbox, "_PAUSE", 0.0)
+    with a_league(tmp_path / "club") as made:
+        (made.folder / "inbox").mkdir()
+        for number in range(3):
+            write_bot(made.folder / "inbox", f"b{number}", number)
+        yield made
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    """Return a function that raises an error."""
+
+    def fail(*_: object, **__: object) -> Any:
+        raise error
+
+    return fail
+
+
+def no_thread(_: object) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+WHERE: dict[str, tuple[object, str, Callable[..., Any]]] = {
+    "check": (submission, "run_check", raising(Exhausted(f"the check: {EAGAIN}"))),
+    "trace": (submission, "ask_moves", raising(BlockingIOError(11, EAGAIN))),
+    "copy": (submission, "take", raising(OSError(24, "Too many open files"))),
+    "thread": (threading.Thread, "start", no_thread),
+    "jail": (submission, "require_jail", raising(Exhausted(f"lane jail: {EAGAIN}"))),
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_what_the_machine_refuses_waits_and_is_one_line(
+    league: League, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """For three submissions and two passes; when there is room again, all are accepted."""
+    if where == "jail":
+        league.desk.settings = replace(league.settings, lane="jail")
+    told: list[str] = []
+    tell = inbox._once(told.append)
+    with monkeypatch.context() as lacking:
+        lacking.setattr(*WHERE[where])
+        for _ in range(2):
+            assert sorted(take_all(league, tell, checks=2)) == ["b0", "b1", "b2"]
+    assert len(told) == 1
+    assert told[0].startswith("not yet taken: ")
+    assert not league.ledger.refusals()
+    if where == "jail":
+        monkeypatch.setattr(submission, "require_jail", lambda: None)
+    assert sorted(take_all(league, tell, checks=2)) == ["b0", "b1", "b2"]
+    assert sorted(told[1:]) == [f"accepted: b{number} 1, by b{number}" for number in range(3)]
+
+
+def test_a_bot_that_takes_too_long_is_refused_in_the_leagues_own_words(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner gives no --games; a full disk is not recorded as a refusal."""
+    error: ArenaError = CutShort("cut short at 'imports': the bot used 60 s of processor time")
+    path = str(league.folder / "inbox" / "b0.py")
+    monkeypatch.setattr(submission, "run_check", raising(error))
+    with pytest.raises(Refused, match=r"^cut short at 'imports': the bot used 60 s of processor"):
+        league.desk.submit(path, "slow")
+    (refusal,) = league.ledger.refusals()
+    assert "--games" not in refusal.why
+    assert refusal.public == "its check took too long, or came to no verdict"
+    monkeypatch.setattr(submission, "run_check", raising(ArenaError("temporary folder: full")))
+    with pytest.raises(ArenaError, match="full"):
+        league.desk.submit(path, "other")
+    assert len(league.ledger.refusals()) == 1
+
+
+def test_a_round_that_the_machine_refuses_is_one_line(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No bot forfeits in it, and the league goes on being served."""
+    monkeypatch.setattr(League, "play_round", raising(Exhausted(EAGAIN)))
+    monkeypatch.setattr(inbox, "take_all", lambda *_, **__: iter(()))
+    told: list[str] = []
+    with league.playing():
+        serve(league, LocalExecutor(1), told.append, rounds=3)
+    assert told == [f"no round was played: {EAGAIN}"]
+
+
+def test_a_worker_that_the_machine_refused_a_process_ends_the_run() -> None:
+    """Its games are not played apart until a bot is blamed."""
+
+    class Buried:
+        """A worker that has ended with these words."""
+
+        words = f"Exhausted: no process of a bot can be started: {EAGAIN}"
+
+        def bury(self) -> str:
+            return "ended with exit status 1"
+
+    crew: Any = Crew.__new__(Crew)
+    crew.members = {0: Buried()}
+    with pytest.raises(Exhausted, match=f"^no process of a bot can be started: {EAGAIN}$"):
+        crew._replace(0, "")
+
+
+SERVING = """
+import sys, threading
+from pathlib import Path
+import psutil
+from arena.addons.league import copies, submission
+from arena.addons.league.inbox import take_all
+from arena.check import supervisor
+from arena.lanes.cleanup import adopt_orphans
+from tests.addons.league.small import a_league, write_bot
+
+START = "inspector, item; inspector.Inspection._play_more = lambda self, first: iter([first]); "
+START += "inspector.guess_rating = lambda *_: item.Item('rating', 'ok', ''); inspector.main"
+program = supervisor.Program
+def few_items(statement, **options):
+    return program(statement.replace("inspector; inspector.main", START), **options)
+supervisor.Program = few_items
+
+def zombies():
+    found = [one for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE]
+    return len(found)
+
+adopt_orphans()
+copies.GAMES = 1
+most, told = 0, []
+with a_league(Path(sys.argv[1]), lane="jail", panel=["uniform", "greedy"]) as league:
+    (league.folder / "inbox").mkdir()
+    for number in range(int(sys.argv[2])):
+        write_bot(league.folder / "inbox", f"b{number}", number)
+    for _ in take_all(league, told.append, 0.0, checks=8, whole=True):
+        most = max(most, zombies())
+print(sum(line.startswith("accepted") for line in told), most < 16, zombies())
+"""
+
+
+@needs_jail
+@pytest.mark.slow
+def test_checks_at_a_time_leave_no_ended_process(tmp_path: Path) -> None:
+    """Each has the jails of three starts and those of its traces, and they overlap all the time."""
+    words = [sys.executable, "-c", SERVING, str(tmp_path / "club"), "12"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "12 True 0\n"
+
+
+def test_a_verdict_of_the_check_still_refuses(
+    league: League, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that not everything waits."""
+    items = [Item("imports", "fail", "import: none", "import")]
+    monkeypatch.setattr(submission, "run_check", lambda *_, **__: iter(items))
+    told: list[str] = []
+    assert len([*take_all(league, told.append)]) == 3
+    assert all(line.startswith("refused: ") for line in told)
+    with pytest.raises(InputError):
+        league.desk.submit("nothing", "nobody")

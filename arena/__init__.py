@@ -61,7 +61,10 @@ else:
 
             return version_here()
         if name not in __all__:
-            raise AttributeError(f"module 'arena' has no attribute {name!r}")
+            from arena.removed import advise
+
+            unknown = f"module 'arena' has no attribute {name!r}"
+            raise AttributeError(advise(f"arena.{name}") or unknown)
         from arena.addons import VERBS, find
 
         value = globals()[name] = find(_HOMES.get(name) or VERBS[name])

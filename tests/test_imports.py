@@ -48,6 +48,7 @@ ROOMS = [
     "entries",
     "addons",
     "errors",
+    "removed",
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
@@ -218,7 +219,7 @@ def test_every_room_says_what_is_in_it() -> None:
         assert text, folder
         assert text.partition("\n")[0].endswith("."), folder
     flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
-    assert flat == {"__init__", "__main__", "errors", "rl"}
+    assert flat == {"__init__", "__main__", "errors", "removed", "rl"}
 
 
 def test_the_arena_reaches_bots_through_entries() -> None:

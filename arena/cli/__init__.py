@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -15,6 +16,7 @@ import click
 from arena import addons
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, hide_secrets, require_posix, shorten
+from arena.removed import advise
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -136,7 +138,7 @@ def main() -> None:
             click.echo(_describe_interruption(error), err=True)
         sys.exit(128 + interrupted_by())
     except click.ClickException as error:
-        click.echo(f"error: {shorten(escape(error.format_message()))}", err=True)
+        click.echo(f"error: {shorten(escape(_find_advice(error)))}", err=True)
         sys.exit(error.exit_code)
     except ArenaError as error:
         click.echo(f"error: {error}", err=True)
@@ -152,6 +154,17 @@ def main() -> None:
         click.echo(f"error: {escape(hide_secrets(message))}", err=True)
         sys.exit(1)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+_UNKNOWN = re.compile(r"No such (?:command|option):? '?([\w-]+)")
+
+
+def _find_advice(error: click.ClickException) -> str:
+    """Return the message of an error, or what to use in place of what has left."""
+    message = error.format_message()
+    path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+    match = _UNKNOWN.match(message)
+    return (match and advise(f"{path} {match[1]}")) or message
 
 
 class _Terminal(io.FileIO):

@@ -63,11 +63,6 @@ _SHOWN = 5  # games in which the change decided
     show_default=True,
     help="Stop, undecided, after this many pairs.",
 )
-@click.option(
-    "--season",
-    metavar="NAME",
-    help="Spend 5 % of errors over all comparisons of this season.  [default: none]",
-)
 @REPLACE
 @NO_REPEAT
 @add_run_options("results/compare-NEW-OLD")
@@ -79,7 +74,6 @@ def compare(
     alpha: float,
     beta: float,
     max_pairs: int,
-    season: str | None,
     **options: Any,
 ) -> None:
     """Say whether NEW is stronger than OLD, with as few games as needed.
@@ -102,9 +96,8 @@ def compare(
     settings = with_options(Config([], max_pairs, name="compare"), options)
     bots = (new, old), options["against"], options["lane"]
     tournament = as_comparison(make_tournament(settings, *bots), stop)
-    if season is None:
-        how = replace(how, out=how.out or Path("results") / tournament.name)
-    play_comparison(tournament, how, options, season=season)
+    how = replace(how, out=how.out or Path("results") / tournament.name)
+    play_comparison(tournament, how, options)
 
 
 def play_comparison(
@@ -112,19 +105,14 @@ def play_comparison(
     how: Playing,
     options: Mapping[str, Any],
     place: Path | None = None,
-    season: str | None = None,
 ) -> None:
     """Play a comparison, which is from this place, and print its result."""
-    from arena.runs.season import keep_result, take_place
-
     how, problems = prepare(tournament, how, options, place)
-    tournament, how = take_place(season, tournament, how)
     with stoppable(how.out):
         outcome = how.play(tournament)
     comparison = outcome.comparison
     assert comparison is not None
     assert how.out is not None
-    keep_result(season, tournament, comparison.sentence)
     if options["as_json"]:
         played = {"folder": str(how.out), "played": outcome.played, "kept": outcome.kept}
         print_json(comparison.document() | played | {"warnings": [*problems]})

@@ -8,8 +8,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import msgspec
-
 from arena.differences.claims import (
     Claim,
     count_observations,
@@ -43,7 +41,7 @@ from arena.tables.short_names import short_names
 from arena.tables.summary import plain_rows, write_row
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.replay_command import common_options, name_bots
-from arena.tournament.sprt_rounds import Evidence, Verdict, decide, level_of, weigh
+from arena.tournament.sprt_rounds import Evidence, Verdict, decide, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.strikes import find_out
 from arena.tournament.tournament import Tournament
@@ -97,13 +95,9 @@ class SprtResult(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Which of the two is stronger, as far as the interval and the test say it together.
-
-        In a season it ends with the place and the error level.
-        """
+        """Which of the two is stronger, as far as the interval and the test say it together."""
         found = self.verdict, self.elo, self.stop, self.evidence.pairs
-        said = make_sentence((self.new, self.old), self.against, self.out, found, self.word)
-        return said + self.stop.place
+        return make_sentence((self.new, self.old), self.against, self.out, found, self.word)
 
     @property
     def statement(self) -> str:
@@ -117,11 +111,11 @@ class SprtResult(NamedTuple):
         it = "it" if claim in ("better", "weaker") else self.new
         if not self.paired:
             total = sum(map(operator.mul, evidence.counts, evidence.values))
-            return f"{said}: {it} scored {50 * total / evidence.pairs:.1f} %{self.stop.place}."
+            return f"{said}: {it} scored {50 * total / evidence.pairs:.1f} %."
         new, old = (100 * share for share in self.paired.differences[["new", "old"]].iloc[0])
         scored = f"{it} scored {new:.1f} % and {self.old} {old:.1f} %"
         opponents = counted(len(self.against), "opponent")
-        return f"{said}: {scored} against {opponents}{self.stop.place}."
+        return f"{said}: {scored} against {opponents}."
 
     def document(self) -> dict[str, Any]:
         """Return it as plain data, rounded where it is estimated."""
@@ -145,8 +139,6 @@ class SprtResult(NamedTuple):
             "out": [*self.out],
             "command": self.command,
         }
-        if stop.season:
-            document["season"] = {**msgspec.to_builtins(stop.season), "level": stop.level}
         if self.paired:
             document["same_games"] = self.paired.same_games
             document["separate_games"] = self.paired.separate_games
@@ -159,7 +151,7 @@ class SprtResult(NamedTuple):
         evidence, elo, stop = self.evidence, self.elo, self.stop
         low, high = evidence.ends
         yield self.statement
-        interval = f"{stop.interval} interval {write_ends(elo.low, elo.high, '.1f')}"
+        interval = f"95 % interval {write_ends(elo.low, elo.high, '.1f')}"
         yield f"Elo difference {signed(elo.value, '+.1f')}, {interval} (adjusted for stopping)"
         by_value = zip(evidence.values, evidence.counts, strict=True)
         seen = ", ".join(f"{name_value(value)}: {count:,}" for value, count in by_value)
@@ -214,11 +206,10 @@ def make_comparison(
     out = tuple(label for label in tournament.labels if label in found)
     seen = count_observations(tournament, store, 0, tournament.most_pairs)
     evidence = weigh(tournament, stop, seen, out)
-    level = level_of(stop, evidence.pairs)
-    mean = evidence.estimate(level)
+    mean = evidence.estimate()
     paired = None
     if tournament.paired:
-        paired = make_paired_games(tournament, store, mean, out, level)
+        paired = make_paired_games(tournament, store, mean, out)
     likely = {row[:2]: row[2] for row in verdicts.rows(["bot", "opponent", "likely"])}
     return SprtResult(
         new,
@@ -313,12 +304,8 @@ def count_further(elo: Estimate, pairs: int) -> int | None:
 
 
 def comparison_command(tournament: Tournament, stop: Sprt) -> str:
-    """Return the command that plays a comparison again, nothing if only a program can.
-
-    Nor is there one of a season, whose ledger gives each comparison its place: the manifest
-    repeats that.
-    """
-    if stop.season or tournament.max_faults != MAX_FAULTS:
+    """Return the command that plays a comparison again, nothing if only a program can."""
+    if tournament.max_faults != MAX_FAULTS:
         return ""
     if (found := name_bots(tournament.entries)) is None:
         return ""

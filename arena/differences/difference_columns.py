@@ -10,10 +10,7 @@ from typing import Final
 
 from arena.tables.table_columns import MEAN_END, Column, list_columns
 
-_DEAL_END: Final = (
-    "The 95 % interval by deals; that of the first row is adjusted for stopping, and in a season "
-    "at the level of the comparison."
-)
+_DEAL_END: Final = "The 95 % interval by deals; that of the first row is adjusted for stopping."
 DIFFERENCES: Final = list_columns(f"""
     differences.csv
     part | Part | text | What the row counts: all games, or those of one sort.

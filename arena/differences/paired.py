@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from arena.differences.difference_columns import DECIDED, DIFFERENCES
 from arena.statistics.counts import MISSING, RESULTS
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.difference import Values, compare_means, variance
-from arena.statistics.intervals import Estimate
+from arena.statistics.intervals import Z95, Estimate
 from arena.statistics.sprt import elo_difference
 from arena.store.counting import HALVES, NOT_PLAYED, match
 from arena.store.store import Store
@@ -63,18 +62,15 @@ class PairedGames(NamedTuple):
 
 
 def make_paired_games(
-    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str], level: float
+    tournament: Tournament, store: Store, mean: Estimate, out: Collection[str]
 ) -> PairedGames:
-    """Return what two versions did; `mean` is what the new one has more in a deal, by the test.
-
-    Its interval leaves out the truth in a share `level` of tests.
-    """
+    """Return what two versions did; `mean` is what the new one has more in a deal, by the test."""
     rows = read_games(tournament, store, out)
     total = mean.scaled(0.5)
     played = rows[rows["played"].astype(bool)]
     games = 2 * len(played)
     return PairedGames(
-        make_differences(rows, total, level),
+        make_differences(rows, total),
         _list_decided(tournament, played),
         games,
         int(played["ply"].isna().sum()),
@@ -128,13 +124,11 @@ def _first_difference(new: tuple[int, str], old: tuple[int, str]) -> int | None:
     return None if new == old else next(differ, min(len(new[1]), len(old[1])))
 
 
-def make_differences(
-    games: pd.DataFrame, total: Estimate | None = None, level: float = 0.05
-) -> pd.DataFrame:
+def make_differences(games: pd.DataFrame, total: Estimate | None = None) -> pd.DataFrame:
     """Return the lead of the new version in total and by part, with intervals by deal.
 
     `games` has the columns of `PairedGame`; `total` is the lead in all where a test gave it: its
-    interval, of this level, and its Elo are adjusted for stopping. `new` and `old` are shares of
+    interval and its Elo are adjusted for stopping. `new` and `old` are shares of
     games, won for `won_by` and lost for `lost_by`, and `difference` is the one less the other as
     they stand there. `error` is the standard error of the difference; of the total it is that on
     the side of 0. Rows without a difference of strength have no Elo. Without a game there is no
@@ -144,7 +138,7 @@ def make_differences(
 
     if games.empty:
         return pd.DataFrame(columns=DIFFERENCES.names)
-    rows = [_row("total", "", games, given=total, level=level)]
+    rows = [_row("total", "", games, given=total)]
     for part in ("opponent", "seat"):
         for name, of_one in games.groupby(part, sort=part == "seat"):
             rows.append(_row(part, str(name), of_one))
@@ -162,7 +156,7 @@ def make_differences(
 
 
 def _row(
-    part: str, name: str, games: pd.DataFrame, given: Estimate | None = None, level: float = 0.05
+    part: str, name: str, games: pd.DataFrame, given: Estimate | None = None
 ) -> tuple[object, ...]:
     """Return a row: shares of both, their difference with its interval, and the Elo points."""
     both = games[["old_score", "new_score"]].astype(float)
@@ -175,11 +169,11 @@ def _row(
     shown = lead._replace(value=shares[0] - shares[1])
     row = (part, name, deals, *shares, *_bound_lead(shown))
     if part in ("won_by", "lost_by"):
-        return (*row, None, None, None, _error(shown, level))
+        return (*row, None, None, None, _error(shown))
     share = 1.0 if given else deals / (deals + 1)  # with one deal more, which is even
     before = _prior_shares(old, games["opponent"], len(old) / deals)
     elos = (elo_difference(before, value * share, deals) for value in _bound_lead(lead))
-    return (*row, *elos, _error(shown, level))
+    return (*row, *elos, _error(shown))
 
 
 def _bound_lead(lead: Estimate) -> tuple[float, ...]:
@@ -188,10 +182,10 @@ def _bound_lead(lead: Estimate) -> tuple[float, ...]:
     return tuple(max(-1.0, min(1.0, value)) for value in (lead.value, *ends))
 
 
-def _error(lead: Estimate, level: float) -> float:
+def _error(lead: Estimate) -> float:
     """Return the standard error of a lead, on the side of 0 where the sides differ."""
     half = lead.value - lead.low if lead.value > 0 else lead.high - lead.value
-    return max(0.0, half) / -NormalDist().inv_cdf(level / 2)
+    return max(0.0, half) / Z95
 
 
 def _prior_shares(scores: pd.Series[float], opponents: pd.Series[str], games: float) -> list[float]:

@@ -18,7 +18,6 @@ from arena.library.request import (
 )
 from arena.library.results import Results
 from arena.library.running import play_out
-from arena.runs.season import keep_result, take_place
 from arena.tournament.keys import COMPARED_PAIRS, ELO0, ELO1, ERROR_RATE
 from arena.tournament.sprt_rounds import Verdict, as_comparison
 from arena.tournament.stop import make_sprt
@@ -129,7 +128,6 @@ def compare(
     alpha: float = ERROR_RATE,
     beta: float = ERROR_RATE,
     max_pairs: int = COMPARED_PAIRS,
-    season: str | None = None,
     out: Location | None = None,
     fresh: bool = False,
     replace: bool = False,
@@ -140,9 +138,8 @@ def compare(
 
     It weighs an Elo difference of `elo1` (H1) against `elo0` (H0), with error rates `alpha` and
     `beta`, and is undecided after `max_pairs`. With `against`, a bot, some of them or "ladder",
-    both meet these bots on the same deals, and the difference by deal is tested. All comparisons
-    of a `season` together have at most 5 % of false claims: it gives each its error rates and, in
-    results/season-NAME, its folder. The other arguments, and the errors, are those of `run`.
+    both meet these bots on the same deals, and the difference by deal is tested. The other
+    arguments, and the errors, are those of `run`.
 
     >>> comparison = compare(
     ...     "denier", "uniform", against="majority", seed=1, max_pairs=16, progress=False
@@ -157,10 +154,8 @@ def compare(
     default = {"name": "compare", "pairs": max_pairs}
     how = make_playing(out, fresh=fresh, replace=replace, progress=progress)
     tournament, how = request([new, old], None, given, default, how)
-    tournament, how = take_place(season, as_comparison(tournament, stop), how)
-    outcome, results = play_out(tournament, how)
+    outcome, results = play_out(as_comparison(tournament, stop), how)
     assert outcome.comparison is not None
-    keep_result(season, tournament, outcome.comparison.sentence)
     return Comparison(outcome.comparison, results)
 
 

@@ -24,7 +24,6 @@ DIFFERENCES = tuple(score / 2 for score in range(-4, 5))
 
 MIN_ROUND = 16  # pairs: shorter rounds would cost more in waiting than they save
 ROUND_SHARE = 16  # a round has at least one pair for this many played before it
-_SEASON, _FIRST = 0.05, 4  # the error level of a season; the places that share half of it
 _NO_COUNT = 1e-3  # replaces a count of zero
 _MOST_STEPS = 200
 _LEAST_STEP = 1e-15
@@ -55,19 +54,6 @@ def bounds(alpha: float, beta: float) -> Bounds:
     [-2.944, 2.944]
     """
     return Bounds(math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha))
-
-
-def season_level(place: int) -> float:
-    """Return the error level of a comparison by its place in a season, from 1 on.
-
-    The levels of all places add up to 5 %, so they bound the probability of any wrong claim in a
-    season of any length, however the claims depend on each other (Bonferroni 1936). The first four
-    places share half of it.
-
-    >>> [f"{season_level(place):.3%}" for place in (1, 2, 10, 20)]
-    ['1.000%', '0.667%', '0.110%', '0.036%']
-    """
-    return _SEASON * _FIRST / ((place + _FIRST - 1) * (place + _FIRST))
 
 
 def share_of(elo: float) -> float:

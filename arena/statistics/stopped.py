@@ -23,13 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.distributions import Floats, find_root, normal_below, student_bound
+from arena.statistics.distributions import Floats, find_root, normal_below
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import (
     Bounds,
     log_likelihood_ratio,
     moments,
-    season_level,
     single_ratios,
     with_one_more,
 )
@@ -37,7 +36,6 @@ from arena.statistics.sprt import (
 _FAR = 6.0  # standard deviations: probabilities further away are ignored
 _DOUBLINGS = 12  # of a standard error, in the search for the end of an interval
 _MOST = 600.0  # the largest exponent: exp of it does not overflow
-_LEAST = 1e-10  # the least level: 6.5 standard deviations
 _MIN_NODES, _MOST_NODES = 64, 400
 
 
@@ -66,13 +64,12 @@ def estimate_mean(
     mean1: float,
     looks: Sequence[int],
     ends: Bounds,
-    level: float = 0.05,
 ) -> Estimate:
     """Return the mean of one observation after a sequential test of `mean1` against `mean0`.
 
     `counts` are the observations of each of `values`; `looks` are the numbers of observations at
     which the test was evaluated, and the last of them is their total. The interval misses the truth
-    in a share `level` of tests. One observation is added as in `moments`. A step of the walk is an
+    in 5 % of tests. One observation is added as in `moments`. A step of the walk is an
     observation's log-likelihood ratio, which grows with its value: both are treated as the same
     variable, each in units of its standard deviation.
 
@@ -91,25 +88,11 @@ def estimate_mean(
     walk = Walk(position, float(weights @ gaps**2), looks, ends)
     scale = math.sqrt(seen.variance / walk.variance)
     near = position / walk.steps
-    drifts = estimate_drift(walk, level)[:3]
+    drifts = estimate_drift(walk)[:3]
     return Estimate(*(seen.mean + (drift - near) * scale for drift in drifts))
 
 
-def season_interval(place: int, pairs: int) -> float:
-    """Return the normal level that gives an interval as wide as Student's t at a place's level.
-
-    The place is that of a comparison in a season. At such small levels it matters that the error is
-    estimated from few pairs: without the correction, 10 % of seasons with 16 pairs for each
-    comparison had a false claim.
-
-    >>> [f"{season_interval(1, pairs):.2%}" for pairs in (16, 100, 10_000)]
-    ['0.32%', '0.86%', '1.00%']
-    """
-    bound = student_bound(max(1, pairs - 1), 1 - season_level(place) / 2)
-    return max(_LEAST, 2 * float(normal_below(-bound)))
-
-
-def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
+def estimate_drift(walk: Walk) -> Estimate:
     """Return the drift per step of a stopped walk."""
     stages = _Stages(walk)
     error = math.sqrt(walk.variance / walk.steps)
@@ -128,7 +111,7 @@ def estimate_drift(walk: Walk, level: float = 0.05) -> Estimate:
             return low if excess(low) >= 0 else high
         return find_root(excess, low, high, error * 1e-9)
 
-    return Estimate(*map(drift_at, (0.5, level / 2, 1 - level / 2)))
+    return Estimate(*map(drift_at, (0.5, 0.025, 0.975)))
 
 
 class _Stages:

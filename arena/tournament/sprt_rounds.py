@@ -26,7 +26,6 @@ from arena.statistics.sprt import (
     share_of,
 )
 from arena.statistics.wording import signed, write_ends
-from arena.tournament.keys import ERROR_RATE
 from arena.tournament.rounds import Counts, Rounds
 from arena.tournament.schedule import PairRange
 from arena.tournament.stop import Sprt
@@ -76,7 +75,7 @@ class Evidence(NamedTuple):
             return "better"
         return "not better" if self.ratio <= self.ends.low else "undecided"
 
-    def estimate(self, level: float = ERROR_RATE) -> Estimate:
+    def estimate(self) -> Estimate:
         """Return the mean of an observation, with its interval, which may end beyond all values.
 
         It allows for the looks of the test, whether it has ended or not.
@@ -87,7 +86,7 @@ class Evidence(NamedTuple):
             least, most = self.values[0], self.values[-1]
             return Estimate((least + most) / 2, least, most)
         counts, values, mean0, mean1, ends, looks = self[:6]
-        return estimate_mean(counts, values, mean0, mean1, looks, ends, level)
+        return estimate_mean(counts, values, mean0, mean1, looks, ends)
 
     def elo(self, mean: float) -> float:
         """Convert a mean of the observations to a lead in Elo points."""
@@ -176,17 +175,10 @@ class SprtRounds(Rounds):
     def status(self, counts: Mapping[int, Counts], out: Collection[str] = (), /) -> str:
         """Return pairs, log-likelihood ratio, Elo so far, and the pairs likely to be needed yet."""
         evidence = self._weigh(counts, out)
-        return describe(evidence, level_of(self.stop, evidence.pairs)) if evidence.pairs else ""
+        return describe(evidence) if evidence.pairs else ""
 
 
-def level_of(stop: Sprt, pairs: int) -> float:
-    """Return the share of intervals that may miss the truth after so many pairs."""
-    from arena.statistics.stopped import season_interval
-
-    return season_interval(stop.season.place, pairs) if stop.season else ERROR_RATE
-
-
-def describe(evidence: Evidence, level: float = ERROR_RATE) -> str:
+def describe(evidence: Evidence) -> str:
     """Describe the progress of a test in one line, with the ratio drawn between its bounds.
 
     >>> from arena.statistics.sprt import PAIR_SCORES, bounds
@@ -196,7 +188,7 @@ def describe(evidence: Evidence, level: float = ERROR_RATE) -> str:
     '110 pairs, Elo +31 (-3..66), LLR 1.69 [-2.94 ----|-o-- 2.94], ~80 to go'
     """
     low, high = evidence.ends
-    value, least, most = map(evidence.elo, evidence.estimate(level)[:3])
+    value, least, most = map(evidence.elo, evidence.estimate()[:3])
     axis = ["-"] * _AXIS
     for mark, at in (("|", 0.0), ("o", evidence.ratio)):
         share = (min(max(at, low), high) - low) / (high - low)

@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import msgspec
 
 from arena.errors import InputError
-from arena.statistics.sprt import season_level
-from arena.tournament.keys import ERROR_RATE, MOST_PAIRS, Pairs, TargetWord
+from arena.tournament.keys import MOST_PAIRS, Pairs, TargetWord
 from engine.errors import show
 
 _TIMES = 100  # times the pairs of the first round: the default of `max_pairs`
@@ -23,7 +22,6 @@ _MOST_ELO = 1000
 _LEAST_RATE = 1e-9
 
 Elo = Annotated[float, msgspec.Meta(ge=-_MOST_ELO, le=_MOST_ELO)]
-MOST_PLACES = 1000  # of a season: the last has an error level of 2e-7
 ErrorRate = Annotated[float, msgspec.Meta(ge=_LEAST_RATE, lt=0.5)]
 
 
@@ -45,13 +43,6 @@ class Until(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="until"
         return 2 * self.max_pairs * pairings
 
 
-class Season(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The place of a comparison in a season of comparisons, from 1 on."""
-
-    name: Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")]
-    place: Annotated[int, msgspec.Meta(ge=1, le=MOST_PLACES)]
-
-
 class Sprt(
     msgspec.Struct,
     frozen=True,
@@ -63,8 +54,7 @@ class Sprt(
     """Stop when a sequential probability ratio test decides about the first bot.
 
     The hypotheses are a lead of `elo0` and a lead of `elo1`, with error rates `alpha` and `beta`
-    and at most `max_pairs` pairs, counted over all opponents. In a `season`, the interval has the
-    error level of the comparison's place.
+    and at most `max_pairs` pairs, counted over all opponents.
     """
 
     rounds: ClassVar[str] = "arena.tournament.sprt_rounds:SprtRounds"
@@ -75,29 +65,6 @@ class Sprt(
     alpha: ErrorRate
     beta: ErrorRate
     max_pairs: Pairs
-    season: Season | None = None
-
-    @property
-    def level(self) -> float:
-        """The error level of the interval: the probability that it misses the true difference."""
-        return season_level(self.season.place) if self.season else ERROR_RATE
-
-    @property
-    def place(self) -> str:
-        """The place in a season and the error level, as text for the end of a sentence.
-
-        >>> Sprt(0.0, 10.0, 0.005, 0.005, 1000, Season("spring", 1)).place
-        '; comparison 1 of season spring, error level 1 %'
-        """
-        if not self.season:
-            return ""
-        number, name = self.season.place, self.season.name
-        return f"; comparison {number} of season {name}, error level {100 * self.level:.2g} %"
-
-    @property
-    def interval(self) -> str:
-        """The confidence level of the interval as text: 95 %, or the level for a season."""
-        return f"{100 - float(f'{100 * self.level:.2g}'):.10g} %"
 
     def most_games(self, pairings: int, *, paired: bool) -> int:  # noqa: ARG002
         """Return the greatest number of games; a paired test plays each deal with both versions."""

@@ -14,6 +14,7 @@ import yaml
 from arena.entries.file import MAINS
 from arena.entries.resolve import installed
 from arena.errors import InputError, arena_command
+from arena.removed import advise
 from arena.tournament.keys import advise_whole
 from engine.errors import show
 
@@ -198,6 +199,8 @@ def _describe_value(what: str, value: Any) -> str:
 
 def unknown_key(key: str, known: Sequence[str]) -> str:
     """Return the message for an unknown key, with the similar key that may be meant."""
+    if advice := advise(f"key {key}"):
+        return advice
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"unknown key {show(key)}; {hint}"

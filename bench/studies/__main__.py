@@ -27,7 +27,6 @@ from bench.studies import (
     newcomer,
     plan,
     ratings,
-    seasons,
     sequences,
     sprt,
     swaps,
@@ -50,7 +49,6 @@ wrong, where the truth is known. `python -m bench.studies --save` wrote this, an
 STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "sprt": ("Comparisons that stop: arena compare", sprt.lines),
     "claims": ("Comparisons that stop: the sentence", claims.lines),
-    "seasons": ("Seasons of comparisons: false claims, and their price", seasons.lines),
     "sequences": ("Confidence sequences", sequences.lines),
     "apart": ("Runs that stop by themselves: under hostile truths", apart.lines),
     "unmet": ("Ratings: where not all bots meet", unmet.lines),

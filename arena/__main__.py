@@ -3,40 +3,20 @@
 import os
 import sys
 
-_LEAST = 64 << 20  # bytes: Python and the arena take 30 MB; with little more anything may fail
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 def main() -> None:
     """Run the command; Ctrl-C while it is still being imported is quiet, too."""
-    has_little = _has_little_memory()
     try:
         from arena.cli import main as command
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        if not has_little and (name := _find_missing(error)):
+        if name := _find_missing(error):
             sys.exit(f"error: no library {name}: run `pip install -e .` in {_FOLDER!a}")
-        if not (has_little or isinstance(error, MemoryError)):
-            raise
-        sys.exit(f"error: too little memory to begin: {error!r}")
+        raise
     command()
-
-
-def _has_little_memory() -> bool:
-    """Return whether a limit leaves so little that the arena may not be imported.
-
-    An error says little of it: without memory Python has raised OSError, SystemError and, from
-    a module that it could not compile, SyntaxError. So the limit is read before one is met.
-    """
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ModuleNotFoundError:  # no Unix
-        return False
-    except Exception:  # even this cannot be imported
-        return True
-    limit, _ = getrlimit(RLIMIT_AS)
-    return limit != RLIM_INFINITY and limit < _LEAST
 
 
 def _find_missing(error: Exception) -> str | None:

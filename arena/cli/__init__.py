@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TextIO
 import click
 
 from arena import addons
-from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
 from arena.errors import ArenaError, InputError, escape, hide_secrets, require_posix, shorten
 from arena.removed import advise
 
@@ -119,11 +118,8 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-    elif not HELP & {*sys.argv}:
-        if context.invoked_subcommand in FORKING:
-            require_posix(f"arena {context.invoked_subcommand}")
-        if context.invoked_subcommand in NEEDS:
-            check_memory(context.invoked_subcommand)
+    elif not HELP & {*sys.argv} and context.invoked_subcommand in FORKING:
+        require_posix(f"arena {context.invoked_subcommand}")
 
 
 def main() -> None:
@@ -144,8 +140,8 @@ def main() -> None:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
     except Exception as error:
-        if is_shortage(error):
-            message = describe_shortage(repr(error))
+        if isinstance(error, MemoryError):
+            message = "too little memory"
         elif isinstance(error, OSError):  # a full disk, a folder that was removed
             message = str(error)
         else:

@@ -128,9 +128,6 @@ def show(
 
 def _show_result(path: Path) -> None:
     """Print the first screen of a run's report."""
-    from arena.cli.ulimit import check_memory
-
-    check_memory("report")
     from arena.runs.saving import read_opening
     from arena.store.folder import REPORT_HTML
 

@@ -89,7 +89,6 @@ ADDONS: Final = {
             "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",
             "measure": "restrict_bot:measure",
-            "name_restrictions": "restrictions:name_restrictions",
             "narrow": "restrictions:narrow",
             "play_restricted": "vary_commands:play_restricted",
             "restrict": "restrict_bot:restrict",

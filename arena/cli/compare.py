@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.completion import complete_bots
 from arena.cli.options import (
     AGAINST,
     NO_REPEAT,
@@ -33,8 +32,8 @@ _SHOWN = 5  # games in which the change decided
 
 
 @click.command()
-@click.argument("new", shell_complete=complete_bots)
-@click.argument("old", shell_complete=complete_bots)
+@click.argument("new")
+@click.argument("old")
 @AGAINST
 @click.option(
     "--elo0", type=float, default=keys.ELO0, show_default=True, help="Elo difference under H0."

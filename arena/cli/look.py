@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from arena.cli.completion import complete_bots, complete_records
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
@@ -55,7 +54,7 @@ def bots(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("bot", required=False, shell_complete=complete_bots)
+@click.argument("bot", required=False)
 @click.option(
     "--report",
     "as_report",
@@ -149,7 +148,7 @@ def _open_in_browser(page: Path) -> bool:
 
 
 @click.command()
-@click.argument("run", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
+@click.argument("run", type=PATH, metavar="RUN|FILE")
 @click.option(
     "--sample",
     type=_SAMPLE,
@@ -209,7 +208,6 @@ def _verify(path: Path, sample: int, options: Mapping[str, Any]) -> Iterator[str
     required=True,
     type=PATH,
     metavar="RUN|FILE [RUN ...]",
-    shell_complete=complete_records,
 )
 @click.option(
     "--out",
@@ -287,7 +285,6 @@ def _choose_place(runs: Sequence[Path]) -> Path:
     required=True,
     type=PATH,
     metavar="RUN|FILE ...",
-    shell_complete=complete_records,
 )
 @key_option("anchor", "none, the mean is 1500", multiple=True)
 @click.option(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
-from arena.cli.completion import complete_bots
 from arena.entries.lane import HERE
 from arena.errors import InputError, escape_lines, hide_secrets
 from arena.tournament import keys
@@ -128,7 +127,6 @@ MORE_BOTS: Final = click.option(
     "more",
     multiple=True,
     metavar="BOT",
-    shell_complete=complete_bots,
     help="One more bot; repeatable.",
 )
 
@@ -169,7 +167,6 @@ AGAINST: Final = click.option(
     multiple=True,
     metavar="BOTS",
     callback=_split_all,
-    shell_complete=complete_bots,
     help="Play only against these bots, A,B,C or ladder, and not one another; repeatable.",
 )
 

@@ -11,12 +11,6 @@ import click
 
 from arena import addons
 from arena.cli.compare import play_comparison
-from arena.cli.completion import (
-    complete_bots,
-    complete_configs,
-    complete_restrictions,
-    complete_runs,
-)
 from arena.cli.options import (
     AGAINST,
     ANCHOR,
@@ -68,7 +62,7 @@ _NOT_RESTRICTED = ("anchor", "deals", "replace", "out", "fresh")
 
 
 @click.command()
-@click.argument("config", type=PATH, shell_complete=complete_configs)
+@click.argument("config", type=PATH)
 @key_option("pairs", "the config's")
 @MORE_BOTS
 @AGAINST
@@ -110,9 +104,7 @@ def run(config: Path, **options: Any) -> None:
 
 
 @click.command()
-@click.argument(
-    "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
-)
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @key_option("pairs", "100")
 @click.option("--games", type=GAMES, default=1, hidden=True)
 @click.option("--names", type=NAMES, default="english", hidden=True)
@@ -123,7 +115,6 @@ def run(config: Path, **options: Any) -> None:
     "restrictions",
     multiple=True,
     metavar="NAME",
-    shell_complete=complete_restrictions,
     help="Measure what this restriction costs BOT, such as late-take; repeatable.",
 )
 @key_option("deals", "random ones")
@@ -198,9 +189,7 @@ def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
 
 
 @click.command()
-@click.argument(
-    "bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]", shell_complete=complete_bots
-)
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @click.option("--gap", type=float, metavar="ELO", help="Gap between neighbours.  [default: none]")
 @click.option(
     "--width", type=float, metavar="ELO", help="Half of the ratings' intervals.  [default: none]"
@@ -213,7 +202,6 @@ def _announce(tournament: Tournament, venue: Venue) -> Iterator[str]:
     "--like",
     type=PATH,
     metavar="RUN",
-    shell_complete=complete_runs,
     help="A similar run, for the spread and the time of pairs.  [default: none]",
 )
 @json_option

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from arena.cli.completion import complete_bots, complete_records, complete_runs
 from arena.cli.options import (
     LIMITS,
     ON_THIS_MACHINE,
@@ -56,7 +55,7 @@ _OTHER_FORMATS = {".csv", ".tsv", ".parquet", ".xlsx", ".html", ".md", ".sqlite"
 
 
 @click.command()
-@click.argument("file", type=PATH, shell_complete=complete_records)
+@click.argument("file", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def replay(file: Path, as_json: bool) -> None:
     """Check the game records of FILE, one a line; - is standard input.
@@ -81,7 +80,7 @@ def replay(file: Path, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
+@click.argument("target", type=PATH, metavar="RUN|FILE")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option("--pair", type=PAIR, help="Of a run: which deal.")
 @click.option("--seat", type=SEAT, help="Of a run: the seat of BOT; seat 0 begins.")
@@ -202,7 +201,7 @@ def _print_game(path: Path, game: Game, names: Naming, by: str) -> None:
 
 
 @click.command()
-@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.argument("run", type=PATH)
 @click.option("--out", "-o", type=PATH, help="The file to write.  [default: standard output]")
 def export(run: Path, out: Path | None) -> None:
     """Write all games of a RUN as JSON, one line per game.
@@ -230,8 +229,8 @@ def export(run: Path, out: Path | None) -> None:
 
 
 @click.command()
-@click.argument("bot", shell_complete=complete_bots)
-@click.argument("opponent", shell_complete=complete_bots)
+@click.argument("bot")
+@click.argument("opponent")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")
 @click.option("--pair", type=PAIR, default=0, show_default=True, help="Which deal.")
 @click.option("--deal", help="The deal, of a run with fixed deals.  [default: that of the pair]")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from arena.cli.completion import complete_records
 from arena.cli.options import PATH, SEAT, Whole, names_option, say
 from arena.cli.picking import Picked, describe_place, is_run, open_out, pick_game, read_record
 from arena.errors import InputError, escape
@@ -43,7 +42,7 @@ class _What(NamedTuple):
 
 
 @click.command()
-@click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
+@click.argument("target", type=PATH, metavar="RUN|FILE")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option("--line", type=Whole(1, sys.maxsize), help="Of a file: which record.  [default: 1]")
 @click.option("--seat", type=SEAT, help="Only what this seat knew.  [default: everything]")

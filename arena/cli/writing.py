@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena.check import GAMES, LEAST_GAMES
-from arena.cli.completion import complete_bots
 from arena.cli.options import (
     LIMITS,
     ON_THIS_MACHINE,
@@ -64,7 +63,7 @@ def new(name: str, folder: Path) -> None:
 
 
 @click.command()
-@click.argument("bot", shell_complete=complete_bots)
+@click.argument("bot")
 @click.option(
     "--games",
     type=Whole(LEAST_GAMES, 100_000),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from arena.cli import SECTIONS, cli
 from arena.tournament.rule_changes import list_published
@@ -126,6 +127,14 @@ def test_what_plays_takes_the_same_options() -> None:
         for option in command.params:
             if option.name == "out":
                 assert {*option.opts} == {"--out", "-o"}, command.name
+
+
+def test_a_shell_completes_commands_options_and_paths() -> None:
+    """As docs/command-line.md says how to switch it on; the shell itself lists the files."""
+    shell = ShellComplete(cli, {}, "arena", "_ARENA_COMPLETE")
+    assert {item.value for item in shell.get_completions([], "pl")} == {"plan", "play"}
+    assert "--pairs" in {item.value for item in shell.get_completions(["play"], "--")}
+    assert [item.type for item in shell.get_completions(["run"], "cup")] == ["file"]
 
 
 def test_the_help_of_an_ablation_names_the_published_rules(arena: Arena) -> None:

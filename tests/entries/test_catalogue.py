@@ -40,7 +40,7 @@ def test_bots_of_packages_are_listed_without_being_imported(arena: Arena) -> Non
 
 
 def test_the_names_are_those_of_the_catalogue() -> None:
-    """Completion asks for them."""
+    """Of `bots/` and of installed packages."""
     assert names() == sorted(bot.name for bot in catalogue())
     assert "martian" in names()
 

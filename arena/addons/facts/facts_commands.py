@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.completion import complete_bots
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
@@ -35,7 +34,7 @@ _SEED = click.option("--seed", type=SEED, default=0, show_default=True, help=key
 _WORLDS = Whole(keys.LEAST_WORLDS, keys.MOST_WORLDS)
 _TRIED = "Sampled worlds in which each action is tried, an even number."
 _PART = "Part of the games to play.  [default: 100]"
-BOTS = click.argument("bots", nargs=-1, metavar="[BOT]...", shell_complete=complete_bots)
+BOTS = click.argument("bots", nargs=-1, metavar="[BOT]...")
 
 
 @click.command()

@@ -17,7 +17,6 @@ from arena.addons.league.evening_commands import (
     serve,
 )
 from arena.addons.league.web_commands import invite, web
-from arena.cli.completion import complete_bots
 from arena.cli.options import (
     LIMITS,
     ON_THIS_MACHINE,
@@ -142,7 +141,7 @@ def _find_name(bot: str) -> str:
 
 @league.command()
 @FOLDER
-@click.argument("bot", shell_complete=complete_bots)
+@click.argument("bot")
 @click.option(
     "--name",
     help="Its name in the league; a new version keeps it.  [default: the file's name]",

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from arena.cli.completion import complete_bots
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PAIRS,
@@ -31,7 +30,7 @@ def _check_minutes(
 
 
 @click.command()
-@click.argument("bot", shell_complete=complete_bots)
+@click.argument("bot")
 @key_option("pairs", f"{keys.PROBED_PAIRS}")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
 @click.option(
@@ -90,7 +89,7 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("bot", shell_complete=complete_bots)
+@click.argument("bot")
 @key_option("pairs", f"{keys.EVALUATED_PAIRS}")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
 @venue_options(*ON_THIS_MACHINE)

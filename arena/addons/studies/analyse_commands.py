@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from arena.cli.completion import complete_records
 from arena.cli.options import (
     PATH,
     QUIET,
@@ -44,7 +43,7 @@ _WORST: Final = (
 
 
 @click.command()
-@click.argument("target", type=PATH, metavar="RUN|FILE", shell_complete=complete_records)
+@click.argument("target", type=PATH, metavar="RUN|FILE")
 @click.argument("bots", nargs=-1, metavar="[GAME | BOT [OPPONENT]]")
 @click.option(
     "--by", default=keys.JUDGE, show_default=True, metavar="BOT", help="The bot that judges."

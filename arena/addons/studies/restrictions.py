@@ -174,8 +174,3 @@ RESTRICTIONS: Final[Mapping[str, Restriction]] = {
 def narrow(restriction: str, view: View) -> View:
     """Return the view of a bot under the restriction of this name, from the view of its seat."""
     return RESTRICTIONS[restriction].narrow(view)
-
-
-def name_restrictions() -> list[str]:
-    """Return the names of the restrictions."""
-    return [*RESTRICTIONS]

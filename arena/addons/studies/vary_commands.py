@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.completion import complete_bots, complete_configs, complete_rules
 from arena.cli.options import (
     AGAINST,
     MORE_BOTS,
@@ -55,7 +54,7 @@ class _RuleOption(click.Option):
 
 
 @click.command()
-@click.argument("config", type=PATH, shell_complete=complete_configs)
+@click.argument("config", type=PATH)
 @click.option(
     "--rule",
     "variants",
@@ -63,7 +62,6 @@ class _RuleOption(click.Option):
     multiple=True,
     required=True,
     metavar="NAME=VALUE,...",
-    shell_complete=complete_rules,
     help="A rule and the values to try; repeatable.",
 )
 @click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
@@ -130,7 +128,7 @@ def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> No
 
 
 @click.command()
-@click.argument("bot", shell_complete=complete_bots)
+@click.argument("bot")
 @click.option(
     "--param",
     "parameters",

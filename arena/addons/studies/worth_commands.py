@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.completion import complete_runs
 from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
@@ -34,7 +33,7 @@ _EFFECT = "effect: what the swap of a taken card for one out of the game changes
 
 
 @click.command()
-@click.argument("run", type=PATH, shell_complete=complete_runs)
+@click.argument("run", type=PATH)
 @click.option("--intervene", is_flag=True, help="Run the experiment: swap cards, then play on.")
 @click.option(
     "--swaps",

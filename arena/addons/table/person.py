@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from arena.cli.completion import complete_bots
 from arena.cli.options import (
     GAMES,
     ON_THIS_MACHINE,
@@ -39,7 +38,7 @@ _SEEDS = 1_000_000_000  # short enough to be typed
 
 
 @click.command()
-@click.argument("bot", shell_complete=complete_bots)
+@click.argument("bot")
 @click.option("--me", default="human", show_default=True, help="Your name in the records.")
 @click.option("--games", type=GAMES, default=1, show_default=True, help="How many games.")
 @names_option

@@ -6,6 +6,7 @@ from typing import Final
 
 REMOVED: Final = {
     "arena compare --season": "divide --alpha by the number of comparisons",
+    "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""
 

@@ -9,6 +9,8 @@ import pytest
 import arena as library
 from arena.cli import find_commands
 from arena.removed import REMOVED
+from arena.store.manifest import manifest_text, read_tournament
+from arena.tournament.config import convert, make_tournament
 from tests.conftest import Arena
 
 COMMANDS = [name for name in REMOVED if name.startswith("arena ")]
@@ -48,3 +50,10 @@ def test_a_name_of_the_library_says_what_to_use(name: str) -> None:
     """As the message of the AttributeError."""
     with pytest.raises(AttributeError, match=r"has left with version 2\.0: ."):
         getattr(library, name.removeprefix("arena."))
+
+
+def test_a_manifest_with_a_key_that_has_left_is_read() -> None:
+    """As that of a run which says nothing of it: its games are the same."""
+    made = make_tournament(convert({"bots": ["greedy", "uniform"], "pairs": 1}, "x"))
+    told = made.manifest() | {"halves": "apart"}
+    assert read_tournament(manifest_text(told)).manifest() == made.manifest()

@@ -5,19 +5,12 @@ in the other. A half of a chunk is the games in which the pairing's first bot ha
 lanes `process` and `jail` a bot has a separate process for each half. A worker that plays only one
 half needs half as many processes. Bots in the lane `inproc` are not separated: their chunks stay
 whole.
-
-With `halves: apart` chunks are played in blocks. In the first phase of a block the workers play the
-first half of all its chunks, in the second phase the other half. After each phase every worker
-exits, with all processes of its bots. So all processes that have seen one game of a pair have ended
-before the other game begins. In a paired tournament, in which pairings share their deals, a block
-has two phases for each of these pairings.
 """
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from typing import Protocol
 
@@ -81,7 +74,7 @@ class Halves:
         self.whole = whole
         self.expect = expect
         self._open: dict[int, list[_Open]] = {}  # by pairing
-        self._waiting: defaultdict[Hashable, deque[tuple[_Open, Chunk]]] = defaultdict(deque)
+        self._waiting: defaultdict[int, deque[tuple[_Open, Chunk]]] = defaultdict(deque)
         self._shares = 0.0  # of the waiting pieces
 
     def next(self, worker: int, *, more: bool = False) -> Chunk | None:
@@ -97,24 +90,19 @@ class Halves:
             piece = self._take(own)
         return piece if piece or more else self._take(self._find_queue(1 - worker % 2))
 
-    def _find_queue(self, seat: Seat) -> Hashable:
+    def _find_queue(self, seat: Seat) -> int:
         """Return the key of the queue of a seat; whole chunks and a single worker have one."""
         return 0 if self.workers == 1 or self.whole else seat
 
-    def _queue_of(self, piece: Chunk, _chunk: Chunk) -> Hashable:
-        """Return the key of the queue in which a piece of a chunk waits."""
-        return self._find_queue(piece.seats[0])
-
-    def _add(self, chunk: Chunk) -> _Open:
+    def _add(self, chunk: Chunk) -> None:
         opened = _Open(chunk, min(1.0, self.expect(chunk) / CHUNK_SECONDS))
         self._open.setdefault(chunk.pairing, []).append(opened)
         halves = () if self.whole else chunk.seats
         for piece in [chunk._replace(seats=(seat,)) for seat in halves] or [chunk]:
-            self._waiting[self._queue_of(piece, chunk)].append((opened, piece))
+            self._waiting[self._find_queue(piece.seats[0])].append((opened, piece))
             self._shares += opened.share
-        return opened
 
-    def _take(self, queue: Hashable) -> Chunk | None:
+    def _take(self, queue: int) -> Chunk | None:
         """Return the first piece of a queue; a chunk that is decided goes back to the plan.
 
         Its games have become forfeits by rule.
@@ -138,16 +126,12 @@ class Halves:
         if not of_pairing:
             del self._open[opened.chunk.pairing]
 
-    def turn(self) -> bool:
-        """Return whether new workers have more to play, when all workers are idle."""
-        return False
-
     def take_back(self, pieces: Sequence[Chunk]) -> None:
         """Take back pieces that were handed out but not played; they come first."""
         for piece in reversed(pieces):
             for opened in self._open.get(piece.pairing, ()):
                 if opened.holds(piece):
-                    self._waiting[self._queue_of(piece, opened.chunk)].appendleft((opened, piece))
+                    self._waiting[self._find_queue(piece.seats[0])].appendleft((opened, piece))
                     self._shares += opened.share
 
     def join(self, played: Played) -> Iterator[Played]:
@@ -161,64 +145,3 @@ class Halves:
                     is_whole = played.chunk == opened.chunk
                     yield played if is_whole else join(opened.chunk, opened.played)
                 return
-
-
-_MOST_CHUNKS = 32  # long chunks of a block at most, for each worker
-_MOST_SECONDS = 10.0  # seconds for which a block takes chunks
-_FIRST = (0, 0)  # a phase: which of the pairings that share a deal, and which half
-
-
-class Phases(Halves):
-    """Hands out the halves of chunks to workers, one phase at a time.
-
-    `version_of` numbers the pairings that share their deals, 0 for one that shares none. `clock`
-    returns seconds; the length of blocks changes no game.
-    """
-
-    def __init__(
-        self,
-        work: Work,
-        workers: int,
-        version_of: Callable[[int], int] = lambda _: 0,
-        clock: Callable[[], float] = time.monotonic,
-        expect: Callable[[Chunk], float] = lambda _: inf,
-    ) -> None:
-        super().__init__(work, workers, expect=expect)
-        self.version_of = version_of
-        self.clock = clock
-        self._phase = _FIRST
-        self._taken = 0.0  # chunks of the block, a short one as its share of a long one
-        self._began = 0.0
-
-    def next(self, worker: int, *, more: bool = False) -> Chunk | None:  # noqa: ARG002
-        """Return the next piece for a worker, None if there is nothing to play in this phase."""
-        if not self._open and self._taken:
-            return None  # the block has ended
-        while (piece := self._take(self._phase)) is None and self._may_take():
-            chunk = self.work.next()
-            if chunk is None:
-                break
-            self._began = self._began if self._taken else self.clock()
-            self._taken += self._add(chunk).share
-        return piece
-
-    def _may_take(self) -> bool:
-        """Return whether the block takes more chunks."""
-        if not self._taken:
-            return True
-        is_long = self.clock() - self._began > _MOST_SECONDS
-        is_full = self._taken >= _MOST_CHUNKS * self.workers
-        return self._phase == _FIRST and not (is_long or is_full)
-
-    def _queue_of(self, piece: Chunk, chunk: Chunk) -> tuple[int, int]:
-        """Return the phase of a piece of a chunk: the version of its pairing, then its half."""
-        return self.version_of(chunk.pairing), chunk.seats.index(piece.seats[0])
-
-    def turn(self) -> bool:
-        """Begin the next phase or block when no worker plays; return False after an empty one."""
-        phases = [phase for phase, waiting in self._waiting.items() if waiting]
-        was_empty = not (phases or self._taken)
-        self._phase = min(phases, default=_FIRST)  # type: ignore[type-var, assignment]
-        if not phases:
-            self._taken = 0.0
-        return not was_empty

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from arena.errors import Exhausted, WorkerDied, counted
 from arena.executors.answers import Asking, Garbled, check_refusal
-from arena.executors.halves import Halves, Phases, Work
+from arena.executors.halves import Halves, Work
 from arena.executors.log import RunLog, logger
 from arena.executors.member import Member
 from arena.executors.worker_process import write_head
@@ -164,12 +164,7 @@ class Crew:
     ) -> None:
         self.size = size
         whole = all(entry.lane == "inproc" for entry in tournament.entries)
-        is_apart = tournament.halves == "apart"
-        self.halves = (
-            Phases(work, size, tournament.version_of, expect=self._expect)
-            if is_apart
-            else Halves(work, size, whole=whole, expect=self._expect)
-        )
+        self.halves = Halves(work, size, whole=whole, expect=self._expect)
         self.tournament = tournament
         self.speeds = Speeds()
         self.head = write_head(tournament, venue)
@@ -187,9 +182,6 @@ class Crew:
         while True:
             self._give()
             busy = {number: member for number, member in self.members.items() if member.batches}
-            if not busy and self.halves.turn():
-                self.dismiss()
-                continue
             if not busy:
                 return
             for number in _wait_for(busy):

@@ -85,7 +85,6 @@ class CompareKeys(GameKeys, VenueKeys, total=False):
     """Those that a comparison takes."""
 
     max_faults: int | None
-    halves: str | None
 
 
 class RunKeys(CompareKeys, total=False):

@@ -25,12 +25,10 @@ from arena.lanes.limits import Limits
 from arena.tournament.deals import read_deals
 from arena.tournament.keys import (
     EXECUTORS,
-    HALVES,
     MAX_FAULTS,
     TARGETS,
     Bots,
     ExecutorChoice,
-    HalvesChoice,
     Pairs,
     Positive,
     Seed,
@@ -105,10 +103,6 @@ class Config(Venue, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Positive, Meta(description="After so many faults a bot's other games are forfeits by rule.")
     ] = MAX_FAULTS
     anchor: Annotated[str | dict[str, float], told("anchor")] = ""
-    halves: Annotated[
-        HalvesChoice,
-        Meta(description="Whether no process of a bot lives on between the two games of a pair."),
-    ] = "together"
 
     def __post_init__(self) -> None:
         if self.panel and self.format != "gauntlet":
@@ -143,7 +137,6 @@ _CHOICES: Final = {
     "format": get_args(Format),
     "executor": EXECUTORS,
     "kind": EXECUTORS,
-    "halves": HALVES,
     "until": (*TARGETS, "a number of Elo points"),
 }
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 ExecutorKind: TypeAlias = Literal["local", "dask", "mpi"]
 EXECUTORS: Final[tuple[str, ...]] = get_args(ExecutorKind)
 
-HalvesChoice: TypeAlias = Literal["together", "apart"]
-HALVES: Final[tuple[str, ...]] = get_args(HalvesChoice)
-
 Naming: TypeAlias = Literal["english", "german", "deck"]
 NAMINGS: Final[tuple[Naming, ...]] = get_args(Naming)
 """The sets of card names; `deck` is a standard deck of 52 cards."""

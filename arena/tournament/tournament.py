@@ -17,7 +17,6 @@ from arena.statistics.counts import Anchors
 from arena.tournament.keys import (
     MAX_FAULTS,
     MOST_PAIRS,
-    HalvesChoice,
     Pairs,
     Positive,
     Rounds,
@@ -161,11 +160,10 @@ class Tournament:
 
     A gauntlet can be `paired`: its challengers, the new versions of a bot and, as the last, the old
     version, meet the panel on the same deals with the same luck, and no process meets a deal twice.
-    The Elo of the `anchor` is fixed. With `halves` "apart", the two games of a pair are played at
-    different times. With `meetings`, only these are played: the pairs of each from its first one
-    on. With fixed `deals`, pair k of every pairing plays the deal at place k; what is random in
-    bots stays that of the pair. It is `extended` if its size was changed after games had been
-    played.
+    The Elo of the `anchor` is fixed. With `meetings`, only these are played: the pairs of each from
+    its first one on. With fixed `deals`, pair k of every pairing plays the deal at place k; what is
+    random in bots stays that of the pair. It is `extended` if its size was changed after games had
+    been played.
 
     The manifest has the same fields in the same order. Fields with the name of a config's key have
     the key's value.
@@ -182,7 +180,6 @@ class Tournament:
     rounds: Rounds = 0
     paired: bool = False
     stop: Stop | None = None
-    halves: HalvesChoice = "together"
     anchor: Anchor | None = None
     meetings: Sequence[Meeting] = ()
     deals: Sequence[str] = ()
@@ -338,8 +335,7 @@ def longest_seconds(tournament: Tournament, workers: int) -> float:
     decisions = tournament.rules.game_plies / 2
     thinks = min(decisions * limits.decision, limits.game or math.inf)
     waits = decisions * MOST_WAITING
-    starts = limits.start if tournament.halves == "apart" else 0.0  # at most once before each game
-    of_games = 2 * tournament.games * (_PLAYED_TWICE * (thinks + waits) + starts) / workers
+    of_games = 2 * tournament.games * _PLAYED_TWICE * (thinks + waits) / workers
     of_a_fault = _TRIES * (thinks + limits.start)
     of_a_bot = limits.budget().seconds + tournament.max_faults * of_a_fault
     return of_games + len(tournament.entries) * of_a_bot

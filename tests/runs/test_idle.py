@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,9 +99,6 @@ def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
     assert longest_seconds(tournament, 2) == of_games / 2 + 2 * of_a_bot
     without = Tournament("long", 0, 50, bots, STANDARD, Limits(decision=0.5), max_faults=2)
     assert longest_seconds(without, 1) == 100 * 4 * (12 + 2.4) + 2 * (10 + 2 * 6 * 22)
-    apart = replace(tournament, halves="apart")  # each bot may be started for each game
-    more = longest_seconds(apart, 1) - longest_seconds(tournament, 1)
-    assert more == pytest.approx(100 * 2 * 5)
 
 
 @pytest.mark.slow

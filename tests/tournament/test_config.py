@@ -10,7 +10,6 @@ import pytest
 
 from arena.errors import InputError
 from arena.library.request import RunKeys
-from arena.store.manifest import manifest_text, read_tournament
 from arena.tournament import config, keys
 from arena.tournament.config import Config
 from arena.tournament.tournament import Tournament
@@ -251,22 +250,6 @@ def test_a_bot_that_cannot_be_loaded_names_its_place(tmp_path: Path) -> None:
     """The second of the config's bots is bots[1]."""
     with pytest.raises(InputError, match=r"^bots\[1\]: bot 'unifrm': .* did you mean uniform"):
         config.resolve_bots(read(tmp_path, "bots: [greedy, unifrm]\npairs: 1\n"))
-
-
-def test_halves_are_together_or_apart() -> None:
-    """The manifest says so where they are apart, and brings it back."""
-    bots = ["uniform", "greedy"]
-    assert (
-        "halves"
-        not in config.make_tournament(config.convert({"bots": bots, "pairs": 1}, "x")).manifest()
-    )
-    apart = config.make_tournament(
-        config.convert({"bots": bots, "pairs": 1, "halves": "apart"}, "x")
-    )
-    assert apart.manifest()["halves"] == "apart"
-    assert read_tournament(manifest_text(apart.manifest())).halves == "apart"
-    with pytest.raises(InputError, match="halves: 'never' is not one of together, apart"):
-        config.convert({"bots": bots, "pairs": 1, "halves": "never"}, "x")
 
 
 def test_options_and_keywords_are_keys_of_a_config() -> None:

@@ -155,13 +155,7 @@ class Fleet:
         return True
 
     def _late(self, idle: Site) -> Batch | None:
-        """Return a batch that takes another site unusually long, or None.
-
-        Always None with `halves: apart`: two sites, perhaps on one machine, could play both games
-        of a pair at once.
-        """
-        if self.opening.tournament.halves == "apart":
-            return None
+        """Return a batch that takes another site unusually long, or None."""
         for batch in self._late_batches:
             if not batch.is_done and len(batch.playing) == 1 and batch.may_go_to(idle):
                 return batch

@@ -2,8 +2,7 @@
 
 Some games are played for real, more than the tables replay, and stored again under other pair
 numbers; a run over this store has nothing left to play. So the end of a run of ten million games
-is measured in minutes. The times of the processor are those of the run's process and of the one
-that it starts for games.parquet.
+is measured in minutes. The times of the processor are those of the run's process.
 """
 
 from __future__ import annotations

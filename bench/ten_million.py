@@ -27,7 +27,6 @@ from arena.executors.log import QUIET
 from arena.reports import run_report
 from arena.runs.run import run
 from arena.store import csv_files as rows
-from arena.store import parquet
 from arena.store.folder import RunFolder
 from arena.store.store import Store
 from arena.tournament.plan import Played
@@ -47,7 +46,6 @@ PHASES = (
     ("tables of how games were won", files, "make_win_tables"),
     ("report, with these tables", run_report, "make_report"),
     ("games.csv, meanwhile", rows, "write_games"),
-    ("games.parquet, meanwhile", parquet, "write_apart"),
 )
 """What the end of a run is made of: a name, and the function."""
 

@@ -279,7 +279,6 @@ OPTIONAL = {
     "altair": {"library"},
     "httpcore": {"remote"},
     "networkx": {"tournament"},
-    "pyarrow": {"store"},
     "scipy": {"rl"},
     "vl_convert": {"reports"},
 }

@@ -276,7 +276,7 @@ EXTRAS = {
     "swiss": "format: swiss",
     "table": "arena table",
     "remote": "bots that live elsewhere",
-    "parquet": "games.parquet",
+    "parquet": "decisions/ of arena dataset",
     "dask": "executor dask",
     "mpi": "executor mpi",
     "rl": "arena.addons.rl for learners",

@@ -280,16 +280,13 @@ def write_files(
     """Write all files of the run in this folder, except the store and the log."""
     from arena.reports.run_report import report_writers
     from arena.store.csv_files import write_games
-    from arena.store.parquet import parquet_writers
 
     writers = {**files.writers, **report_writers(tournament, store, files)}
     if timings:
         writers[TIMINGS] = timings
     del writers[GAMES]
     with store.lines_apart(tournament.pairings) as (lines, stop):
-        games: dict[str, Writer] = {GAMES: partial(write_games, lines=lines)}
-        games |= parquet_writers()
-        folder.write(writers, games, stop)
+        folder.write(writers, {GAMES: partial(write_games, lines=lines)}, stop)
 
 
 @cache

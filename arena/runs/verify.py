@@ -15,7 +15,7 @@ from typing import BinaryIO, TextIO, cast
 
 from arena.differences.profiles import Files, make_files
 from arena.entries.file import read_file
-from arena.errors import ArenaError, InputError, counted, not_installed, shorten
+from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.contract import Executor
 from arena.executors.log import read_spending, run_log
 from arena.lanes.faults import Fault
@@ -30,8 +30,6 @@ from arena.store.csv_files import parse_timings, read_timings
 from arena.store.database import NAME
 from arena.store.finished import read_line
 from arena.store.folder import (
-    GAMES,
-    GAMES_PARQUET,
     INDEX,
     LOG,
     MANIFEST,
@@ -42,7 +40,6 @@ from arena.store.folder import (
 )
 from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, other_versions, read_manifest, read_tournament
-from arena.store.parquet import find_difference, is_available
 from arena.store.reader import why_no_run
 from arena.store.store import Store, forfeit_by_rule
 from arena.tables.losses import read_judged
@@ -87,7 +84,7 @@ def check_files(tournament: Tournament, store: Store, path: Path) -> int:
         except Difference as difference:
             if not _is_same(path, name, again().get(name)):
                 raise Difference(f"{difference} ({_REPORT})") from None
-    return len(writers) + len(reports) + _check_parquet(path)
+    return len(writers) + len(reports)
 
 
 def find_left_out(path: Path) -> Iterator[str]:
@@ -98,18 +95,6 @@ def find_left_out(path: Path) -> Iterator[str]:
         yield f"{REPORT_HTML}: not compared: {lack}"
     if not is_there and not lack:
         yield f"{REPORT_HTML}: not there; `arena report` writes it"
-    if locate(path, GAMES_PARQUET).exists() and not is_available():
-        yield f"{GAMES_PARQUET}: not compared: {not_installed('pyarrow', 'parquet')}"
-
-
-def _check_parquet(path: Path) -> int:
-    """Compare games.parquet with games.csv if it exists and is readable; return 1, else 0."""
-    place = locate(path, GAMES_PARQUET)
-    if not place.exists() or not is_available():
-        return 0
-    if difference := find_difference(path / GAMES, place):
-        raise Difference(f"{GAMES_PARQUET}: {difference}")
-    return 1
 
 
 _REPORT = "or it is of another version of the arena: `arena report` writes it again"

@@ -20,7 +20,6 @@ from arena.errors import InputError
 from arena.statistics.counts import BY_RULE
 from arena.store.database import Database
 from arena.store.folder import TIMINGS, part_of
-from arena.store.parquet import GUARDED
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Distribution, Timing
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
     from arena.store.columns import Cells, Columns
 
+GUARDED: Final = "^'('*[ \t\r\n=+\\-@\uff1d\uff0b\uff0d\uff20])"
+"""Matches a text with an added apostrophe, which reading removes."""
 _READ = re.compile(GUARDED)
 
 

@@ -29,8 +29,6 @@ DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
 LEAD_PARTS = "lead_parts.csv"
 GAMES = "games.csv"
-GAMES_PARQUET = "games.parquet"
-"""The rows of games.csv as Parquet, if pyarrow is installed."""
 WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards", "decisive")
 """The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
@@ -47,8 +45,6 @@ REPORT_HTML = "report.html"
 REPORT_MARKDOWN = "report.md"
 REPORTS = (REPORT_HTML, REPORT_MARKDOWN)
 """The reports for people, made from the tables."""
-_OPTIONAL = (GAMES_PARQUET, REPORT_HTML)
-"""The files that not every installation can write."""
 DETAILS = "details"
 """The folder in a run's folder for the files that few people open; README.md lists them."""
 INDEX = f"{DETAILS}/README.md"
@@ -62,7 +58,6 @@ _DETAILS: Final[Mapping[str, str]] = {
     "cards.csv": "how often each kind of card is played and taken, and how that goes with winning",
     "decisive.csv": "in which round, and by which action, the chance to win changed most",
     "rankings.csv": "rankings that allow for cycles; rows only if there are any",
-    GAMES_PARQUET: "the rows of games.csv for programs, if pyarrow is installed",
     COMPARISON: "of a comparison: the verdict, the counts, the test and Elo, for programs",
     DIFFERENCES: "of a comparison against other bots: the difference in each part, with interval",
     LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",
@@ -78,7 +73,7 @@ _JOURNAL = "-journal"
 JUDGED_FILES = (JUDGED, f"{JUDGED}{_JOURNAL}")
 _IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
 _RESULTS = (
-    *(*_STORE, REPLACED, MANIFEST, *TABLES, GAMES_PARQUET),
+    *(*_STORE, REPLACED, MANIFEST, *TABLES),
     *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, AGREED, *REPORTS),
     *(*JUDGED_FILES, INDEX),
 )
@@ -250,9 +245,9 @@ class RunFolder:
         """Replace an earlier run's files; another thread writes those of `meanwhile`.
 
         Every file is written under a temporary name and then renamed. Those that an older arena
-        left at the top move to the details. `stop` ends the other
-        thread's work early if a file cannot be written. A file whose library is not installed here
-        is kept if the games and the manifest have not changed.
+        left at the top move to the details. `stop` ends the other thread's work early if a file
+        cannot be written. Where report.html cannot be made, an earlier one is kept if the games and
+        the manifest have not changed.
         """
         meanwhile = meanwhile or {}
         paths = [home_of(self.path, name) for name in (*files, *meanwhile)]
@@ -262,11 +257,9 @@ class RunFolder:
             with _at_once(partial(self._stage, meanwhile), stop):
                 self._stage(files)
             self._move_details()
-            optional = [home_of(self.path, name) for name in _OPTIONAL]
-            left = [path for path in optional if path not in paths]
-            if not (self._stays(GAMES) and self._stays(MANIFEST)):
-                for path in left:
-                    path.unlink(missing_ok=True)
+            page = home_of(self.path, REPORT_HTML)
+            if page not in paths and not (self._stays(GAMES) and self._stays(MANIFEST)):
+                page.unlink(missing_ok=True)
             for path in paths:
                 os.replace(part_of(path), path)
         finally:

@@ -21,13 +21,12 @@ from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
 from arena.lanes.faults import KINDS
 from arena.statistics.counts import BY_RULE, RESULTS, WIN_TYPES
-from arena.store.csv_files import GAME_COLUMNS
+from arena.store.csv_files import GAME_COLUMNS, GUARDED
 from arena.store.database import NAME
 from arena.store.finished import read_line
 from arena.store.folder import GAMES, MANIFEST
 from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
-from arena.store.parquet import GUARDED
 from arena.store.reader import read_run, why_no_run
 from arena.tournament.tournament import Tournament
 from engine import EngineError

@@ -28,7 +28,7 @@ from engine import EngineError
 from engine.errors import show
 from engine.state import Seat
 
-_ENDINGS = (".csv", ".html", ".json", ".log", ".md", ".parquet", ".sqlite")  # of a run's files
+_ENDINGS = (".csv", ".html", ".json", ".log", ".md", ".sqlite")  # of a run's files
 _MOST_NAMED = 8  # runs in a message
 
 

@@ -31,7 +31,7 @@ TABLES = (
     *WINS,
 )
 DETERMINISTIC = {
-    *("manifest.json", "report.html", "report.md", "games.parquet", "README.md"),
+    *("manifest.json", "report.html", "report.md", "README.md"),
     *(f"{table}.csv" for table in TABLES),
 }
 OTHERS = {"run.log", "run.sqlite", "timings.csv"}

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LACK = "vl-convert-python is not installed; pip install 'district-noir-arena[report]'"
-HIDDEN = ("vl_convert", "pyarrow", "networkx", "scipy")
-PAGES = ("report.html", "games.parquet")
+HIDDEN = ("vl_convert", "networkx", "scipy")
+PAGE = "report.html"
 """What only a full installation writes."""
 
 Light = Callable[[], AbstractContextManager[None]]
@@ -55,7 +55,6 @@ def light(monkeypatch: pytest.MonkeyPatch) -> Light:
         with monkeypatch.context() as patch:
             for module in (
                 "reports.html",
-                "store.parquet",
                 "tournament.swiss_rounds",
                 "rl.exact",
             ):
@@ -84,7 +83,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run with all that a full installation writes."""
     folder = tmp_path_factory.mktemp("full")
     play(folder)
-    assert {*PAGES} <= files(folder).keys()
+    assert PAGE in files(folder)
     return folder
 
 
@@ -106,7 +105,7 @@ def test_a_light_run_has_all_other_files_and_says_so_once(
     assert capfd.readouterr().err.count(told) == 1
     assert told in (tmp_path / "one" / "run.log").read_text()
     here = files(tmp_path / "one")
-    assert here == {name: text for name, text in files(made).items() if name not in PAGES}
+    assert here == {name: text for name, text in files(made).items() if name != PAGE}
     play(tmp_path / "one")
     assert files(tmp_path / "one") == files(made)
 
@@ -119,7 +118,7 @@ def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, f
         play(full)
         assert files(full) == before
         play(full, pairs=3)
-    assert not files(full).keys() & {*PAGES}
+    assert PAGE not in files(full)
     play(full, pairs=3)
     assert files(full).keys() == before.keys()
 
@@ -128,14 +127,12 @@ def test_a_light_run_keeps_a_page_of_the_same_games_and_no_other(light: Light, f
 def test_verify_says_what_it_does_not_compare(light: Light, full: Path) -> None:
     """A page where its library is missing, and a page that was never written."""
     compared = [line for line in verify(full, 0, HERE) if "report" in line or "files" in line]
-    assert compared == ["files: 20 compared"]
+    assert compared == ["files: 19 compared"]
     with light():
         lines = list(verify(full, 0, HERE))
         assert "files: 18 compared" in lines
         assert f"report.html: not compared: {LACK}" in lines
-        assert any(line.startswith("games.parquet: not compared: pyarrow is not") for line in lines)
-        for name in PAGES:
-            locate(full, name).unlink()
+        locate(full, PAGE).unlink()
         assert not [line for line in verify(full, 0, HERE) if "not compared" in line]
     lines = list(verify(full, 0, HERE))
     assert "files: 18 compared" in lines

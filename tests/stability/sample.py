@@ -96,7 +96,7 @@ KEPT = {
 }
 """What is in each archive of `folders/`."""
 
-_LEFT_OUT = ("report.html", "report.md", "games.parquet", "run.log")  # large, or made again
+_LEFT_OUT = ("report.html", "report.md", "run.log")  # large, or made again
 
 
 def write_inputs(folder: Path) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
@@ -24,7 +25,6 @@ from arena.runs.run import Playing
 from arena.store.finished import Game
 from arena.store.folder import JUDGED, claimed, make_place
 from arena.store.judge import JudgedGames, read_lines
-from arena.store.parquet import is_available
 from arena.store.reader import Choice, chosen_games, read_run, to_line
 from arena.tables.losses import PlayedGame, make_decisions
 from arena.tournament import keys
@@ -130,7 +130,7 @@ def _write(out: Path, wanted: About, judged: Iterable[tuple[list[str], pd.DataFr
         for number, (lines, table) in enumerate(judged):
             file.writelines(lines)
             decisions += len(table)
-            if is_available():
+            if find_spec("pyarrow"):
                 table.to_parquet(out / DECISIONS / f"part-{number:04}.parquet")
     made = msgspec.structs.replace(wanted, decisions=decisions)
     with replacing(out / ABOUT) as part:
@@ -200,7 +200,8 @@ class Dataset(NamedTuple):
         """A row for each decision, with the columns of analysis.csv."""
         import pandas as pd
 
-        if is_available() and (parts := sorted((self.folder / DECISIONS).glob("part-*.parquet"))):
+        parts = sorted((self.folder / DECISIONS).glob("part-*.parquet"))
+        if parts and find_spec("pyarrow"):
             with naming(self.folder / DECISIONS, ValueError, OSError):
                 table = pd.concat(map(pd.read_parquet, parts), ignore_index=True)
                 self._check(len(table))

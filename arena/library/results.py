@@ -125,11 +125,6 @@ class Results:
         return self._tables.verdicts.frame
 
     @property
-    def rankings(self) -> pd.DataFrame:
-        """Rankings that allow for cycles; no rows without cycles (rankings.csv)."""
-        return self._tables.rankings.frame
-
-    @property
     def seat_advantage(self) -> SeatAdvantage | None:
         """The share of seat 0 and its worth in Elo; None if no pair was played to its end."""
         return self._tables.findings.seat

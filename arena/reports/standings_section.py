@@ -161,7 +161,7 @@ def _notes(standings: Columns, findings: Findings) -> Iterator[str]:
         yield from map(as_sentence, said)
     if findings.cycle:
         beats = " beats ".join(findings.cycle)
-        yield f"A cycle: {beats}. rankings.csv has rankings that allow for cycles."
+        yield f"A cycle: {beats}."
 
 
 def _place(value: float, low: float | None, high: float | None) -> dict[str, Any]:

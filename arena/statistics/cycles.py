@@ -1,18 +1,7 @@
 """Rate the bots of a run, find results that misfit, and cycles of bots that beat each other.
 
 In a cycle each bot beats the next one, and the last beats the first, so no ratings agree with all
-results. So rankings that allow for cycles are shown beside the Elo: alpha-rank (how often each
-player is played in evolution under strong selection) and the Nash average.
-
-The Nash average is computed by annealing. For each temperature `heat` there is one logit quantal
-response equilibrium, the mixture x = softmax(payoffs @ x / heat). It plays a player exp(1 / heat)
-times as often as one that wins 1 less. Its entropy is at least that of every equilibrium p: for p
-wins at least 0 from x, and x wins 0 from itself, so that p @ log(x) >= x @ log(x), and p @ log(p)
->= p @ log(x). As the heat falls, x tends to a Nash equilibrium.
-
-Sources: Omidshafiei and others 2019 for alpha-rank, with one population and a constant-sum game;
-Balduzzi, Tuyls, Perolat and Graepel 2018 for the Nash average; McKelvey and Palfrey 1995 for
-quantal response.
+results.
 
 The fit predicts the score of every pairing. The residual is the observed score minus the predicted
 one. Its standard error comes from the luck of the pairing's own pairs, less the part of it to which
@@ -30,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.statistics.counts import NO_ANCHORS, Anchors, PairTotals, ScoreCounts
-from arena.statistics.distributions import Floats, expit, logit, normal_below
+from arena.statistics.distributions import Floats, normal_below
 from arena.statistics.intervals import LEVEL, Estimate, correct
-from arena.statistics.model import Flags, Numbers, find_reach
+from arena.statistics.model import Flags, find_reach
 from arena.statistics.ratings import ELO, MEAN, Fit, PairScores, Scale
 from arena.statistics.verdicts import Verdict, Verdicts
 
@@ -221,9 +210,6 @@ def find_misfits(field: Field) -> list[tuple[str, str, float, float]]:
     ]
 
 
-RANKING_COLUMNS = ["bot", "elo", "nash", "alpha_rank", "cycle"]
-
-
 def find_beats(field: Field) -> Flags:
     """Return which bot (row) beats which one (column) significantly.
 
@@ -242,24 +228,16 @@ def find_beats(field: Field) -> Flags:
     return beats
 
 
-def number_cycles(beats: Flags) -> Numbers:
-    """Return the strongly connected component of each bot, from 1; 0 for a bot without a cycle.
-
-    Two bots are in one component if each beats the other through a chain of wins. Components are
-    numbered in the order of their first bots.
+def find_cyclic(beats: Flags) -> Flags:
+    """Return which bots are in a cycle: each beats a chain of others that leads back to it.
 
     >>> beats = np.zeros((4, 4), dtype=bool)
     >>> beats[0, 1] = beats[1, 2] = beats[2, 3] = beats[3, 1] = True
-    >>> number_cycles(beats).tolist()
-    [0, 1, 1, 1]
+    >>> find_cyclic(beats).tolist()
+    [False, True, True, True]
     """
     reach = find_reach(beats)
-    both = reach & reach.T
-    cyclic = both.sum(axis=1) > 1
-    numbers = np.zeros(len(beats), dtype=int)
-    firsts = [int(row.argmax()) for row in both[cyclic]]
-    numbers[cyclic] = np.unique(firsts, return_inverse=True)[1] + 1
-    return numbers
+    return np.asarray((reach & reach.T).sum(axis=1) > 1)
 
 
 def shortest_cycle(beats: Flags, start: int) -> list[int]:
@@ -275,147 +253,11 @@ def shortest_cycle(beats: Flags, start: int) -> list[int]:
     return cycle[::-1]
 
 
-def make_rankings(field: Field, labels: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return Elo, Nash average and alpha-rank of the bots of every group with a cycle, as rows.
-
-    Their cells are those of RANKING_COLUMNS. Without a cycle there are no rows. `cycle` is the
-    number of the bot's strongly connected component, None for a bot without a cycle. Rows are in
-    the order of `labels`. Sources: nash_average, alpha_rank.
-    """
-    if not field.labels:
-        return []
-    cycles = number_cycles(find_beats(field))
-    groups = field.fit.groups
-    elos = np.array([rating.value for rating in field.ratings.values()]).round(1)
-    rows: list[tuple[Any, ...]] = []
-    for group in np.unique(groups[cycles > 0]):
-        bots = np.flatnonzero(groups == group)
-        payoffs = make_payoffs(field)[np.ix_(bots, bots)]
-        shares = nash_average(payoffs).round(4), alpha_rank(expit(payoffs)).round(4)
-        for bot, *of_bot in zip(bots.tolist(), *(one.tolist() for one in shares), strict=True):
-            cycle = int(cycles[bot]) or None
-            rows.append((field.labels[bot], float(elos[bot]), *of_bot, cycle))
-    places = {label: place for place, label in enumerate(labels)}
-    return sorted(rows, key=lambda row: places[row[0]])
-
-
-def make_payoffs(field: Field) -> Floats:
-    """Return the lead of each bot (row) over each other bot (column), in log odds.
-
-    It follows from their scores with the credit of the fit; for two bots that did not meet it is
-    the difference of their ratings.
-    """
-    model, strengths = field.fit.model, field.fit.strengths
-    payoffs = strengths[:, None] - strengths[None, :]
-    leads = logit(model.total / (2 * model.pairs))
-    payoffs[model.first, model.second] = leads
-    payoffs[model.second, model.first] = -leads
-    return np.asarray(payoffs)
-
-
 def describe_cycle(field: Field) -> list[str]:
     """Return a cycle as labels, with the first repeated at the end; [] without a cycle."""
     beats = find_beats(field)
-    cyclic = np.flatnonzero(number_cycles(beats)).tolist()
+    cyclic = np.flatnonzero(find_cyclic(beats)).tolist()
     if not cyclic:
         return []
     cycle = shortest_cycle(beats, cyclic[0])
     return [field.labels[bot] for bot in [*cycle, cycle[0]]]
-
-
-_COOLING = 0.25
-_COLDEST = 1e-8  # lowest temperature over the largest payoff, about the error of a probability
-_MOST_STEPS = 100
-_SHORTEST_STEP = 1e-6
-_SMALLEST_PART = 1e-4  # of a step
-
-
-def nash_average(payoffs: Floats) -> Floats:
-    """Return the Nash equilibrium of largest entropy of a symmetric zero-sum game.
-
-    `payoffs` are antisymmetric: what the row player wins from the column player. The result is the
-    probability of each player in the equilibrium. It is 1 for a player that beats all others, and 0
-    for dominated players.
-
-    >>> rock_paper_scissors = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])
-    >>> nash_average(rock_paper_scissors).round(3).tolist()
-    [0.333, 0.333, 0.333]
-    """
-    scaled = payoffs / (np.abs(payoffs).max(initial=0.0) or 1.0)
-    scores, heat = np.zeros(len(scaled)), 1.0
-    while heat > _COLDEST:
-        heat *= _COOLING
-        scores = _balance(scaled / heat, scores)
-    return _softmax(scores)
-
-
-def _balance(payoffs: Floats, scores: Floats) -> Floats:
-    """Return the fixed point: scores that equal those against their own softmax mixture.
-
-    Newton's method, with steps that are halved until they reduce the error. The eigenvalues of its
-    matrix have real part 1, so that it has an inverse.
-    """
-    for _ in range(_MOST_STEPS):
-        mixture = _softmax(scores)
-        won = payoffs @ mixture
-        bend = np.eye(len(scores)) - payoffs * mixture + np.outer(won, mixture)
-        step = np.linalg.solve(bend, won - scores)
-        part, missing = 1.0, np.linalg.norm(won - scores)
-        while part > _SMALLEST_PART:
-            moved = scores + part * step
-            if np.linalg.norm(payoffs @ _softmax(moved) - moved) <= (1 - part / 4) * missing:
-                break
-            part /= 2
-        scores = moved
-        if np.abs(step).max() < _SHORTEST_STEP * max(1.0, np.abs(scores).max()):
-            break
-    return scores
-
-
-def _softmax(scores: Floats) -> Floats:
-    """Return the mixture in which a player is exp(score) times as likely as one of score 0."""
-    weights = np.exp(scores - scores.max())
-    return np.asarray(weights / weights.sum())
-
-
-POPULATION = 50
-INTENSITY = 10.0
-"""The selection intensity: a mutant that scores 0.55 takes over in 40 of 100 trials."""
-
-
-def alpha_rank(shares: Floats, intensity: float = INTENSITY) -> Floats:
-    """Return the share of time that a population is uniformly each player.
-
-    `shares` are the scores of the row player against the column player, 0 to 1, with 1/2 on the
-    diagonal. The fixation probabilities are those of a birth-and-death process.
-
-    >>> alpha_rank(np.array([[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]])).round(3).tolist()
-    [0.333, 0.333, 0.333]
-    """
-    fixation = _fixation(shares.T - 0.5, intensity)  # row: the resident player
-    np.fill_diagonal(fixation, 0.0)
-    return _stationary(fixation / max(1, len(shares) - 1))
-
-
-def _fixation(leads: Floats, intensity: float) -> Floats:
-    """Return the probability that a single mutant with this lead takes over a population."""
-    advantage = intensity * POPULATION / (POPULATION - 1) * leads
-    small = np.abs(advantage) < 1e-12
-    safe = np.where(small, 1.0, advantage)
-    return np.where(small, 1 / POPULATION, np.expm1(-safe) / np.expm1(-POPULATION * safe))
-
-
-def _stationary(rates: Floats) -> Floats:
-    """Return the stationary distribution of a Markov chain with these rates.
-
-    States are eliminated one by one without subtraction, so that precision is kept for rates of any
-    size. Source: Grassmann, Taksar and Heyman 1985.
-    """
-    rates = rates.copy()
-    for last in range(len(rates) - 1, 0, -1):
-        rates[:last, last] /= rates[last, :last].sum()
-        rates[:last, :last] += np.outer(rates[:last, last], rates[last, :last])
-    kept = np.ones(len(rates))
-    for state in range(1, len(rates)):
-        kept[state] = kept[:state] @ rates[:state, state]
-    return np.asarray(kept / kept.sum())

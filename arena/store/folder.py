@@ -33,7 +33,7 @@ WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards", "decisiv
 """The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("verdicts.csv", "rankings.csv", "city_winners.csv", "faults.csv"),
+    *("verdicts.csv", "city_winners.csv", "faults.csv"),
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"
@@ -57,7 +57,6 @@ _DETAILS: Final[Mapping[str, str]] = {
     "takes.csv": "when each bot takes, how many cards, and worth how much",
     "cards.csv": "how often each kind of card is played and taken, and how that goes with winning",
     "decisive.csv": "in which round, and by which action, the chance to win changed most",
-    "rankings.csv": "rankings that allow for cycles; rows only if there are any",
     COMPARISON: "of a comparison: the verdict, the counts, the test and Elo, for programs",
     DIFFERENCES: "of a comparison against other bots: the difference in each part, with interval",
     LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",

@@ -104,7 +104,7 @@ class Findings:
             )
         if self.cycle:
             beats = " beats ".join(self.cycle)
-            yield f"a cycle: {beats}; rankings.csv has rankings that allow for it"
+            yield f"a cycle: {beats}"
 
     def warnings(self) -> list[str]:
         """Return reasons for caution about the ratings, a line each."""

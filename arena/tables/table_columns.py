@@ -286,14 +286,6 @@ GAMES: Final = list_columns("""
     plies | | | How many actions were played.
     fault | | | What the loser of a forfeit did wrong; else empty.
     """)
-RANKINGS: Final = list_columns("""
-    rankings.csv
-    bot | | | The bot's label; rows only where there is a cycle.
-    elo | | | As in `standings.csv`.
-    nash | | | How often the equilibrium of choosing a bot chooses it.
-    alpha_rank | | | How often evolution under strong selection plays it.
-    cycle | | | The number of the cycles it is in; empty for none.
-    """)
 LEADS: Final = list_columns("""
     leads.csv
     bot | | | The bot; empty for all bots.

@@ -13,11 +13,9 @@ import numpy as np
 from arena.batch.replay import Ints
 from arena.statistics.counts import NO_ANCHORS, Anchors
 from arena.statistics.cycles import (
-    RANKING_COLUMNS,
     Field,
     describe_cycle,
     find_misfits,
-    make_rankings,
     make_residuals,
 )
 from arena.statistics.intervals import Moments, seat_advantage
@@ -218,7 +216,6 @@ class Tables:
     head_to_head: Columns
     win_types: Columns
     verdicts: Columns
-    rankings: Columns
     findings: Findings
     judged: Field
 
@@ -283,7 +280,6 @@ def make_tables(pairings: Sequence[Pairing], counts: Counts, ranking: Ranking) -
         counted.make_head_to_head(sides, pairings, totals, residuals),
         counted.make_win_types(sides),
         counted.make_verdicts(ranking.verdicts),
-        Columns.of_rows(RANKING_COLUMNS, make_rankings(ranking.field, ranking.order)),
         ranking.findings,
         ranking.judged,
     )

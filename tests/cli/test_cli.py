@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE, until
 
 TABLES = (
     *("games", "standings", "head_to_head", "win_types"),
-    *("verdicts", "rankings", "city_winners", "faults"),
+    *("verdicts", "city_winners", "faults"),
     *WINS,
 )
 DETERMINISTIC = {
@@ -115,7 +115,6 @@ def test_the_columns_are_those_of_the_contract(arena: Arena, cup: Path) -> None:
     assert (cup / "verdicts.csv").read_text().partition("\n")[0] == (
         "bot,opponent,lead,lead_low,lead_high,likely,verdict"
     )
-    assert (cup / "details" / "rankings.csv").read_text() == "bot,elo,nash,alpha_rank,cycle\n"
 
 
 @pytest.mark.parametrize("counts", few([(1, 3), (1, 2, 7)], 0, 1))

@@ -27,7 +27,7 @@ from tests.tiers import few
 BOTS: list[Any] = ["uniform", "greedy", Faulty]
 TABLES = (
     *("standings", "head_to_head", "win_types", *WINS, "games", "faults", "timings"),
-    *("verdicts", "rankings", "unresolved"),
+    *("verdicts", "unresolved"),
 )
 NOT_SAME = ("run.log", "timings.csv", "run.sqlite")
 

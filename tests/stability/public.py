@@ -26,7 +26,6 @@ import engine
 from arena.addons.league.league_settings import Settings
 from arena.cli import cli
 from arena.lanes import messages
-from arena.statistics.cycles import RANKING_COLUMNS
 from arena.store.csv_files import FAULT_COLUMNS, GAME_COLUMNS
 from arena.tables.table_columns import TableColumns
 from arena.tournament.config import Config
@@ -165,8 +164,7 @@ def _without_sentences(schema: Any) -> Any:
 
 def _columns() -> Iterator[str]:
     """Yield the columns of every CSV file, each with its file."""
-    files: dict[str, list[str]] = {"games.csv": GAME_COLUMNS, "rankings.csv": RANKING_COLUMNS}
-    files["faults.csv"] = FAULT_COLUMNS
+    files: dict[str, list[str]] = {"games.csv": GAME_COLUMNS, "faults.csv": FAULT_COLUMNS}
     named = [
         module.name
         for room in (arena.tables, arena.differences)

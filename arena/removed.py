@@ -6,6 +6,11 @@ from typing import Final
 
 REMOVED: Final = {
     "arena compare --season": "divide --alpha by the number of comparisons",
+    "arena view --judge": "first `arena analyse RUN`, then the replay has what each decision lost",
+    "arena view --worlds": "first `arena analyse RUN`, then the replay has what each decision lost",
+    "arena view --what-if": "`arena table` plays a recorded game on from another action",
+    "arena view --then": "`arena table` plays a recorded game on from another action",
+    "arena view --by": "the curve is that of champion; `arena show --by BOT` asks another bot",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""

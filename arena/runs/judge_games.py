@@ -18,7 +18,6 @@ from arena.executors.contract import Executor
 from arena.executors.judge_chunk import judge_here
 from arena.executors.log import run_log
 from arena.lanes.faults import Forfeit
-from arena.lanes.limits import Limits
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
 from arena.store.folder import JUDGED, locate
@@ -222,17 +221,15 @@ def review_record(
     worlds: int = keys.WORLDS,
     seed: int = 0,
     plies: Collection[int] | None = None,
-    folder: Path | None = None,
 ) -> list[Judged]:
     """Return the decisions of a game, judged as `arena analyse` does, in the order of the plies.
 
     Forced decisions are left out; with `plies`, only decisions at these plies are judged. With the
-    `name` of a game, its numbers are equal to those of `arena analyse`; if that has kept them in
-    the `folder` of a run, they are read from there. The decisions that lost 10 points or more, at
-    most four of a seat, get the numbers of a second judge, and `first` is set. The game may be
-    unfinished: then its decisions so far are judged. The numbers of a decision depend only on what
-    its seat knew. The function can be called in any thread. Raises InputError for other rules than
-    the published ones, an invalid record, and a bot that cannot judge.
+    `name` of a game, its numbers are equal to those of `arena analyse`. The decisions that lost 10
+    points or more, at most four of a seat, get the numbers of a second judge, and `first` is set.
+    The game may be unfinished: then its decisions so far are judged. The numbers of a decision
+    depend only on what its seat knew. The function can be called in any thread. Raises InputError
+    for other rules than the published ones, an invalid record, and a bot that cannot judge.
 
     >>> import arena
     >>> record = arena.play("greedy", "uniform", seed=7).record
@@ -250,16 +247,25 @@ def review_record(
         None if plies is None else tuple(ply for ply in range(len(record.actions)) if ply in plies)
     )
     game = Recorded(name, record.deal, record.actions, wanted)
-    if folder and (place := locate(folder, JUDGED)).is_file():
-        (key,) = judge.keys([game])
-        with closing(JudgedGames(place)) as kept:
-            if known := kept.find([key]):
-                return _review(game, known[key], seed)
     try:
         (found,) = _judge_here(judge, [game])
     except InputError as error:
         raise InputError(f"bot {judge.entry.target!r}: {error}") from None
     return found if by == keys.SECOND else _review(game, found, seed)
+
+
+def find_review(folder: Path, name: str, record: Record) -> list[Judged]:
+    """Return what `review_record` does of a run's game, if `arena analyse` has judged it; else [].
+
+    It has to be judged in the usual number of worlds.
+    """
+    if not (place := locate(folder, JUDGED)).is_file():
+        return []
+    game = Recorded(name, record.deal, record.actions)
+    (key,) = find_judge(keys.JUDGE, keys.WORLDS, 0).keys([game])
+    with closing(JudgedGames(place)) as kept:
+        known = kept.find([key])
+    return _review(game, known[key], 0) if known else []
 
 
 def _review(game: Recorded, found: list[Judged], seed: int) -> list[Judged]:
@@ -292,7 +298,6 @@ def what_if(
     ply: int,
     action: str,
     players: Sequence[Player],
-    limits: Limits | None = None,
 ) -> Record:
     """Return the game with another action at a ply, from which bots play on in both seats.
 
@@ -316,7 +321,7 @@ def what_if(
         with ExitStack() as stack:
             bots: list[Asked] = []
             for seat, (entry, luck) in enumerate(players):
-                bots.append(stack.enter_context(asked(entry, seat, luck, record.rules, limits)))
+                bots.append(stack.enter_context(asked(entry, seat, luck, record.rules)))
             while not state.over:
                 seat = state.to_act
                 chosen = bots[seat].choose(view(state, seat))

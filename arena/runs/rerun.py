@@ -90,14 +90,6 @@ def _list_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry,
     return [*zip(bots, lucks, strict=True)]
 
 
-def find_players(tournament: Tournament, fixture: Fixture) -> list[tuple[Entry, int]]:
-    """Return the playable bots of a game of a stored run, with their seeds.
-
-    Raises InputError for a bot that no longer exists, or has changed.
-    """
-    return _list_players(_add_bots(tournament, fixture), fixture)
-
-
 def add_thoughts_of_run(tournament: Tournament, fixture: Fixture, game: Game) -> tuple[Game, str]:
     """Do the same as `add_thoughts` for a game of a stored run, whose bots are resolved first.
 

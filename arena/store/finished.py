@@ -215,14 +215,14 @@ def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
 
 
 class Branch(NamedTuple):
-    """The branch point of a variation: the original `record`, the ply, and the bot that continues.
+    """The branch point of a variation: the original `record`, the ply, and who continues.
 
-    `by` is the label of the bot that plays both seats from there, empty for the game's own bots.
+    `by` is the label of the bot that plays both seats from there.
     """
 
     record: Record
     ply: int
-    by: str = ""
+    by: str
 
 
 def branch_timeline(
@@ -233,7 +233,7 @@ def branch_timeline(
     `record` comes from `arena.runs.judge_games`. Raises the errors of `game_timeline`.
     """
     _, ply, by = branch
-    title = f"what if: {record.actions[ply]} at ply {ply}, then {by or 'the same bots'}"
+    title = f"what if: {record.actions[ply]} at ply {ply}, then {by}"
     shown["title"] = f"{shown['title']}; {title}" if shown.get("title") else title
     timeline = game_timeline(_finish(record, seats, None), **shown)
     played = {"ply": ply, "action": branch.record.actions[ply], "by": by}

@@ -6,14 +6,11 @@ import csv
 import io
 import json
 import shutil
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import msgspec
 import pytest
 
 from arena.store.html_page import is_replay
@@ -144,17 +141,16 @@ def judged_in(timeline: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
-    """The same bytes whether they are judged here or were kept, and for a seat its own."""
-    words = ("results/cup", f"greedy/{LABEL}/3/1", "--judge", "--worlds", "4")
-    path, timeline = page_of(view(folder, *words), folder)
-    assert timeline["judge"] == "apprentice, 4 worlds"
-    page = path.read_bytes()
-    how = ("--worlds", "4", "--worst", "0", "--workers", "1", "-o", "one.csv")
-    analysed = run_here(folder, "analyse", *words[:2], *how)
+def test_what_an_analysis_has_judged_is_shown(folder: Path) -> None:
+    """By what it has kept; for a seat its own decisions, and in other games none."""
+    game = f"greedy/{LABEL}/3/1"
+    words = ("results/cup", game, "-o", "judged.html")
+    assert not judged_in(page_of(view(folder, *words), folder)[1])
+    how = ("--worst", "0", "--workers", "1", "-o", "one.csv")
+    analysed = run_here(folder, "analyse", "results/cup", game, *how)
     assert analysed.returncode == 0, analysed.stderr
-    assert (folder / "results/cup/details/analysis.sqlite").is_file()
-    assert page_of(view(folder, *words), folder)[0].read_bytes() == page
+    _, timeline = page_of(view(folder, *words), folder)
+    assert timeline["judge"] == "apprentice, 8 worlds"
     judged = judged_in(timeline)
     seats = {ply: timeline["frames"][ply]["turn"] for ply in judged}
     assert {*seats.values()} == {0, 1}
@@ -169,51 +165,8 @@ def test_decisions_are_judged_as_an_analysis_judges_them(folder: Path) -> None:
         assert sum(seats[ply] == seat for ply in again) == min(4, costly)
     _, of_seat = page_of(view(folder, *words, "--seat", "1"), folder)
     assert judged_in(of_seat) == {ply: judged[ply] for ply in judged if seats[ply] == 1}
-
-
-@pytest.mark.study
-def test_what_was_kept_is_read_and_not_judged_again(folder: Path) -> None:
-    """A number that only the file of the analysis has comes to the page."""
-    game = f"greedy/{LABEL}/5/0"
-    analysed = run_here(folder, "analyse", "results/cup", game, "--worlds", "4", "--workers", "1")
-    assert analysed.returncode == 0, analysed.stderr
-    with closing(sqlite3.connect(folder / "results/cup/details/analysis.sqlite")) as file:
-        rows = file.execute("SELECT key, decisions FROM judged").fetchall()
-        for key, packed in rows:
-            decisions = msgspec.msgpack.decode(packed)
-            for one in decisions:
-                one[3] = 12_300
-            file.execute(
-                "UPDATE judged SET decisions = ? WHERE key = ?",
-                (msgspec.msgpack.encode(decisions), key),
-            )
-        file.commit()
-    _, timeline = page_of(
-        view(folder, "results/cup", game, "--judge", "--worlds", "4", "-o", "kept.html"), folder
-    )
-    assert {one["loss"] for one in judged_in(timeline).values()} == {0.0123}
-
-
-@pytest.mark.slow
-def test_another_action_is_played_and_the_bots_go_on(folder: Path) -> None:
-    """A run's own bots with the game's luck, or the bot that is named, in a file of its own."""
-    game = f"greedy/{LABEL}/2/0"
-    _, played = page_of(view(folder, "results/cup", game), folder)
-    frame = played["frames"][6]
-    own = [
-        one for one in frame["hands"][frame["turn"]] if one != played["frames"][7]["action"]["char"]
-    ]
-    words = ("results/cup", game, "--what-if", "6", own[0])
-    path, other = page_of(view(folder, *words), folder)
-    assert path.name.endswith(f"-2-0-what-if-6-{own[0]}.html")
-    assert other["branch"]["by"] == ""
-    assert other["title"].endswith(f"; what if: {own[0]} at ply 6, then the same bots")
-    chars = [one["action"]["char"] for one in other["frames"][1:]]
-    assert chars[:6] == [one["action"]["char"] for one in played["frames"][1:7]]
-    assert (chars[6], other["over"]) == (own[0], True)
-    _, by_greedy = page_of(view(folder, *words, "--then", "greedy", "--judge"), folder)
-    assert by_greedy["branch"] == {**other["branch"], "by": "greedy"}
-    assert judged_in(by_greedy)
+    other = ("results/cup", f"greedy/{LABEL}/3/0", "-o", "other.html")
+    assert not judged_in(page_of(view(folder, *other), folder)[1])
 
 
 @pytest.mark.parametrize(
@@ -228,18 +181,9 @@ def test_another_action_is_played_and_the_bots_go_on(folder: Path) -> None:
         (("results/cup", "--line", "1"), "--line: for a file of records"),
         (("results/cup", "nobody"), "no bot 'nobody' in this run"),
         (("results/cup", "greedy/raises/9/0"), "pair 9: the run has 8 pairs"),
-        (("games.jsonl", "--by", "greedy"), "its strategy has no method `chance`"),
-        (("games.jsonl", "--by", "nobody"), "no bot 'nobody'"),
         (("games.jsonl", "--seat", "2"), "'--seat': 2 is not in the range"),
         (("games.jsonl", "--out", "no/such/folder.html"), "cannot be written"),
         (("games.jsonl", "--out", "results"), "results: exists already"),
-        (("games.jsonl", "--worlds", "8"), "--worlds: only with --judge"),
-        (("games.jsonl", "--judge", "--worlds", "5"), "worlds: 5 is odd"),
-        (("games.jsonl", "--then", "greedy"), "--then: only with --what-if"),
-        (("games.jsonl", "--what-if", "0", "T", "--seat", "0"), "--what-if: not with --seat"),
-        (("games.jsonl", "--what-if", "0", "T"), "ply 0: the game has 0 plies"),
-        (("games.jsonl", "--what-if", "x", "T"), "'--what-if': 'x' is not a whole number"),
-        (("results/cup", "greedy/raises/1/1", "--what-if", "0", "T"), "ply 0: the game has 0"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(

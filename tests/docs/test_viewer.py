@@ -18,7 +18,6 @@ def the_pages_have_the_names_of_the_page(_: markdown.Ran, folder: Path) -> None:
         "champion-greedy-1-0-seat-1.html",
         "second.html",
         "judged.html",
-        "looked-2-what-if-7-T.html",
     }
 
 

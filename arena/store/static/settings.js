@@ -49,9 +49,8 @@
   // Where a game leaves the one that was played, and by whom it goes on.
   function describeBranch({ branch }, names) {
     const played = branch.action === "T" ? "the seat took" : `the seat played ${Arena.kindName(branch.action, names)}`;
-    const by = branch.by ? [make("bdi", "", branch.by), " plays both seats"] : ["the same bots play on"];
-    return make("p", "branch", `What if: in the game ${played} at ply ${branch.ply}. From there on `, ...by,
-      ", with the cards as they were dealt.");
+    return make("p", "branch", `What if: in the game ${played} at ply ${branch.ply}. From there on `,
+      make("bdi", "", branch.by), " plays both seats, with the cards as they were dealt.");
   }
 
   function buildSettings(viewer) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 REMOVED: Final = {
+    "arena play --restrict": "`arena compare` the bot with one that wraps it (arena docs ablate)",
     "arena compare --season": "divide --alpha by the number of comparisons",
     "arena view --judge": "first `arena analyse RUN`, then the replay has what each decision lost",
     "arena view --worlds": "first `arena analyse RUN`, then the replay has what each decision lost",

@@ -84,14 +84,9 @@ ADDONS: Final = {
         },
         {"Tuning": "tune_parameters:Tuning", "tune": "tune_parameters:tune"},
         {
-            "Restricted": "restrictions:Restricted",
             "ablate": "ablate_rules:ablate",
             "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",
-            "measure": "restrict_bot:measure",
-            "narrow": "restrictions:narrow",
-            "play_restricted": "vary_commands:play_restricted",
-            "restrict": "restrict_bot:restrict",
         },
     ),
     "table": Addon(

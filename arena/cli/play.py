@@ -54,11 +54,10 @@ _NOT_OF_A_MANIFEST = (
 )
 _NOT_FOR_A_PERSON = (
     *("pairs", "against", "replace", "anchor", "deals", *keys.Venue.__struct_fields__, "scheduler"),
-    *("scheduler_file", "fresh", "strict", "restrictions", "limits"),
+    *("scheduler_file", "fresh", "strict", "limits"),
     *("as_json", "verbose", "quiet"),
 )
 _FOR_A_PERSON = ("seed", "lane", "out", "games", "names", "thoughts")
-_NOT_RESTRICTED = ("anchor", "deals", "replace", "out", "fresh")
 
 
 @click.command()
@@ -110,25 +109,16 @@ def run(config: Path, **options: Any) -> None:
 @click.option("--names", type=NAMES, default="english", hidden=True)
 @click.option("--thoughts", is_flag=True, hidden=True)
 @AGAINST
-@click.option(
-    "--restrict",
-    "restrictions",
-    multiple=True,
-    metavar="NAME",
-    help="Measure what this restriction costs BOT, such as late-take; repeatable.",
-)
 @key_option("deals", "random ones")
 @ANCHOR
 @REPLACE
 @NO_REPEAT
 @add_run_options("none, nothing is written")
-def play(bots: Sequence[str], restrictions: Sequence[str], **options: Any) -> None:
+def play(bots: Sequence[str], **options: Any) -> None:
     """Play bots against each other without a config.
 
     Nothing is written without --out. For what a BOT can be, see `arena run --help`. If one of two
-    bots is `human`, you play against the other: see `arena human --help`. With --restrict the first
-    BOT plays the others, or itself if it is the only one, under each restriction and without any,
-    always on the same deals; see `arena docs ablate`.
+    bots is `human`, you play against the other: see `arena human --help`.
 
     \b
     Example:
@@ -148,11 +138,6 @@ def play(bots: Sequence[str], restrictions: Sequence[str], **options: Any) -> No
     refuse_options("games", "names", "thoughts", why=why)
     how = make_playing(options)
     settings = with_options(Config([], _PAIRS, name="play"), options)
-    if restrictions:
-        refuse_options(*_NOT_RESTRICTED, why="not with --restrict, which only prints a table")
-        bots = [*bots, *options["against"]]
-        addons.hook("play_restricted")(settings, bots, restrictions, how, options)
-        return
     settings = keep_deals(settings, how.kept)
     tournament = make_tournament(settings, bots, options["against"], options["lane"])
     _play(tournament, how, options)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from arena.addons import hook
 from arena.entries.archive import (
     MAGIC,
     checked_strategy,
@@ -25,7 +24,7 @@ from arena.entries.layout import Layout, own_folder, shared
 from arena.entries.needs import locate
 from arena.entries.spec import OBJECT, write
 from arena.errors import InputError
-from engine import Setup, Strategy, View
+from engine import Setup, Strategy
 
 Identity: TypeAlias = tuple[str, str]
 """The sha256 of a bot's source, and its parameters."""
@@ -58,7 +57,6 @@ class Entry:
     path: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    restriction: str = ""
     home: str = ""
     program: str = ""
     note: str = ""
@@ -170,15 +168,7 @@ class Entry:
         """Return a new strategy for one game; raises whatever the bot raises."""
         params = deepcopy(self.params) if self.params else {}  # a bot may change a list in them
         strategy: Strategy = checked_strategy(self.load()(setup, **params))
-        if self.restriction:
-            strategy = hook("Restricted")(strategy, self.narrow)
         return strategy
-
-    def narrow(self, view: View) -> View:
-        """Return the bot's restricted view, made from the view of its seat."""
-        if self.restriction:
-            view = hook("narrow")(self.restriction, view)
-        return view
 
     def describe(self) -> dict[str, Any]:
         """Return the bot's identity as plain data."""
@@ -189,11 +179,7 @@ class Entry:
             "lane": self.lane,
             "sha256": self.sha256,
         }
-        more = {
-            "needs": [*self.needs],
-            "restriction": self.restriction,
-            "program": self.program,
-        }
+        more = {"needs": [*self.needs], "program": self.program}
         return described | {name: value for name, value in more.items() if value}
 
 

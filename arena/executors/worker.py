@@ -340,7 +340,6 @@ class OneGame:
             self.draw.lucks[seat],
             worker.tournament.limits.clock(),
             worker.timings[label],
-            narrow=worker.tournament.by_label[label].narrow,
             label=label,
         )
         if self.chunk.apart:

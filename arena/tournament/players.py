@@ -124,8 +124,7 @@ class RemotePlayer:
     """A bot in a process of its own, which may also play other games.
 
     `slot` is this game's number in the process. `asking` is called before each question to the bot,
-    with the history, or with None before the game begins. The bot gets the view returned by
-    `narrow`.
+    with the history, or with None before the game begins.
     """
 
     def __init__(
@@ -137,7 +136,6 @@ class RemotePlayer:
         clock: Clock,
         timing: Timing,
         asking: Callable[[bytes | None], None] = lambda _: None,
-        narrow: Callable[[View], View] = lambda view: view,
         label: str = "a bot",
     ) -> None:
         self.process = process
@@ -147,7 +145,6 @@ class RemotePlayer:
         self.clock = clock
         self.timing = timing
         self.asking = asking
-        self.narrow = narrow
         self.label = label
         self.at_most = 0.0  # seconds of the game's limit that may have been used
 
@@ -161,7 +158,6 @@ class RemotePlayer:
     def choose(self, view: View, /) -> Asking[Action]:
         """Return the bot's action, checked."""
         self.asking(view.history)
-        view = self.narrow(view)
         answer = yield from self._ask(self.choose_message(view))
         if answer.action is None:
             raise Forfeit("protocol", "the answer has no action", "", self.process.printed())

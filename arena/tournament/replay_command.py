@@ -21,8 +21,7 @@ def replay_commands(tournament: Tournament) -> Command:
 
     The command works in the folder where the run was started. It contains everything that
     determines the game, and does not need the run's folder. For a game with a class or function of
-    a program, it is a call of the library in that program. It is empty for a game of a restricted
-    bot, for which no single command exists.
+    a program, it is a call of the library in that program.
     """
     entries = tournament.by_label
     own = {e.label for e in tournament.entries if e.label != default_label(e.target, e.params)}
@@ -30,8 +29,6 @@ def replay_commands(tournament: Tournament) -> Command:
 
     def command(fixture: Fixture) -> str:
         labels = fixture.pairing
-        if any(entries[label].restriction for label in labels):
-            return ""
         if any(entries[label].is_code for label in labels):
             return _call(tournament, fixture)
         drawn = tournament.drawn(fixture)
@@ -55,7 +52,7 @@ def name_bots(entries: Sequence[Entry]) -> tuple[list[str], list[str]] | None:
 
     A bot of the calling program has no words, nor has one with other files that it needs.
     """
-    if any(entry.is_code or entry.needs or entry.restriction for entry in entries):
+    if any(entry.is_code or entry.needs for entry in entries):
         return None
     named = [(entry.target, entry.params) for entry in entries]
     specs = [

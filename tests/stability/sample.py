@@ -74,10 +74,6 @@ COMMANDS = {
     "verify": ("verify", "run", "--sample", "0", "--json"),
     "bots": ("bots", "--json"),
     "doctor": ("doctor", "--json"),
-    "restrict": (
-        *("play", "greedy", "--restrict", "late-take", "--against", "uniform", "--pairs", "2"),
-        *_RUN,
-    ),
     "export": ("export", "run", "-o", "games.jsonl"),
     "replay": ("replay", "games.jsonl", "--json"),
     "pack": ("pack", "breaks.py", "notes.txt", "-o", "packed.py"),

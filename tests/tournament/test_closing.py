@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.restrictions import RESTRICTIONS, Restricted
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
@@ -20,7 +19,6 @@ from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, Setup, View, play_game
-from engine.strategy import close
 from tests.rogues import CLOSING, FOLDER, rogue, write
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import tier
@@ -125,11 +123,3 @@ def test_one_game_of_the_engine_closes_both_and_warns() -> None:
     with pytest.warns(RuntimeWarning), pytest.raises(ValueError, match="boom"):
         play_game(Notes, lambda setup: raises(setup, what="boom"), seed=7)
     assert Notes.closed == 3
-
-
-def test_a_restricted_strategy_is_closed() -> None:
-    """Through what holds it to its restriction."""
-    strategy: Notes = object.__new__(Notes)
-    restriction = next(iter(RESTRICTIONS.values()))
-    with pytest.raises(RuntimeError, match="too late"):
-        close(Restricted(strategy, restriction.narrow))

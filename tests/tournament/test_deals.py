@@ -159,11 +159,10 @@ def test_what_cannot_play_fixed_deals_is_refused(changes: dict[str, object], why
 
 
 def test_options_that_do_not_go_with_deals(arena: Arena, book: Path) -> None:
-    """More pairs than deals, a target that decides how many are played, and a restriction."""
+    """More pairs than deals, and a target that decides how many are played."""
     for words, why in (
         (("play", "greedy", "uniform", "--pairs", "4"), "deals: 4 pairs, and only 3 deals"),
         (("run", "quickstart", "--pairs", "2", "--until", "resolved"), "without `until`"),
-        (("play", "greedy", "--restrict", "late-take"), "--deals: not with --restrict"),
     ):
         done = arena(*words, "--deals", book.name)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -66,7 +66,6 @@ Both games of a pair have the same luck at each seat: a bot against itself plays
 """
 
 _SUFFIXES: Final = {"base": "", "cities_needed=2": "_2", "cities_needed=4": "_4"}
-_RESTRICTED: Final = ("no-cities", "city-blind")
 
 _LISTED: Final = """
 Who wins, % of the games (seat 0 begins)
@@ -83,11 +82,6 @@ city_2 | .1% | won by City, 2 needed
 city_4 | .1% | won by City, 4 needed
 seat_0_2 | .1% | seat 0, 2 needed
 seat_0_4 | .1% | seat 0, 4 needed
-What it costs to take no city, and to see none of the other, % of the games
-no-cities | +.1% | takes none: score
-no-cities_lost | +.1% | takes none: by City
-city-blind | +.1% | sees none: score
-city-blind_lost | +.1% | sees none: by City
 What a taken card adds, % of the games
 {cards}
 Strength and length
@@ -103,9 +97,8 @@ luck of its own. `fixed` is 2p - 1, if one seat wins both games of a share p
 of the deals, the players swapped; bots without luck meet another one for
 it: timing denier, apprentice champion, and journeyman grandmaster; others
 have no such figure. Under other rules champion has no learned values, and
-apprentice and journeyman are left out, which play as timing. `by City` are
-the games that are lost by City. A bot that takes no city does so with an
-empty hand only. A card is swapped for one out of the game.
+apprentice and journeyman are left out, which play as timing. A card is swapped
+for one out of the game.
 """
 
 ROWS: Final = [line.split(" | ") for line in _LISTED.strip().splitlines()]
@@ -115,7 +108,7 @@ KEYS: Final = [row[0] for row in ROWS if len(row) > 1]
 class Fact(NamedTuple):
     """A figure: on whose play it rests, its key, its 95 % interval, and how many games.
 
-    For a card it is the number of swaps, and for the costs that of the deals.
+    For a card it is the number of swaps.
     """
 
     players: str
@@ -215,9 +208,9 @@ def play_facts(asked: Asked, how: Playing) -> list[Fact]:
     return found
 
 
-def _make(asked: Asked, pairs: int, *bots: str, panel: Sequence[str] = ()) -> Tournament:
+def _make(asked: Asked, pairs: int, *bots: str) -> Tournament:
     config = Config([], pairs, name="facts", seed=asked.seed)
-    return make_tournament(config, bots, panel, "inproc")
+    return make_tournament(config, bots, (), "inproc")
 
 
 def _play(tournament: Tournament, how: Playing, folder: Path) -> Results:
@@ -254,8 +247,6 @@ class _Measured:
         base = open_run(self.folder / "base")
         yield from self._lead(base)
         yield from self._fix(base)
-        costs = _make(self.asked, max(2, pairs // 2), f"unrestricted={self.bot}", panel=[twin])
-        yield from self._keep("costs", costs, lambda: self._restrict(costs))
         yield from self._keep("cards", tournament, lambda: self._swap(base, 2 * pairs))
 
     def _write_twin(self) -> Path:
@@ -297,15 +288,6 @@ class _Measured:
             return  # as of a bot without luck, which plays the same game twice
         shares = Moments.independent(np.array([len(of_seat_0)]), same, same).shares()
         yield _fact(self.bot, "fixed", (2 * one[0, 0] - 1 for one in shares), len(games))
-
-    def _restrict(self, tournament: Tournament) -> Iterator[Fact]:
-        """Yield what a restriction changes in the score, and in the games lost by City."""
-        restricted = hook("restrict")(tournament, _RESTRICTED)
-        for name, rows in hook("measure")(restricted, replace(self.how, out=None)).costs:
-            for part, of, key in (("total", "", ""), ("lost_by", "city", "_lost")):
-                for row in rows[(rows["part"] == part) & (rows["name"] == of)].itertuples():
-                    ends = row.difference, row.low, row.high
-                    yield _fact(self.bot, f"{name}{key}", ends, row.deals)
 
     def _swap(self, base: Results, swaps: int) -> Iterator[Fact]:
         """Yield what a taken card adds to the taker's result, by exchange."""

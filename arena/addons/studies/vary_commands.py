@@ -1,8 +1,8 @@
-"""The commands that vary a tournament: its rules, a bot's parameters, or its allowed actions."""
+"""The commands that vary a tournament: its rules, or a bot's parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from arena.cli.options import (
     add_config_options,
     add_run_options,
     key_option,
-    print_found,
     print_json,
     say,
     with_options,
@@ -29,15 +28,12 @@ from arena.cli.starting import (
     report_problems,
     stoppable,
 )
-from arena.errors import InputError, counted, cut, name_some, pad, wrapped
+from arena.errors import InputError, counted, name_some, wrapped
 from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.addons.studies.ablation import Ablation
-    from arena.addons.studies.restrict_bot import Costs
     from arena.addons.studies.tuned import Tuned
-    from arena.runs.run import Playing
-    from arena.tournament.config import Config
     from arena.tournament.tournament import Tournament
 
 
@@ -198,60 +194,3 @@ def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     if tuned.is_better:
         say(f"use it: {tuned.spec}")
     say(describe_folder(out))
-
-
-def play_restricted(
-    settings: Config,
-    bots: Sequence[str],
-    names: Sequence[str],
-    how: Playing,
-    options: Mapping[str, Any],
-) -> None:
-    """Play the first bot under restrictions and without, and print what each of them costs.
-
-    Its opponents are the other bots, or itself if it is the only one.
-    """
-    from arena.addons.studies.restrict_bot import UNRESTRICTED, measure, restrict, to_document
-    from arena.tournament.config import BotEntry, make_tournament
-
-    bot, lane = BotEntry(bots[0], UNRESTRICTED), options["lane"]
-    restricted = restrict(make_tournament(settings, [bot], bots[1:] or bots, lane), names)
-    with stoppable(None):
-        costs = measure(restricted, how)
-    found = to_document(costs, restricted)
-    print_found(found, _format_costs(costs, restricted), as_json=options["as_json"])
-
-
-def _format_costs(costs: Costs, tournament: Tournament) -> Iterator[str]:
-    """Yield a table of 80 columns, the meaning of each restriction, and bots with forfeits."""
-    from arena.addons.studies.restrictions import RESTRICTIONS
-
-    bot, panel = tournament.entries[-1 - tournament.panel], tournament.labels[-tournament.panel :]
-    games = counted(2 * tournament.pairs * tournament.panel, "game")
-    yield f"{bot.spec} against {', '.join(panel)}: {games} each, on the same deals"
-    change = f"{'change':>8} {'95 %':>14}"
-    yield f"{'':<15} {'score':>5}{change} {'Elo':>5} {'City':>6}{change}"
-    score, city = (100 * row["old"] for row in (costs.costs[0].score, costs.costs[0].city))
-    yield f"{pad(cut(bot.label, 15), 15)} {score:>5.1f} {'':>28} {city:>6.1f}"
-    for cost in costs.costs:
-        elo = f"{cost.score['elo']:>+5.0f}"
-        score, city = map(_format_change, (cost.score, cost.city))
-        yield f"{cost.restriction:<15} {score} {elo}  {city}"
-    for cost in costs.costs:
-        yield f"{cost.restriction}: {RESTRICTIONS[cost.restriction].text}"
-    for label, forfeits in costs.forfeits.items():
-        yield f"{label}: {counted(forfeits, 'forfeit')}"
-    for label, faults in costs.out.items():
-        yield f"{label} was out after {faults}"
-
-
-def _format_change(row: Mapping[str, Any]) -> str:
-    """Return a share with its change and the interval of that, in per cent.
-
-    A share that is 0 both with and without the restriction has no interval.
-    """
-    from arena.tables.summary import write_row
-
-    change, ends = write_row(row, "difference", "+.1%", prefix="")
-    interval = ends if row["low"] < row["high"] else ""
-    return f"{100 * row['new']:>5.1f}{change:>8} {interval:>14}"

@@ -30,7 +30,6 @@ class _Bot(msgspec.Struct, frozen=True):
     sha256: str
     params: dict[str, Any]
     needs: tuple[str, ...] = ()
-    restriction: str = ""
     program: str = ""
 
 
@@ -149,7 +148,6 @@ def _describe(path: Path, content: Content) -> Interrupted:
         source=None,
         params=bot.params,
         needs=bot.needs,
-        restriction=bot.restriction,
         program=bot.program,
     )
     session = Session(

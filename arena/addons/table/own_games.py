@@ -194,8 +194,8 @@ def find_strength(opponent: Mapping[str, Any]) -> Strength | None:
     >>> find_strength({"bot": "greedy", "params": {}}).words
     'Novice'
     """
-    changed = opponent.get("params") or opponent.get("restriction")
-    return next((one for one in STRENGTHS if one.bot == opponent.get("bot") and not changed), None)
+    bot, changed = opponent.get("bot"), opponent.get("params")
+    return next((one for one in STRENGTHS if one.bot == bot and not changed), None)
 
 
 def describe_strength(strength: Strength | None) -> dict[str, Any] | None:

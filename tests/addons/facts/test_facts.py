@@ -109,10 +109,10 @@ def test_damaged_figures_are_named(tmp_path: Path, kept: str) -> None:
     asked = Asked(["greedy"], percent=1)
     tournament = game_facts._make(asked, 2, "greedy", "uniform")
     measured = game_facts._Measured("greedy", asked, Playing(out=tmp_path), tmp_path)
-    (tmp_path / "costs.json").write_text(kept)
-    with pytest.raises(InputError, match=r"costs\.json: "):
-        measured._keep("costs", tournament, list)
-    assert (tmp_path / "costs.json").read_text() == kept
+    (tmp_path / "cards.json").write_text(kept)
+    with pytest.raises(InputError, match=r"cards\.json: "):
+        measured._keep("cards", tournament, list)
+    assert (tmp_path / "cards.json").read_text() == kept
 
 
 @pytest.mark.parametrize(("luck", "shares"), [(False, []), (True, [0.0])])
@@ -197,7 +197,6 @@ def test_what_was_measured_is_kept(measured: Path, monkeypatch: pytest.MonkeyPat
         raise AssertionError("it is there")
 
     before = (measured / "out" / "facts.csv").read_bytes()
-    monkeypatch.setattr(game_facts._Measured, "_restrict", refuse)
     monkeypatch.setattr(game_facts._Measured, "_swap", refuse)
     words = ("--play", "uniform", "timing", "--percent", "1", "--seed", "5", "--workers", "1")
     done = run_here(measured, "facts", *words, "--out", "out", "--json")

@@ -118,7 +118,7 @@ def test_the_page_is_told_where_a_game_goes_on(tmp_path: Path) -> None:
 def test_the_bot_of_a_journal_has_its_whole_description(tmp_path: Path) -> None:
     """One that lost a key, such as the version of an interpreter, would seem to have changed."""
     records, session = Records(tmp_path), make_session("greedy", 1)
-    entry = replace(session.entry, needs=("numpy",), restriction="city", program="python 3")
+    entry = replace(session.entry, needs=("numpy",), program="python 3")
     game = RecordedGame(replace(session, entry=entry), 0)
     with closing(game._begin_journal(records)) as journal:
         journal.add(0, game.state.legal()[0])

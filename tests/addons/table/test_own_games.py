@@ -90,7 +90,6 @@ def test_a_forfeit_is_a_result(tmp_path: Path) -> None:
     [
         GREEDY | {"bot": "./greedy.py"},
         GREEDY | {"params": {"depth": 2}},
-        GREEDY | {"restriction": {"iterations": 4}},
         GREEDY | {"bot": ["greedy"]},
         ["greedy"],
         None,

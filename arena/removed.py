@@ -6,6 +6,7 @@ from typing import Final
 
 REMOVED: Final = {
     "arena play --restrict": "`arena compare` the bot with one that wraps it (arena docs ablate)",
+    "arena worth": "cards.csv of a run has what cards add, and `arena docs facts` effects",
     "arena compare --season": "divide --alpha by the number of comparisons",
     "arena view --judge": "first `arena analyse RUN`, then the replay has what each decision lost",
     "arena view --worlds": "first `arena analyse RUN`, then the replay has what each decision lost",

@@ -80,12 +80,10 @@ ADDONS: Final = {
             "ablate": Command("vary_commands:ablate", "Tournaments"),
             "analyse": Command("analyse_commands:analyse", "Tournaments"),
             "tune": Command("vary_commands:tune", "Tournaments"),
-            "worth": Command("worth_commands:worth", "Tournaments"),
         },
         {"Tuning": "tune_parameters:Tuning", "tune": "tune_parameters:tune"},
         {
             "ablate": "ablate_rules:ablate",
-            "add_effects": "intervene:add_effects",
             "analyse_run": "analysis:analyse_run",
         },
     ),

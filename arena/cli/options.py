@@ -76,7 +76,6 @@ PAIRS = Whole(*keys.BOUNDS["pairs"])
 PAIR = Whole(0, keys.MOST_PAIRS - 1)
 SEAT = Whole(0, 1)
 GAMES = Whole(1, 1_000)
-SWAPS = Whole(1, keys.MOST_SWAPS)
 
 
 LANE: Final = click.Choice(HERE)

@@ -45,7 +45,6 @@ from arena.tournament.match import (
 )
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.players import InprocPlayer, RemotePlayer
-from arena.tournament.rule_changes import begin
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import Pace, Timing
 from arena.tournament.tournament import Tournament
@@ -298,8 +297,7 @@ class OneGame:
 
     def begin(self) -> State:
         """Return the state at the beginning of the game."""
-        rules = self.worker.tournament.rules
-        return begin(self.draw.deal, rules, self.chunk.swaps.get(self.fixture[1:]))
+        return State(self.draw.deal, self.worker.tournament.rules)
 
     def again(self, guilty: Seat | None) -> Finished:
         """Return its end when replayed separately in new processes: no bot remembers the first try.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -27,7 +26,7 @@ from arena.store.reader import find_game, from_bytes, to_bytes
 from arena.store.store import Store
 from arena.tables.summary import format_standings
 from arena.tournament import keys
-from arena.tournament.keys import LocalKeys, VenueKeys
+from arena.tournament.keys import VenueKeys
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
@@ -238,44 +237,6 @@ class Results:
         from arena.differences.profiles import tables_of
 
         return tables_of(self._tournament, self._counts, self._store)
-
-    @request.takes(LocalKeys)
-    def worth(
-        self,
-        *,
-        intervene: bool = False,
-        swaps: int | None = None,
-        seed: int = 0,
-        progress: bool = True,
-        **where: Unpack[LocalKeys],
-    ) -> pd.DataFrame:
-        """Return the contribution of each kind of card; with `intervene` its experimental effect.
-
-        `adds`, from `cards`, is an adjusted correlation. The experiment makes up to `swaps`
-        exchanges of taken cards, drawn by `seed`, and lets the run's bots continue the games. There
-        is a row for each bot as the taker and for all bots. Warns of swaps that are left out
-        because of a fault, and keeps the warning in `attrs["note"]`. Raises InputError if bots have
-        changed or the games cannot be continued.
-
-        >>> import arena
-        >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
-        >>> table = results.worth(intervene=True, swaps=4, workers=1, progress=False)
-        >>> int(table[table["bot"].isna()]["swaps"].sum())
-        4
-        """
-        from arena.tables.cards import ADJUSTED
-
-        if not intervene:
-            return self.cards[[*ADJUSTED]]
-        run = self.cards, self._tournament, self._store
-        venue, how = find_venue(**where), {"swaps": swaps, "seed": seed, "progress": progress}
-        with naming(str(self._folder or self.name)):
-            table: pd.DataFrame
-            table, note = hook("add_effects")(*run, venue, **how)
-        if note:
-            table.attrs["note"] = note
-            warnings.warn(note, stacklevel=3)
-        return table
 
     @request.takes(VenueKeys)
     def analyse(

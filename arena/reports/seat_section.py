@@ -397,7 +397,6 @@ def _card_chart(cards: Columns, names: Sequence[str]) -> Chart:
     description = (
         "How much more often a bot wins when such a card is in its take, with 95 % intervals. The "
         "other cards of the take and what was known before it are allowed for. An average card "
-        "adds about 0. This is an adjusted correlation and not what the card causes: arena worth "
-        "RUN --intervene swaps cards and plays the games on."
+        "adds about 0. This is an adjusted correlation and not what the card causes."
     )
     return Chart("card-worth", "What cards add to wins", description, spec, "cards")

@@ -3,7 +3,7 @@
 A logistic model says how often the taker wins, from the state before the take: both piles, the
 round, whether the other seat has still to take, and how the two bots score against each other. The
 residuals of the model are regressed on the cards taken. The result is a correlation, adjusted for
-what the model knows, and not a causal effect; `arena.addons.studies.intervene` has the experiment.
+what the model knows, and not a causal effect.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from arena.tables.replayed_games import Sides
 from arena.tables.run_games import Batch, every, interval, make_table
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
-
-ADJUSTED: Final = ("bot", "card", "sampled", "adds", "adds_low", "adds_high")
-"""Columns of `cards` that say what a card adds, from the games as they were played."""
 
 _ROWS = 256  # in a block: OpenBLAS starts threads from 9,216 numbers on
 _PARTS = 128  # that are copied at a time

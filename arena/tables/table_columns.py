@@ -240,8 +240,7 @@ CARDS: Final = list_columns(f"""
         state said. It goes with the card, and need not come from it.
     more_low more_high
     adds | Adds to wins | points | What one such card adds to won less expected, beside \
-        the other cards of its take: a correlation, adjusted, and no cause. arena worth RUN \
-        --intervene makes the experiment.
+        the other cards of its take: a correlation, adjusted, and no cause.
     adds_low adds_high | Adds to wins | points | {MEAN_END}
     """)
 FAULTS: Final = list_columns("""

@@ -13,7 +13,6 @@ from arena.errors import Unreachable
 from arena.lanes.faults import Fault
 from arena.tournament.judged import JudgedGame, Question
 from arena.tournament.match import GameResult
-from arena.tournament.rule_changes import Swap
 from arena.tournament.strikes import Strikes
 from arena.tournament.timing import Timing
 from engine.state import Seat
@@ -43,9 +42,7 @@ class Chunk(NamedTuple):
     With `apart`, because a worker has died, each bot runs in a process of its own, and games are
     played one at a time. `verdicts` are results of games that are not played, by pair and seat.
     `seats` are the seats of the pairing's first bot, in the order of playing: one for each half of
-    the games. `swaps` are exchanges of cards in games, by pair and seat; machines of a cluster do
-    not get them. With a `question` no game is played: the pairing's first bot judges recorded
-    games.
+    the games. With a `question` no game is played: the pairing's first bot judges recorded games.
     """
 
     pairing: int
@@ -54,7 +51,6 @@ class Chunk(NamedTuple):
     apart: bool = False
     verdicts: Mapping[tuple[int, Seat], Verdict] = {}
     seats: tuple[Seat, ...] = (0, 1)
-    swaps: Mapping[tuple[int, Seat], Swap] = {}
     question: Question | None = None
 
     @property

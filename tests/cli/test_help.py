@@ -31,7 +31,6 @@ WITH_JSON = (
     "check",
     "replay",
     "tune",
-    "worth",
     "facts",
     "analyse",
 )

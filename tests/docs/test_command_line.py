@@ -31,7 +31,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
 @pytest.mark.parametrize(
     "command",
     [
-        *("play", "bots", "compare", "plan", "worth", "verify", "doctor", "ablate", "analyse"),
+        *("play", "bots", "compare", "plan", "verify", "doctor", "ablate", "analyse"),
         *("probe", "facts"),
         *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check", "evaluate")),
     ],
@@ -47,7 +47,6 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
         "probe": ["greedy", "--pairs", "1"],
         "evaluate": ["uniform", "--pairs", "1"],
-        "worth": ["out"],
         "analyse": ["out", "--by", "greedy", "--worst", "0"],
         "verify": ["out"],
         "check": ["greedy", "--games", "4", "--lane", "process"],

@@ -25,7 +25,6 @@ from tests.docs import (
     test_probe,
     test_readme,
     test_viewer,
-    test_wins,
 )
 from tests.runs.test_rogues import needs_jail
 from tests.tiers import tier
@@ -45,7 +44,6 @@ CHECKS: dict[str, Callable[[markdown.Ran, Path], None]] = {
     "docs/probe.md": test_probe.the_commands_print_what_stands_there,
     "docs/tournaments.md": test_readme.bots_that_join_play_only_their_games,
     "docs/viewer.md": test_viewer.the_pages_have_the_names_of_the_page,
-    "docs/wins.md": test_wins.the_table_has_the_columns_of_the_page,
 }
 """What is seen of a page's commands beside their exit status."""
 EXACT = ("docs/compare.md",)
@@ -57,8 +55,8 @@ QUICK = ("CONTRIBUTING.md", "docs/help.md")
 LONG = (
     *("docs/ablate.md", "docs/analyse.md", "docs/bot-faults.md", "docs/course/README.md"),
     *("docs/evaluate.md", "docs/facts.md", "docs/first-bot.md", "docs/league.md"),
-    *("docs/measuring.md", "docs/probe.md", "docs/rating.md", "docs/studies.md"),
-    *("docs/training.md", "docs/tune.md", "docs/wins.md"),
+    *("docs/measuring.md", "docs/probe.md", "docs/rating.md"),
+    *("docs/training.md", "docs/tune.md"),
 )
 """Pages that take half a minute and more; the study follows them."""
 SESSIONS_SLOW = ("docs/compare.md", "docs/library.md", "docs/openspiel.md")

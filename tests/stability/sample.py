@@ -70,7 +70,6 @@ COMMANDS = {
     "league show": ("league", "show", "league", "--json"),
     "league history": ("league", "history", "league", "greedy", "--json"),
     "analyse": ("analyse", "run", "--games", "2", "--worlds", "4", "--agree", "4", *_RUN),
-    "worth": ("worth", "run", "--json"),
     "verify": ("verify", "run", "--sample", "0", "--json"),
     "bots": ("bots", "--json"),
     "doctor": ("doctor", "--json"),

@@ -7,27 +7,23 @@ stored figures are facts.csv beside this file; a test plays some games again and
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 
 from arena.addons import hook
 from arena.entries.catalogue import names
 from arena.errors import InputError, cut, naming
-from arena.executors.log import QUIET
 from arena.library.running import open_run
-from arena.reports.seat_section import CARD_NAMES
 from arena.runs.run import Playing
 from arena.statistics.intervals import Moments
 from arena.statistics.sprt import elo_of
 from arena.store.csv_files import replace_rows
-from arena.store.folder import claimed, write_text
+from arena.store.folder import claimed
 from arena.tournament.config import Config, make_tournament
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.tournament import Tournament
@@ -82,13 +78,11 @@ city_2 | .1% | won by City, 2 needed
 city_4 | .1% | won by City, 4 needed
 seat_0_2 | .1% | seat 0, 2 needed
 seat_0_4 | .1% | seat 0, 4 needed
-What a taken card adds, % of the games
-{cards}
 Strength and length
 elo | +.0f | Elo above the one left
 plies | .1f | actions in a game
 plies_2 | .1f | actions, 2 needed
-""".format(cards="\n".join(f"card_{key} | +.1% | {name}" for key, name in CARD_NAMES.items()))
+"""
 """What is measured: the parts, and in each the keys of its figures, with formats and texts."""
 
 _NOTES: Final = """
@@ -97,8 +91,7 @@ luck of its own. `fixed` is 2p - 1, if one seat wins both games of a share p
 of the deals, the players swapped; bots without luck meet another one for
 it: timing denier, apprentice champion, and journeyman grandmaster; others
 have no such figure. Under other rules champion has no learned values, and
-apprentice and journeyman are left out, which play as timing. A card is swapped
-for one out of the game.
+apprentice and journeyman are left out, which play as timing.
 """
 
 ROWS: Final = [line.split(" | ") for line in _LISTED.strip().splitlines()]
@@ -106,10 +99,7 @@ KEYS: Final = [row[0] for row in ROWS if len(row) > 1]
 
 
 class Fact(NamedTuple):
-    """A figure: on whose play it rests, its key, its 95 % interval, and how many games.
-
-    For a card it is the number of swaps.
-    """
+    """A figure: on whose play it rests, its key, its 95 % interval, and how many games."""
 
     players: str
     fact: str
@@ -117,11 +107,6 @@ class Fact(NamedTuple):
     low: float
     high: float
     games: int
-
-
-class _Kept(msgspec.Struct):
-    asked: dict[str, Any] | None = None
-    facts: Sequence[Fact] = ()
 
 
 def _fact(players: str, fact: str, estimate: Iterable[Any], games: Any) -> Fact:
@@ -247,7 +232,6 @@ class _Measured:
         base = open_run(self.folder / "base")
         yield from self._lead(base)
         yield from self._fix(base)
-        yield from self._keep("cards", tournament, lambda: self._swap(base, 2 * pairs))
 
     def _write_twin(self) -> Path:
         path = self.folder.with_name("twins") / f"{self.bot}.py"
@@ -288,26 +272,3 @@ class _Measured:
             return  # as of a bot without luck, which plays the same game twice
         shares = Moments.independent(np.array([len(of_seat_0)]), same, same).shares()
         yield _fact(self.bot, "fixed", (2 * one[0, 0] - 1 for one in shares), len(games))
-
-    def _swap(self, base: Results, swaps: int) -> Iterator[Fact]:
-        """Yield what a taken card adds to the taker's result, by exchange."""
-        how: Any = {"swaps": swaps, "seed": self.asked.seed, "workers": self.how.venue.workers}
-        table = base.worth(intervene=True, progress=self.how.shown < QUIET, **how)
-        for row in table[table["bot"].isna() & (table["swaps"] > 0)].itertuples():
-            ends = row.effect, row.effect_low, row.effect_high
-            yield _fact(self.bot, f"card_{row.card}", ends, row.swaps)
-
-    def _keep(
-        self, name: str, tournament: Tournament, make: Callable[[], Iterable[Fact]]
-    ) -> list[Fact]:
-        """Return figures that are kept in the folder once they are made, for the same run."""
-        path = self.folder / f"{name}.json"
-        asked = json.loads(json.dumps(tournament.manifest()))
-        kept = _Kept()
-        with naming(path, msgspec.MsgspecError):
-            if path.is_file():
-                kept = msgspec.json.decode(path.read_bytes(), type=_Kept)
-        if kept.asked != asked:
-            kept = _Kept(asked, [*make()])
-            write_text(path, msgspec.json.encode(kept).decode())
-        return [*kept.facts]

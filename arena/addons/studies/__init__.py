@@ -1,1 +1,1 @@
-"""Studies of a bot or of the rules: tune, analyse, ablate, and interventions."""
+"""Studies of a bot or of the rules: tune, analyse and ablate."""

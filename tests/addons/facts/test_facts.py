@@ -14,16 +14,14 @@ import pytest
 import arena as library
 from arena.addons.facts import game_facts
 from arena.addons.facts.game_facts import KEYS, PLAYERS, Asked, Fact, format_facts, read_facts
-from arena.errors import InputError
 from arena.runs.run import Playing
-from engine.cards import CHARS
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena, run_here
 
 ERRORS = 4  # standard errors of a difference: one in 15,000 is as far apart by chance
-UNKNOWN = {"plies", "plies_2", "elo", "card_4"}
-"""Figures that a bot may lack: no game is shorter, it is the first one, the card is rare."""
+UNKNOWN = {"plies", "plies_2", "elo"}
+"""Figures that a bot may lack: no game is shorter, or it is the first one."""
 OF_OTHER_RULES = {"city_2", "city_4", "seat_0_2", "seat_0_4", "plies_2"}
 
 
@@ -101,20 +99,6 @@ def test_wrong_arguments_are_refused_in_one_line(
     assert message in refusal(arena, "facts", *words)
 
 
-@pytest.mark.parametrize(
-    "kept", ["[]", "{", '{"facts": 5}', '{"asked": {}, "facts": [[1, 2]]}', "[" * 5000]
-)
-def test_damaged_figures_are_named(tmp_path: Path, kept: str) -> None:
-    """Those that a stopped command has kept; nothing is measured."""
-    asked = Asked(["greedy"], percent=1)
-    tournament = game_facts._make(asked, 2, "greedy", "uniform")
-    measured = game_facts._Measured("greedy", asked, Playing(out=tmp_path), tmp_path)
-    (tmp_path / "cards.json").write_text(kept)
-    with pytest.raises(InputError, match=r"cards\.json: "):
-        measured._keep("cards", tournament, list)
-    assert (tmp_path / "cards.json").read_text() == kept
-
-
 @pytest.mark.parametrize(("luck", "shares"), [(False, []), (True, [0.0])])
 def test_two_equal_games_say_nothing_of_what_the_deal_fixes(
     tmp_path: Path, luck: bool, shares: list[float]
@@ -182,28 +166,6 @@ def test_figures_are_those_of_the_runs(measured: Path) -> None:
         )
         led = base.leads[base.leads["bot"].isna() & (base.leads["round"] == 2)]
         assert found[name, "leader_2"].value == led["score"].iloc[0]
-        cards = [
-            one for one in found.values() if one.fact.startswith("card_") and one.players == name
-        ]
-        assert sum(one.games for one in cards) == 60
-        assert {one.fact[-1] for one in cards} <= {*CHARS}
-
-
-@pytest.mark.slow
-def test_what_was_measured_is_kept(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same command makes the same file, and asks for no game."""
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("it is there")
-
-    before = (measured / "out" / "facts.csv").read_bytes()
-    monkeypatch.setattr(game_facts._Measured, "_swap", refuse)
-    words = ("--play", "uniform", "timing", "--percent", "1", "--seed", "5", "--workers", "1")
-    done = run_here(measured, "facts", *words, "--out", "out", "--json")
-    assert done.returncode == 0, done.stderr
-    assert (measured / "out" / "facts.csv").read_bytes() == before
-    rows = json.loads(done.stdout)["facts"]
-    assert [Fact(**row) for row in rows] == read_facts(measured / "out/facts.csv")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from arena.addons.facts.game_facts import facts
     from arena.addons.facts.judged_dataset import load_dataset
     from arena.addons.league.standing import League, league
-    from arena.addons.learn.evaluation import Evaluation, evaluate
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tune_parameters import Tuning, tune
     from arena.errors import (
@@ -78,7 +77,6 @@ __all__ = [
     "ArenaError",
     "ChangedBots",
     "Comparison",
-    "Evaluation",
     "Game",
     "InputError",
     "Interrupted",
@@ -91,7 +89,6 @@ __all__ = [
     "Unreachable",
     "WorkerDied",
     "compare",
-    "evaluate",
     "facts",
     "league",
     "load_dataset",

@@ -59,15 +59,8 @@ ADDONS: Final = {
         {"League": "standing:League", "league": "standing:league"},
     ),
     "learn": Addon(
-        {
-            "evaluate": Command("probe_commands:evaluate", "Bots"),
-            "probe": Command("probe_commands:probe", "Bots"),
-        },
-        {
-            "Evaluation": "evaluation:Evaluation",
-            "evaluate": "evaluation:evaluate",
-            "probe": "probe_bot:probe",
-        },
+        {"probe": Command("probe_commands:probe", "Bots")},
+        {"probe": "probe_bot:probe"},
     ),
     "programs": Addon(hooks={"build": "build:build"}),
     "remote": Addon(

@@ -49,7 +49,6 @@ POWER: Final = 0.8  # of a plan: the probability that neighbours are separated
 COMPARED_PAIRS: Final = 20_000
 TUNED_PAIRS: Final = 10_000
 PROBED_PAIRS: Final = 400  # the interval is then some 8 points wide
-EVALUATED_PAIRS: Final = 60  # with each opponent: ten or more
 JUDGE: Final = "apprentice"  # of decisions, by default
 SECOND: Final = "grandmaster"  # judges again what would be called a blunder
 ANALYSED: Final = 500  # games to analyse, by default; half a minute on one core

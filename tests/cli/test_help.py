@@ -20,7 +20,6 @@ WITH_JSON = (
     "run",
     "compare",
     "plan",
-    "evaluate",
     "probe",
     "play",
     "ablate",

@@ -33,7 +33,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
     [
         *("play", "bots", "compare", "plan", "verify", "doctor", "ablate", "analyse"),
         *("probe", "facts"),
-        *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check", "evaluate")),
+        *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check")),
     ],
 )
 def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) -> None:
@@ -46,7 +46,6 @@ def test_the_documents_have_the_keys_of_the_table(arena: Arena, command: str) ->
         "ablate": ["quickstart", "--rule", "set_bonus=0", "--pairs", "1"],
         "tune": ["greedy", "--param", "patience=3,9", "--against", "uniform", "--budget", "112"],
         "probe": ["greedy", "--pairs", "1"],
-        "evaluate": ["uniform", "--pairs", "1"],
         "analyse": ["out", "--by", "greedy", "--worst", "0"],
         "verify": ["out"],
         "check": ["greedy", "--games", "4", "--lane", "process"],

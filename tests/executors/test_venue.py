@@ -47,7 +47,6 @@ COMMANDS: dict[str, tuple[set[str], tuple[str, ...]]] = {
     "league serve": ({"scheduler"}, ("club",)),
     "verify": (HERE_ONLY, ("friday",)),
     "probe": (HERE_ONLY, ("greedy", "--out", "best.py")),
-    "evaluate": (HERE_ONLY, ("greedy",)),
     "game": (ONE_PROCESS, ("greedy", "uniform")),
     "check": (ONE_PROCESS, ("greedy", "--lane", "process")),
     "table": (ONE_PROCESS, ()),
@@ -65,7 +64,6 @@ CALLS: dict[str, tuple[Callable[..., Any], set[str], Callable[..., Any]]] = {
     ),
     "analyse": (arena.Results.analyse, set(), lambda **at: arena.open("friday").analyse(**at)),
     "league": (arena.League.play, set(), lambda **at: arena.league("club").play(**at)),
-    "evaluate": (arena.evaluate, HERE_ONLY, lambda **at: arena.evaluate("greedy", **at)),
     "probe": (arena.probe, HERE_ONLY, lambda **at: arena.probe("greedy", out="best.py", **at)),
     "play": (arena.play, ONE_PROCESS, lambda **at: arena.play("greedy", "uniform", **at)),
 }

@@ -66,7 +66,6 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["evaluate", "greedy", "--pairs", "1"],
         ["dataset", "greedy", "uniform", "--games", "2", "--worlds", "4"],
         ["facts", "--play", "uniform", "--percent", "1"],
     ],

@@ -1,4 +1,4 @@
-"""The commands that look for an opponent to which a bot loses, and that measure a bot."""
+"""The command that looks for an opponent to which a bot loses."""
 
 from __future__ import annotations
 
@@ -86,38 +86,3 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
         raise click.Abort(*interrupted.__notes__) from None
     lines = [found.sentence] if quiet else found.lines()
     print_found(found.document(), lines, as_json=as_json)
-
-
-@click.command()
-@click.argument("bot")
-@key_option("pairs", f"{keys.EVALUATED_PAIRS}")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
-@venue_options(*ON_THIS_MACHINE)
-@click.option(
-    "--out", "-o", type=PATH, metavar="DIR", help="Its folder.  [default: results/evaluate-BOT]"
-)
-@json_option
-@QUIET
-def evaluate(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Measure BOT in several ways, as one table.
-
-    It plays --pairs pairs with each bot of the ladder, for its Elo, its time and the loss of its
-    decisions as a judge sees it, and with its best response (see `arena probe`), which says how
-    much it loses at least, and in which rounds. In three small games, one of which needs a mixed
-    policy, its exploitability is computed exactly. The folder keeps all games, and the same command
-    continues there.
-
-    \b
-    Example:
-      arena evaluate greedy --pairs 2 --out results/measures
-    """
-    from arena.addons.learn.evaluation import evaluate
-    from arena.lanes.cleanup import adopt_orphans
-
-    adopt_orphans()
-    given = {name: value for name, value in options.items() if value is not None}
-    try:
-        found = evaluate(bot, progress=not quiet, **given)
-    except KeyboardInterrupt:
-        raise click.Abort("what was played is kept; the same command goes on") from None
-    print_found(found.document(), found.lines(), as_json=as_json)

@@ -10,6 +10,7 @@ REMOVED: Final = {
     "arena evaluate": "`arena play BOT --against ladder`, `arena probe` and `arena analyse`",
     "arena.Evaluation": "what arena.run, arena.probe and Results.analyse return",
     "arena.evaluate": "arena.run with against, arena.probe and Results.analyse",
+    "arena analyse --agree": "ask bots in a program, at any view",
     "arena compare --season": "divide --alpha by the number of comparisons",
     "arena view --judge": "first `arena analyse RUN`, then the replay has what each decision lost",
     "arena view --worlds": "first `arena analyse RUN`, then the replay has what each decision lost",

@@ -246,7 +246,6 @@ class Results:
         games: int = keys.ANALYSED,
         worlds: int = keys.WORLDS,
         worst: int = keys.WORST,
-        agree: int = 0,
         seed: int = 0,
         progress: bool = True,
         **where: Unpack[VenueKeys],
@@ -254,10 +253,9 @@ class Results:
         """Judge the decisions of `games` games, and return the losses of the bots.
 
         `by` is the bot that judges; each action is tried in `worlds` worlds, an even number. The
-        `worst` decisions of each bot are those that a second judge finds so, too. At `agree`
-        positions the choices of the run's bots are compared. The run's folder keeps the judged
-        decisions, and gets analysis.csv. `executor` is as in `arena.run`. Raises InputError for
-        rules other than the published ones and for a bot that cannot judge.
+        `worst` decisions of each bot are those that a second judge finds so, too. The run's folder
+        keeps the judged decisions, and gets analysis.csv. `executor` is as in `arena.run`. Raises
+        InputError for rules other than the published ones and for a bot that cannot judge.
 
         >>> import arena
         >>> results = arena.run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
@@ -274,7 +272,7 @@ class Results:
         run = self._tournament, self._store, folder
         with naming(str(self._folder or self.name)):
             asked = Asked(by, worlds, seed, worst)
-            how = {"games": games, "positions": agree, "progress": progress}
+            how = {"games": games, "progress": progress}
             analysis: Analysis = hook("analyse_run")(*run, venue, asked, **how)
             return analysis
 

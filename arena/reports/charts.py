@@ -152,11 +152,6 @@ def plain_rows(table: Columns | pd.DataFrame, columns: Iterable[str]) -> list[tu
     return Columns.of(table).rows(columns)
 
 
-def plain_dicts(table: Columns | pd.DataFrame, columns: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the rows as plain data for a chart; `columns` maps old names to new ones."""
-    return Columns.of(table).dicts(columns)
-
-
 def with_all(table: Columns) -> Columns:
     """Return a table in which the rows of all bots together have their name."""
     return table.put(bot=np.where(is_known(table["bot"]), table["bot"], ALL))

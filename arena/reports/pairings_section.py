@@ -71,16 +71,8 @@ def heat_map(
 
 def two_sided(field: str, title: str) -> Spec:
     """Return a diverging colour scale for a share with its middle at 0.5: blue above it."""
-    return _colours(field, title, {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE]})
-
-
-def one_sided(field: str, title: str) -> Spec:
-    """Return a sequential colour scale for a share: darker is more."""
-    return _colours(field, title, {"domain": [0, 1], "range": [_PAPER, BLUE]})
-
-
-def _colours(field: str, title: str, scale: Spec) -> Spec:
-    return quantity(field, title, scale=scale | {"interpolate": "rgb"}, legend=_LEGEND)
+    scale = {"domain": [0, 0.5, 1], "range": [ORANGE, _PAPER, BLUE], "interpolate": "rgb"}
+    return quantity(field, title, scale=scale, legend=_LEGEND)
 
 
 def _axis(field: str, labels: Sequence[str], **more: Any) -> Spec:

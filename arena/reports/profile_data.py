@@ -169,7 +169,6 @@ def _scale(value: float, unit: Unit) -> float:
 
 _SHOWN = 3  # opponents above the Elo and below it that are shown even if not significant
 _MOST_LISTED = 6
-_SHARE = ("share", "share_low", "share_high")
 _SURE, _UNSURE, _UNTESTED = "+", "-", "."
 _VERDICTS = {_SURE: SIGNIFICANT, _UNSURE: NOT_SIGNIFICANT, _UNTESTED: NOT_TESTED}
 
@@ -199,7 +198,6 @@ def make_data(
         "own": [*made.own()],
         "beyond": made.of_bots(made.beyond()),
         "losses": made.of_bots(made.losses()),
-        "alike": made.of_bots(made.alike()),
         "games": [[*games.get(bot, none).replays] for bot in bots],
         "named": [[*games.get(bot, none).named] for bot in bots],
         "beside": [[*made.beside(bot)] for bot in range(len(profiles.beside))],
@@ -224,8 +222,6 @@ class _Data:
         table, shown = files.tables.head_to_head, self.labels[: len(profiles.beside) + 1]
         among = table.where(is_in(table["bot"], shown) & is_in(table["opponent"], shown))
         self.met = {(row["bot"], row["opponent"]): row for row in among.dicts()}
-        alike = [] if judged.agreement is None else Columns.of(judged.agreement).rows()
-        self.alike_of = {row[:2]: row for row in alike}
 
     def of_bots(self, rows: Iterable[_Row]) -> list[list[Any]]:
         """Return the rows of each bot that has a profile."""
@@ -251,9 +247,6 @@ class _Data:
         if self.judged.decisions is not None:
             worlds = counted(int(self.judged.decisions["worlds"].max()), "world")
             notes["losses"] = f"Judged in {worlds}. Compare only losses against one opponent."
-        if self.judged.agreement is not None:
-            number = counted(int(self.judged.agreement["positions"].max()), "position")
-            notes["alike"] = f"Of {number}, those at which both choose the same action."
         return notes
 
     def summaries(self) -> Iterator[str]:
@@ -312,25 +305,8 @@ class _Data:
                 texts = [*(write_value(one, "loss") for one in loss), f"{decisions:,}"]
                 yield bot, [self.places[opponent], self.texts.add(texts)]
 
-    def alike(self) -> Iterator[_Row]:
-        """Yield the bots that choose most like each bot, and last the one that does least."""
-        if (table := self.judged.agreement) is None:
-            return
-        table = table[table["bot"] != table["other"]].sort_values(
-            ["share", "other"], ascending=[False, True], kind="stable"
-        )
-        for bot, rows in table.groupby("bot", sort=False):
-            most = len(rows) if len(rows) <= _SHOWN else _SHOWN
-            some = rows.iloc[[*range(most), *([-1] if most < len(rows) else [])]]
-            for other, *share in plain_rows(some, ("other", *_SHARE)):
-                if other in self.places:
-                    yield str(bot), [self.places[other], self._shares(share)]
-
-    def _shares(self, share: Iterable[float | None]) -> Cells:
-        return self.texts.add(write_cell(one, "share") for one in share)
-
     def beside(self, first: int) -> Iterator[list[Any]]:
-        """Yield a bot compared with each bot after it: cells, verdicts, direct games, agreement."""
+        """Yield a bot compared with each bot after it: cells, verdicts, direct games."""
         found: Beside = self.profiles.beside[first]
         differences = np.stack(found.difference, axis=2).tolist()
         both = np.stack([found.first, found.second], axis=2).tolist()
@@ -340,7 +316,7 @@ class _Data:
             marks = "".join(map(_mark, found.sure[row].tolist(), known))
             texts = [describe_opponents(opponents), describe_sure(marks.count(_SURE), sum(known))]
             texts += _write_beside(self.profiles.measures, both[row], differences[row])
-            yield [self.texts.add(texts), marks, self._direct(two), self._alike(two)]
+            yield [self.texts.add(texts), marks, self._direct(two)]
 
     def _direct(self, two: tuple[str, str]) -> Cells | None:
         """Return the games of two bots against each other, from both sides."""
@@ -352,10 +328,6 @@ class _Data:
             texts += ["" if share is None else write_cell(share, "share") for share in shares]
             texts += [f"{row[f'{name}_wins']:,}" for name in WIN_TYPES]
         return self.texts.add(texts)
-
-    def _alike(self, two: tuple[str, str]) -> Cells | None:
-        found = self.alike_of.get(two)
-        return self._shares(found[3:]) if found else None
 
 
 def order_by_residual(head_to_head: Columns) -> Columns:

@@ -1,4 +1,4 @@
-"""Make the section of a report on single bots: profiles, key figures, and agreement."""
+"""Make the section of a report on single bots: profiles and key figures."""
 
 from __future__ import annotations
 
@@ -9,25 +9,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from arena.differences.profiles import MOST_BESIDE, Files, Profiles, make_profiles
-from arena.errors import counted
 from arena.reports.blocks import (
     Block,
     Cell,
-    Chart,
     Section,
     Table,
     Text,
-    write_cell,
-    write_interval,
 )
 from arena.reports.blocks import Profiles as ProfilesBlock
-from arena.reports.charts import MOST_BOTS, frame_table, plain_dicts, plain_rows, tips
-from arena.reports.pairings_section import heat_map, one_sided
+from arena.reports.charts import plain_rows
 from arena.reports.profile_data import Games, make_data, order_by_residual, write_change
 from arena.reports.seat_section import CARD_NAMES
 from arena.store.columns import Columns
 from arena.tables.losses import (
-    AGREEMENT,
     MISTAKES,
     JudgedTables,
     choose_opponent,
@@ -37,57 +31,7 @@ from arena.tables.table_columns import MEAN_END, Column, interval
 from arena.tournament.schedule import Pairing
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-_FIELDS = {
-    "bot": "bot",
-    "other": "opponent",
-    "share": "share",
-    "share_low": "low",
-    "share_high": "high",
-}
-_TIPS = [
-    *tips(("bot", "Bot"), ("opponent", "Other bot")),
-    *tips(("share", "Choose alike"), form=".1%"),
-    *tips(("interval", "95 % interval")),
-]
-
-
-def agreement_blocks(agreement: pd.DataFrame | None, labels: Sequence[str]) -> Iterator[Block]:
-    """Yield the map of which bots choose alike, and its table; nothing if no bot was asked.
-
-    Every two bots appear once, in the order of `labels`.
-    """
-    if agreement is None:
-        return
-    places = {label: place for place, label in enumerate(labels)}
-    table = agreement.assign(
-        _bot=agreement["bot"].map(places), _other=agreement["other"].map(places)
-    )
-    table = table[table["_bot"] < table["_other"]].sort_values(["_bot", "_other"])
-    if not len(table):
-        return
-    known = {*agreement["bot"]}
-    yield _map(agreement, [label for label in labels if label in known][:MOST_BOTS])
-    yield frame_table(AGREEMENT, "Who chooses alike", table, folded=True)
-
-
-def _map(agreement: pd.DataFrame, labels: Sequence[str]) -> Chart:
-    shown = agreement[agreement["bot"].isin(labels) & agreement["other"].isin(labels)]
-    shown = shown[shown["bot"] != shown["other"]]
-    rows = plain_dicts(shown, _FIELDS)
-    for row in rows:
-        row["interval"] = write_interval(row.pop("low"), row.pop("high"), "share")
-        row["cell"] = f"{100 * row['share']:.0f}"
-    spec = heat_map(rows, labels, one_sided("share", "Choose alike"), _TIPS)
-    number = counted(int(agreement["positions"].max()), "position")
-    least, most = (write_cell(float(end), "share") for end in shown["share"].agg(["min", "max"]))
-    description = (
-        f"Of {number} that were drawn from the games, the share at which two bots choose the same "
-        f"action: from {least} to {most}. Each begins anew there, with what the seat knew."
-    )
-    return Chart("agreement", "Who chooses alike", description, spec, "agreement")
-
+    pass
 
 _OF_GAMES: Final = "The share of its games that ended so."
 _END: Final = "The 95 % interval of the share, by pairs of games."
@@ -197,11 +141,10 @@ def _blocks(
         text += f" The first {MOST_PROFILES} of {len(labels):,} bots have a profile."
     yield Text([text])
     if judged.left_out:
-        yield Text([f"Left out: {line}." for line in judged.left_out], warning=True)
+        yield Text([f"Left out: {judged.left_out}."], warning=True)
     profiles = make_profiles(pairings, files, judged, MOST_PROFILES)
     figures = key_figures(profiles, files, judged)
     yield ProfilesBlock(figures, make_data(profiles, files, judged, games))
-    yield from agreement_blocks(judged.agreement, labels)
     if judged.decisions is not None and len(kinds := count_mistakes(judged.decisions)):
         caption = "Kinds of mistakes, of the costliest decisions of each bot"
         yield Table("mistakes", caption, MISTAKES.shown, Columns.of(kinds).rows(), folded=True)

@@ -21,14 +21,12 @@ from arena.errors import ChangedBots, InputError, count_of
 from arena.executors.log import logger
 from arena.store.database import FRESH, NAME
 from arena.store.folder import (
-    AGREED,
     GAMES,
     REPLACED,
     REPORT_HTML,
     TIMINGS,
     RunFolder,
     Writer,
-    locate,
     part_of,
 )
 from arena.store.manifest import read_tournament
@@ -361,8 +359,6 @@ def _adapt(
         raise ChangedBots(folder.path if folder else store.path, changed)
     if changed and folder and not folder.replaced.exists():
         copy_store(store, folder.replaced)
-    if changed and folder:
-        locate(folder.path, AGREED).unlink(missing_ok=True)  # about the earlier bots
     is_same = _schedule(before) == _schedule(tournament)
     if before.extended or (not is_same and store.count_games()):
         tournament = dataclasses.replace(tournament, extended=True)

@@ -38,7 +38,6 @@ TABLES = (
 )
 TIMINGS = "timings.csv"
 ANALYSIS = "analysis.csv"
-AGREED = "agreement.csv"
 JUDGED = "analysis.sqlite"
 """The games that `arena analyse` has judged."""
 REPORT_HTML = "report.html"
@@ -62,7 +61,6 @@ _DETAILS: Final[Mapping[str, str]] = {
     LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",
     DECIDED: "of a comparison against other bots: the games in which the change decided",
     ANALYSIS: "after `arena analyse`: each judged decision and what it cost",
-    AGREED: "after `arena analyse --agree`: how often two bots choose alike",
     JUDGED: "after `arena analyse`: the judged games, so that none is judged twice",
 }
 REPLACED = "replaced.sqlite"
@@ -73,7 +71,7 @@ JUDGED_FILES = (JUDGED, f"{JUDGED}{_JOURNAL}")
 _IN_PLACE = {*_STORE, REPLACED, LOG, *JUDGED_FILES}
 _RESULTS = (
     *(*_STORE, REPLACED, MANIFEST, *TABLES),
-    *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, AGREED, *REPORTS),
+    *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, *REPORTS),
     *(*JUDGED_FILES, INDEX),
 )
 TUNING = "tune.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from arena.errors import InputError
 from arena.statistics.intervals import Ints, Moments
 from arena.store.columns import Columns
 from arena.store.csv_files import parse_table
-from arena.store.folder import AGREED, ANALYSIS, locate
+from arena.store.folder import ANALYSIS, locate
 from arena.store.mistakes import DISPUTED
 from arena.store.mistakes import MISTAKES as PHRASES
 from arena.store.store import Store
@@ -94,15 +94,6 @@ CALIBRATION: Final = list_columns(f"""
     won_low won_high | Won | share | The 95 % interval of the share, by pairs.
     {_WORLDS}
     """)
-AGREEMENT: Final = list_columns(f"""
-    {AGREED}
-    bot | Bot
-    other | Other bot | text | The bot that was asked at the same positions.
-    positions | Positions | count | At how many both were asked what they do.
-    share | Alike | share | The share of positions in which both choose alike.
-    share_low share_high | Alike | share | The 95 % interval of the share, by pairs.
-    """)
-
 _BINS = 10
 _ROUNDS = [f"round {number}" for number in range(1, STANDARD.rounds + 1)]
 PARTS_OF: Final = ("all", *_ROUNDS, "play", "take")
@@ -270,25 +261,6 @@ def find_costly(decisions: pd.DataFrame, most: int) -> pd.DataFrame:
     return worst.sort_values("bot", key=lambda bots: bots.map(place), kind="stable")
 
 
-def make_agreement(choices: Mapping[str, Sequence[str]], pairs: Sequence[Any]) -> pd.DataFrame:
-    """Return how often every two bots choose alike; `choices` has each bot's at some positions.
-
-    `pairs` has the pair of games to which each position belongs.
-    """
-    import pandas as pd
-
-    unit = np.unique([str(pair) for pair in pairs], return_inverse=True)[1]
-    rows = []
-    for bot, own in choices.items():
-        for other, others in choices.items():
-            moments = Moments(1, 1)
-            alike = np.array([one == two for one, two in zip(own, others, strict=True)])
-            add_rows(moments, np.zeros_like(unit), 0, unit, alike)
-            share = [round(float(one[0, 0]), 4) for one in moments.shares()]
-            rows.append((bot, other, len(own), *share))
-    return pd.DataFrame(rows, columns=AGREEMENT.names)
-
-
 def choose_opponent(decisions: pd.DataFrame) -> str | None:
     """Return the opponent that most bots have met, the first if several tie; None without games.
 
@@ -311,23 +283,17 @@ _DECISIONS: Final = {
 }
 """The columns of decisions that are read."""
 _AGAIN: Final = dict(zip(AGAIN, (str, float, float, str), strict=True))
-_AGREEMENT: Final = {
-    **dict.fromkeys(("bot", "other"), str),
-    "positions": int,
-    **dict.fromkeys(("share", "share_low", "share_high"), float),
-}
 
 
 @dataclass(frozen=True)
 class JudgedTables:
-    """The judged decisions of a run, and which bots choose alike; None if there are none.
+    """The judged decisions of a run, None if there are none.
 
-    `left_out` has a line for each file that is not used, with the reason.
+    `left_out` says why the file is not used.
     """
 
     decisions: pd.DataFrame | None = None
-    agreement: pd.DataFrame | None = None
-    left_out: Sequence[str] = ()
+    left_out: str = ""
 
     @cached_property
     def losses(self) -> pd.DataFrame | None:
@@ -340,20 +306,13 @@ class JudgedTables:
 
 def read_judged(folder: Path | None, tournament: Tournament, store: Store) -> JudgedTables:
     """Return the judged tables of a run, none without a folder."""
-    left_out: list[str] = []
-
-    def read(name: str, parse: Callable[[bytes], pd.DataFrame]) -> pd.DataFrame | None:
-        try:
-            if folder and (place := locate(folder, name)).exists():
-                table = parse(_read(place))
-                return table if len(table) else None
-        except InputError as error:
-            left_out.append(f"{error}")
-        return None
-
-    decisions = read(ANALYSIS, lambda text: parse_decisions(text, tournament, store))
-    agreement = read(AGREED, lambda text: parse_agreement(text, tournament.labels))
-    return JudgedTables(decisions, agreement, left_out)
+    try:
+        if folder and (place := locate(folder, ANALYSIS)).exists():
+            table = parse_decisions(_read(place), tournament, store)
+            return JudgedTables(table if len(table) else None)
+    except InputError as error:
+        return JudgedTables(left_out=str(error))
+    return JudgedTables()
 
 
 def _read(path: Path) -> bytes:
@@ -416,22 +375,6 @@ def _is_of(table: pd.DataFrame, tournament: Tournament, store: Store) -> bool:
     return True
 
 
-def parse_agreement(content: bytes, labels: Sequence[str]) -> pd.DataFrame:
-    """Return the table of a file; raises InputError for other bots and impossible numbers."""
-    table = parse_table(content, AGREED, AGREEMENT.names, _AGREEMENT)
-    share, low, high = (table[name] for name in ("share", "share_low", "share_high"))
-    is_sane = ((low >= 0) & (low <= share) & (share <= high) & (high <= 1)).all()
-    if not (is_sane and table["positions"].between(1, keys.MOST_ANALYSED).all()):
-        raise InputError(f"{AGREED}: a number that is none of an agreement")
-    bots = [*dict.fromkeys(table["bot"])]
-    shares = {row[:2]: row[2:] for row in table.itertuples(index=False, name=None)}
-    whole = {(one, other) for one in bots for other in bots}
-    alike = all(shares.get(two[::-1]) == of for two, of in shares.items())
-    if not {*bots} <= {*labels} or len(table) != len(shares) or {*shares} != whole or not alike:
-        raise InputError(f"{AGREED}: not of the bots of this run; arena analyse makes it again")
-    return table
-
-
 class Asked(NamedTuple):
     """The settings of an analysis: the judge's spec, the worlds for each decision, and the seed.
 
@@ -450,15 +393,12 @@ class Analysis:
 
     `decisions` has a row for each decision with at least two legal actions. Those in `worst` were
     judged again by a second judge, whose numbers they have; `first_loss` is that of the first one,
-    and where `mistake` says that the judges disagree, there is none. `agreement` has the shares of
-    equal choices of every two bots, if they were wanted, and `note` names the bots that failed.
+    and where `mistake` says that the judges disagree, there is none.
     """
 
     asked: Asked
     decisions: pd.DataFrame
     worst: pd.DataFrame
-    agreement: pd.DataFrame
-    note: str = ""
 
     @property
     def losses(self) -> pd.DataFrame:

@@ -13,7 +13,6 @@ from arena.differences.profiles import make_files
 from arena.reports.blocks import Chart
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
-from arena.tables.losses import JudgedTables, make_agreement
 from arena.tables.short_names import names_on_page
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.conftest import Once
@@ -35,16 +34,10 @@ def written(once: Once) -> Path:
 
 
 def write_page(folder: Path) -> None:
-    """Write a page of a run with hostile names, whose bots were asked what they would do.
-
-    It has no charts, which take most of the time of a page.
-    """
+    """Write a page of a run with hostile names, without charts, which take most of its time."""
     what = cup(HOSTILE, 4)
     store = make_store(what)
-    asked = range(20)
-    choices = {label: [str(n % (2 + place)) for n in asked] for place, label in enumerate(HOSTILE)}
-    judged = JudgedTables(agreement=make_agreement(choices, [n // 2 for n in asked]))
-    report = make_report(what, store, make_files(what, store), judged=judged)
+    report = make_report(what, store, make_files(what, store))
     sections = [
         replace(one, blocks=[block for block in one.blocks if not isinstance(block, Chart)])
         for one in report.sections
@@ -73,7 +66,7 @@ def test_one_bot_and_two_are_shown_when_they_are_chosen(
     assert article.locator("h3").text_content() == names[1]
     assert page.evaluate("location.hash") == "#profile-2"
     assert page.evaluate("document.activeElement.id") == "profile-2"
-    assert article.locator(".part").count() == 6
+    assert article.locator(".part").count() == 5
     check_part(page)
     page.get_by_label("beside", exact=True).select_option(
         index=1
@@ -81,8 +74,7 @@ def test_one_bot_and_two_are_shown_when_they_are_chosen(
     assert page.evaluate("location.hash") == "#profile-1-2"
     assert article.locator("h3").text_content() == f"{names[0]} and {names[1]}"
     titles = article.locator("h4").all_text_contents()
-    assert titles[-1] == "Who chooses alike"
-    assert titles[-2] == "Against each other: 8 games"
+    assert titles[-1] == "Against each other: 8 games"
     check_part(page)
     assert page.evaluate("document.querySelectorAll('td script, th script').length") == 0
     page.get_by_label("Bot", exact=True).select_option(index=0)

@@ -11,14 +11,14 @@ import pytest
 
 from arena.differences.profiles import make_files, make_profiles
 from arena.reports import games as telling_games
-from arena.reports.blocks import Chart, Profiles, Report, Section, Text, to_markdown
+from arena.reports.blocks import Profiles, Report, Section, to_markdown
 from arena.reports.games import find_telling, replay_id
 from arena.reports.html import to_html
 from arena.reports.profile_data import DIGITS, Games, write_change, write_value
 from arena.reports.run_report import make_report
 from arena.store.finished import Game
 from arena.store.html_page import to_data
-from arena.tables.losses import JudgedTables, make_agreement
+from arena.tables.losses import JudgedTables
 from arena.tables.swings import chances_by_game
 from arena.tournament.tournament import Tournament
 from tests.reports.runs import HOSTILE, cup, make_store
@@ -49,8 +49,7 @@ JUDGED = JudgedTables(
             *("loss", "error"),
         ],
     ).assign(better="6", again=0.2, again_error=0.05, mistake="gave a city"),
-    make_agreement({"b": [0, 1, 2, 3], "a": [0, 1, 3, 3]}, [1, 1, 2, 2]),  # type: ignore[dict-item]
-    ["analysis.csv: an example"],
+    "analysis.csv: an example",
 )
 
 
@@ -98,7 +97,7 @@ def test_the_page_has_the_numbers_of_the_profiles(report: Report) -> None:
         pairs = zip(ends, units, strict=True)
         assert read(data, cells) == [write_value(end, unit) for row, unit in pairs for end in row]
     one = made.beside[0]
-    cells, marks, direct, alike = data["beside"][0][1]
+    cells, marks, direct = data["beside"][0][1]
     opponents, sure, *texts = read(data, cells)
     assert opponents == "Compared by 1 common opponent"
     assert sure.startswith(f"{marks.count('+')} of {len(marks) - marks.count('.')} differences ")
@@ -110,21 +109,17 @@ def test_the_page_has_the_numbers_of_the_profiles(report: Report) -> None:
         assert [texts.pop(0) for _ in ends] == ends
         assert (marks[place] == "+") == one.sure[1, place]
     assert texts == []
-    assert alike is None  # c was not asked
     assert read(data, direct)[0] == "60 games"
 
 
 def test_lists_name_other_bots_by_their_places(report: Report) -> None:
-    """Losses by opponent, who chooses alike, and games; the best bot is a."""
+    """Losses by opponent, and games; the best bot is a."""
     data = data_of(report)
     assert data["names"] == ["a", "b", "c"]
     losses = [[data["names"][place], *read(data, cells)] for place, cells in data["losses"][0]]
     half = 100 * 12.7062 * 0.01  # Student's t with one degree of freedom
     assert losses[0] == ["b", "2.00", f"{2 - half:.2f}", f"{2 + half:.2f}", "2"]
     assert [row[:2] for row in losses] == [["b", "2.00"], ["c", "3.00"]]
-    assert [place for place, _ in data["alike"][0]] == [1]
-    assert read(data, data["alike"][0][0][1])[0] == "75.0 %"
-    assert data["alike"][2] == []
     assert data["notes"]["losses"].startswith("Judged in 8 worlds. ")
     ids = {replay.id for replay in report.replays()}
     assert all(2 <= len(games) <= 4 and {*games} <= ids for games in data["games"])
@@ -141,28 +136,13 @@ def test_the_names_in_the_standings_lead_to_the_profiles(report: Report) -> None
         assert f'<td>{place}<th scope="row"><a href="#profile-{place}">{bot}</a>' in page
 
 
-def test_the_markdown_has_the_key_figures_and_who_chooses_alike(report: Report) -> None:
+def test_the_markdown_has_the_key_figures_and_the_mistakes(report: Report) -> None:
     """And the line on what was left out."""
     text = to_markdown(report)
     assert "**Key figures of every bot**" in text
     assert "| Loss against c |" in text
-    assert "| a | b | 4 | 75.0 %" in text
     assert "> **Note:** Left out: analysis.csv: an example." in text
     assert "| b | c | gave a city | 2 | 20.0 % |" in text
-
-
-@pytest.mark.slow
-def test_the_map_has_every_two_bots(report: Report) -> None:
-    """From both sides; it is valid Vega-Lite. Without the file there is none."""
-    import altair
-
-    (chart,) = (block for block in section_of(report).blocks if isinstance(block, Chart))
-    altair.Chart.from_dict(chart.spec).to_dict()
-    rows = chart.spec["data"]["values"]
-    facts = {(row["bot"], row["opponent"], row["share"], row["cell"]) for row in rows}
-    assert facts == {("a", "b", 0.75, "75"), ("b", "a", 0.75, "75")}
-    plain = section_of(report_of(cup(["a", "b"], 1)))
-    assert [type(block) for block in plain.blocks] == [Text, Profiles]
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from arena.entries.resolve import resolve
 from arena.errors import ChangedBots
 from arena.executors.local import LocalExecutor
 from arena.runs.saving import open_store
-from arena.store.folder import AGREED, RunFolder
+from arena.store.folder import RunFolder
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -237,12 +237,10 @@ def test_a_changed_bot_is_replaced_when_asked_for(arena: Arena, cup: Path, tmp_p
     assert "without mine the others go on" in line
     assert (digests(cup), rows(cup)) == (before, kept)
     arena("run", "cup.yaml", "--out", "once")
-    (cup / "details" / "agreement.csv").write_text("what the bots of before chose\n")
     assert played(arena("run", "cup.yaml", "--replace")) == 12
     assert digests(cup) == digests(tmp_path / "once")
     assert rows(cup) == rows(tmp_path / "once")
     assert not (cup / "replaced.sqlite").exists()
-    assert not (cup / "details" / "agreement.csv").exists()
 
 
 @pytest.mark.slow
@@ -450,11 +448,7 @@ def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
     assert opened(2, "a") == ([2, 2, 2], False)
     with pytest.raises(ChangedBots, match="mine"):
         opened(2, "b", replace=False)
-    agreed = folder.path / AGREED
-    agreed.touch()
     assert opened(2, "a", replace=False) == ([2, 2, 2], False)
-    assert agreed.exists()
     assert opened(2, "b") == ([2, 0, 0], True)
-    assert not agreed.exists()
     assert opened(2, "b") == ([2, 0, 0], True)
     assert opened(2, "a", replace=False) == ([2, 2, 2], False)

@@ -146,16 +146,16 @@ def test_files_that_an_older_arena_left_at_the_top_move(tmp_path: Path) -> None:
     """Of each there is one, whatever is written again; what the user has put there stays."""
     out = tmp_path / "out"
     RunFolder(out).write({"manifest.json": text("{}")})
-    for name in ("cards.csv", "agreement.csv", "analysis.sqlite", "mine.csv"):
+    for name in ("cards.csv", "analysis.csv", "analysis.sqlite", "mine.csv"):
         (out / name).write_text("old")
     assert locate(out, "cards.csv") == out / "cards.csv"
-    assert make_place(out, "agreement.csv") == out / "agreement.csv"
+    assert make_place(out, "analysis.csv") == out / "analysis.csv"
     assert make_place(out, "decided.csv") == out / "details" / "decided.csv"
     for content in ("new", "newer"):
         run = {"games.csv": text("rows"), "manifest.json": text("{}")}
         RunFolder(out).write({"cards.csv": text(content), **run})
         assert (out / "details" / "cards.csv").read_text() == content
-        assert {path.name for path in (out / "details").iterdir()} == {"cards.csv", "agreement.csv"}
+        assert {path.name for path in (out / "details").iterdir()} == {"cards.csv", "analysis.csv"}
         assert {path.name for path in out.iterdir()} == {
             *("details", "games.csv", "manifest.json", "run.log"),
             *("mine.csv", "analysis.sqlite"),  # it may be open elsewhere

@@ -10,18 +10,15 @@ import pytest
 
 from arena.errors import InputError
 from arena.store.csv_files import csv_writer
-from arena.store.folder import AGREED, ANALYSIS
+from arena.store.folder import ANALYSIS
 from arena.store.mistakes import DISPUTED
 from arena.store.store import Store
 from arena.tables import losses
 from arena.tables.losses import (
     AGAIN,
-    AGREEMENT,
     DECISIONS,
-    JudgedTables,
     count_mistakes,
     find_worst,
-    make_agreement,
     read_judged,
 )
 from engine import STANDARD
@@ -64,30 +61,22 @@ def decisions(store: Store) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=DECISIONS.names)
 
 
-AGREED_ROWS = make_agreement(
-    {"a": [0, 1, 2, 3], "b": [0, 1, 3, 3], "=c": [1, 1, 1, 1]},  # type: ignore[dict-item]
-    [1, 1, 2, 2],
-)
-
-
 def write(folder: Path, name: str, table: pd.DataFrame) -> Path:
     with (folder / name).open("w", encoding="utf-8") as file:
         csv_writer(table)(file)
     return folder / name
 
 
-def test_both_files_are_read_back(tmp_path: Path, store: Store, decisions: pd.DataFrame) -> None:
+def test_the_file_is_read_back(tmp_path: Path, store: Store, decisions: pd.DataFrame) -> None:
     """With a label that a file keeps behind an apostrophe; without a file there are no rows."""
     assert read_judged(None, CUP, store).losses is None
     nothing = read_judged(tmp_path, CUP, store)
-    assert (nothing.decisions, nothing.agreement, nothing.left_out) == (None, None, [])
+    assert (nothing.decisions, nothing.left_out) == (None, "")
     write(tmp_path, ANALYSIS, decisions)
-    write(tmp_path, AGREED, AGREED_ROWS)
     found = read_judged(tmp_path, CUP, store)
-    assert found.left_out == []
+    assert not found.left_out
     assert len(found.decisions) == len(decisions)
     assert {*found.losses["bot"]} == {"a", "b", "=c"}
-    pd.testing.assert_frame_equal(found.agreement, AGREED_ROWS, check_dtype=False)
 
 
 def first(table: pd.DataFrame, **cells: object) -> pd.DataFrame:
@@ -155,79 +144,36 @@ SPOILT: dict[str, tuple[Change, str]] = {
 def test_decisions_that_are_not_of_these_games_are_left_out(
     tmp_path: Path, store: Store, decisions: pd.DataFrame, what: str
 ) -> None:
-    """With one line that says why; the other file is used."""
+    """With one line that says why."""
     change, why = SPOILT[what]
     write(tmp_path, ANALYSIS, change(decisions))
-    write(tmp_path, AGREED, AGREED_ROWS)
-    check_left_out(read_judged(tmp_path, CUP, store), ANALYSIS, why)
-
-
-def check_left_out(found: JudgedTables, name: str, why: str) -> None:
-    (line,) = found.left_out
-    assert line.startswith(f"{name}: ")
-    assert why in line
-    assert line.isprintable()
-    used = found.agreement if name == ANALYSIS else found.decisions
-    other = found.decisions if name == ANALYSIS else found.agreement
-    assert (used is None, other is None) == (False, True)
+    found = read_judged(tmp_path, CUP, store)
+    assert found.decisions is None
+    assert found.left_out.startswith(f"{ANALYSIS}: ")
+    assert why in found.left_out
+    assert found.left_out.isprintable()
 
 
 UNREADABLE = {
     "nothing": b"",
     "another coding": "bot,öther\n".encode("latin-1"),
     "zeros": b"\0" * 100,
-    "an open quote": b'"' + ",".join(AGREEMENT.names).encode() + b"\na,b",
+    "an open quote": b'"' + ",".join(DECISIONS.names).encode() + b"\na,b",
     "too much": b"a" * 40_000,
 }
 
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
-@pytest.mark.parametrize("name", [ANALYSIS, AGREED])
 def test_no_content_of_a_file_is_more_than_a_line(
-    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     """Whatever it is, also a folder in its place."""
     monkeypatch.setattr(losses, "_MOST", 30_000)
-    (tmp_path / name).write_bytes(content)
-    (line,) = read_judged(tmp_path, CUP, store).left_out
-    assert line.startswith(f"{name}: ")
-    (tmp_path / name).unlink()
-    (tmp_path / name).mkdir()
-    assert read_judged(tmp_path, CUP, store).left_out == [f"{name}: is a directory"]
-
-
-OTHERS: dict[str, tuple[Change, str]] = {
-    "columns": (lambda table: table[[*table.columns[::-1]]], "not the columns of agreement"),
-    "another bot": (lambda table: table.replace("b", "d"), "not of the bots of this run"),
-    "a row less": (lambda table: table.drop(index=1), "not of the bots of this run"),
-    "no couple": (lambda table: table.drop(index=[1, 3]), "not of the bots of this run"),
-    "a row twice": (lambda table: pd.concat([table, table[:1]]), "not of the bots of this run"),
-    "one side": (
-        lambda table: table.assign(share=table["share"].where(table.index != 1, 0.6)),
-        "not of the bots of this run",
-    ),
-    "a great share": (lambda table: first(table, share=2, share_high=2), "a number that is none"),
-    "no share": (lambda table: first(table, share="nan"), "float"),
-    "no positions": (lambda table: table.assign(positions=0), "a number that is none"),
-}
-
-
-@pytest.mark.parametrize("what", OTHERS)
-def test_an_agreement_that_is_not_of_these_bots_is_left_out(
-    tmp_path: Path, store: Store, decisions: pd.DataFrame, what: str
-) -> None:
-    """So that no number stands under a wrong name."""
-    change, why = OTHERS[what]
-    write(tmp_path, ANALYSIS, decisions)
-    write(tmp_path, AGREED, change(AGREED_ROWS))
-    check_left_out(read_judged(tmp_path, CUP, store), AGREED, why)
-
-
-def test_a_bot_that_could_not_be_asked_is_missing(tmp_path: Path, store: Store) -> None:
-    """The agreement of the others is used."""
-    some = AGREED_ROWS[~AGREED_ROWS[["bot", "other"]].isin(["b"]).any(axis=1)]
-    write(tmp_path, AGREED, some)
-    assert len(read_judged(tmp_path, CUP, store).agreement) == 4
+    (tmp_path / ANALYSIS).write_bytes(content)
+    assert read_judged(tmp_path, CUP, store).left_out.startswith(f"{ANALYSIS}: ")
+    (tmp_path / ANALYSIS).unlink()
+    (tmp_path / ANALYSIS).mkdir()
+    assert read_judged(tmp_path, CUP, store).left_out == f"{ANALYSIS}: is a directory"
 
 
 def test_the_game_of_a_changed_bot_is_not_of_this_run(

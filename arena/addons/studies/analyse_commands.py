@@ -16,7 +16,6 @@ from arena.cli.options import (
     Whole,
     json_option,
     print_found,
-    say,
     terminal_room,
     venue_options,
 )
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 _LABEL: Final = 14  # columns of a name at least
 _OTHERS: Final = 66  # columns beside it
-_MOST_ALIKE: Final = 12  # bots: a table of them has 80 columns
 _WORST: Final = (
     *("bot", "game", "ply", "round", "action", "chance", "best", "best_chance"),
     *("loss", "error", "worlds", "first_loss", "mistake"),
@@ -63,13 +61,6 @@ _WORST: Final = (
     help="Opponent's hands on which each action is tried; an even number.",
 )
 @click.option("--opponent", metavar="BOT", help="The opponent in the table.  [default: most met]")
-@click.option(
-    "--agree",
-    type=Whole(0, keys.MOST_ANALYSED - 1),
-    default=0,
-    show_default=True,
-    help="Positions at which all bots of a run are asked for their action.",
-)
 @click.option(
     "--worst",
     type=Whole(0, keys.MOST_ANALYSED - 1),
@@ -116,8 +107,6 @@ def analyse(
         if options["out"] is not None:
             csv_writer(analysis.decisions)(file)
     against = _choose(analysis, options["opponent"])
-    if analysis.note and not options["quiet"]:
-        say(f"note: {analysis.note}", err=True)
     lines = _format(target, bots, analysis, against)
     if options["quiet"]:
         lines = _format_losses(analysis, against, _name_bots(analysis))
@@ -142,7 +131,6 @@ def _analyse_run(
             asked,
             games=options["games"],
             choice=choice,
-            positions=options["agree"],
             progress=not options["quiet"],
         )
 
@@ -150,8 +138,6 @@ def _analyse_run(
 def _analyse_file(path: Path, asked: Asked, venue: Venue, options: Mapping[str, Any]) -> Analysis:
     from arena.addons.studies.analysis import analyse_records, read_page_or_lines
 
-    if options["agree"]:
-        raise InputError("--agree: only for a run, whose bots are known")
     with open_records(path) as records, stoppable(None), naming(path):
         lines = read_page_or_lines(records)
         more = {"games": options["games"], "progress": not options["quiet"]}
@@ -195,8 +181,6 @@ def _make_document(target: Path, analysis: Analysis, against: str) -> dict[str, 
         "judged_again": int(decisions["again"].notna().sum()),
         "disputed": int((decisions["mistake"] == DISPUTED).sum()),
         "calibration": plain_rows(analysis.calibration),
-        "agreement": plain_rows(analysis.agreement),
-        "note": analysis.note,
     }
 
 
@@ -218,9 +202,6 @@ def _format(target: Path, bots: Sequence[str], analysis: Analysis, against: str)
     yield from _format_worst(target, bots, analysis, names)
     yield ""
     yield from _format_calibration(analysis)
-    if len(analysis.agreement):
-        yield ""
-        yield from _format_agreement(analysis.agreement, names)
     if target.is_dir() and not bots:
         yield ""
         yield f"decisions in {locate(target, ANALYSIS)}"
@@ -307,24 +288,13 @@ def _format_calibration(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def _format_agreement(table: pd.DataFrame, names: Names) -> Iterator[str]:
-    """Yield the share of positions in which two bots choose alike, for as many bots as fit."""
-    bots = [*dict.fromkeys(table["bot"])][:_MOST_ALIKE]
-    shares = table.set_index(["bot", "other"])["share"]
-    yield f"of {table['positions'].iloc[0]:,} positions, those in which two bots choose alike"
-    width, write = names.column(_LABEL)
-    yield " " * (width + 3) + "".join(f"{number:>5}" for number in range(1, len(bots) + 1))
-    for number, bot in enumerate(bots, 1):
-        cells = "".join(f"{float(shares[bot, other]):>5.0%}" for other in bots)
-        yield f"{number:>2} {write(bot)}{cells}"
-
-
 def _format_loss(row: Mapping[str, Any]) -> str:
     return f"{100 * row['loss']:.1f} +- {100 * row['error']:.1f}"
 
 
 def _name_bots(analysis: Analysis) -> Names:
     """Return the names of the bots for the terminal, whole labels for a file or a pipe."""
-    labels = {*analysis.decisions["bot"], *analysis.agreement["bot"]}
     room = terminal_room()
-    return short_names(map(escape, labels), room and max(room - _OTHERS, _LABEL))
+    return short_names(
+        map(escape, {*analysis.decisions["bot"]}), room and max(room - _OTHERS, _LABEL)
+    )

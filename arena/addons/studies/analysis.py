@@ -1,11 +1,10 @@
-"""Analyse the decisions of recorded games: what actions were worth, and which bots agree."""
+"""Analyse the decisions of recorded games: what actions were worth."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -15,11 +14,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from arena.entries.entry import Entry
 from arena.entries.file import replacing
 from arena.errors import InputError
 from arena.executors.contract import open_executor
-from arena.lanes.faults import Forfeit
 from arena.runs.judge_games import (
     check_bounds,
     check_numbers,
@@ -28,11 +25,9 @@ from arena.runs.judge_games import (
     judge_again,
     judge_games,
 )
-from arena.runs.progress_bar import show_progress
-from arena.runs.rerun import resolve_same
 from arena.store.csv_files import csv_writer
 from arena.store.finished import Game, name_of_line, read_line
-from arena.store.folder import AGREED, ANALYSIS, JUDGED, make_place, part_of
+from arena.store.folder import ANALYSIS, JUDGED, make_place, part_of
 from arena.store.judge import JudgedGames, read_lines
 from arena.store.mistakes import describe_decision
 from arena.store.reader import Choice, chosen_games
@@ -43,7 +38,6 @@ from arena.tables.losses import (
     PlayedGame,
     add_second,
     find_costly,
-    make_agreement,
     make_decisions,
 )
 from arena.tables.win_tables import count_pairs, share_out
@@ -51,65 +45,9 @@ from arena.tournament import keys
 from arena.tournament.judged import PARTS, Judged, Recorded
 from arena.tournament.keys import Venue
 from arena.tournament.schedule import Fixture
-from arena.tournament.thinking import asking
 from arena.tournament.tournament import Tournament
-from engine import STANDARD, EngineError, Record, Rules, State, View, to_text
-from engine.notation import parse_actions, parse_cards, parse_deal
-from engine.seeds import stream
-from engine.view import view
-
-
-def find_agreement(
-    tournament: Tournament,
-    games: Sequence[Recorded],
-    decisions: pd.DataFrame,
-    positions: int,
-    seed: int,
-    *,
-    progress: bool = True,
-) -> tuple[pd.DataFrame, str]:
-    """Return the shares of equal choices of every two bots, and a note about bots that failed.
-
-    The number of `positions` is drawn from the `decisions`, by the seed. At each of them a new
-    strategy of the bot gets the view of the seat to act.
-    """
-    rng = stream(seed, "agreement")
-    drawn = sorted(rng.sample(range(len(decisions)), min(positions, len(decisions))))
-    some = decisions.iloc[drawn]
-    by_name = {game.name: game for game in games}
-    seen = [
-        _make_view(by_name[str(name)], int(ply))
-        for name, ply in zip(some["game"], some["ply"], strict=True)
-    ]
-    choices, left_out = {}, []
-    with show_progress(len(seen) * len(tournament.entries), shown=progress) as bar:
-        for entry in tournament.entries:
-            try:
-                choices[entry.label] = _ask(entry, seen, seed)
-            except (InputError, Forfeit) as error:
-                what = error.fault.message if isinstance(error, Forfeit) else str(error)
-                left_out.append(f"{entry.label} is not asked: {what}")
-            bar.add(len(seen))
-    of_pair = [*zip(some[["bot", "opponent"]].min(axis=1), some["pair"], strict=True)]
-    return make_agreement(choices, of_pair), "; ".join(left_out)
-
-
-def _make_view(game: Recorded, ply: int) -> View:
-    """Return the view of the seat to act."""
-    state = State(parse_deal(game.deal, STANDARD), STANDARD)
-    state.follow(parse_actions(game.actions[:ply]))
-    return view(state, state.to_act)
-
-
-def _ask(entry: Entry, seen: Sequence[View], seed: int) -> list[str]:
-    """Return a bot's choice for each of these views; raises Forfeit or InputError."""
-    bot = entry if entry.module else resolve_same(entry)
-    if bot.is_ours:
-        bot = replace(bot, lane="inproc")
-    lucks = [stream(seed, "agreement", number).getrandbits(62) for number in range(len(seen))]
-    with asking(bot, STANDARD) as make:
-        return [make(one.seat, luck).choose(one) for one, luck in zip(seen, lucks, strict=True)]
-
+from engine import STANDARD, EngineError, Record, Rules, to_text
+from engine.notation import parse_cards
 
 _CANDIDATES = 2  # candidates for each of the worst decisions
 _PLACE = re.compile(r"/(\d{1,10})/[01]$")  # the pair in the name of a game
@@ -124,30 +62,21 @@ def analyse_run(
     *,
     games: int = keys.ANALYSED,
     choice: Choice | None = None,
-    positions: int = 0,
     progress: bool = True,
 ) -> Analysis:
     """Return the analysis of a run, and write its decisions to the folder, if there is one.
 
     Without a `choice` the first pairs of each pairing are judged, `games` games at most. Judged
-    games are kept in the folder at once. `positions` is the number of positions at which all bots
-    of the run choose, to compute their agreement. Raises InputError if nothing can be judged, and
+    games are kept in the folder at once. Raises InputError if nothing can be judged, and
     Interrupted at Ctrl-C.
     """
-    _check_numbers(asked, games=(games, 2), agree=(positions, 0))
+    _check_numbers(asked, games)
     check_rules(tournament.rules)
     found = [*_read(tournament, store, games, choice)]
     kept = folder and make_place(folder, JUDGED)
     analysis = _analyse(found, kept, venue, asked, progress=progress)
-    if positions:
-        recorded = [game.recorded for game in found]
-        what = recorded, analysis.decisions, positions, asked.seed
-        agreement, note = find_agreement(tournament, *what, progress=progress)
-        analysis = replace(analysis, agreement=agreement, note=note)
     if folder and choice is None:
         _write(make_place(folder, ANALYSIS), analysis.decisions)
-        if positions:
-            _write(make_place(folder, AGREED), analysis.agreement)
     return analysis
 
 
@@ -155,7 +84,7 @@ def analyse_records(
     lines: Iterable[bytes], venue: Venue, asked: Asked, *, games: int, progress: bool = True
 ) -> Analysis:
     """Return the analysis of the first games of a file, as `analyse_run`; errors name the line."""
-    _check_numbers(asked, games=(games, 2))
+    _check_numbers(asked, games)
     found: list[_Game] = []
     for number, line in enumerate(lines, 1):
         if line.strip() and len(found) < games:
@@ -194,7 +123,7 @@ def _analyse(
     second["mistake"] = [describe_decision(game.deal, game.actions, one) for game, one in rows]
     second["first_loss"] = [(one.first or 0) / PARTS for _, one in rows]
     decisions = add_second(make_decisions(played, judged, asked.worlds), second)
-    return Analysis(asked, decisions, find_costly(second, asked.worst), make_agreement({}, []))
+    return Analysis(asked, decisions, find_costly(second, asked.worst))
 
 
 def _read(
@@ -246,10 +175,10 @@ def _check_record(record: Record, name: str) -> Recorded:
     return Recorded(name, record.deal, record.actions)
 
 
-def _check_numbers(asked: Asked, **counts: tuple[int, int]) -> None:
-    """Raise InputError for numbers outside their bounds; each of `counts` is (number, least)."""
-    bounds = {name: (*count, keys.MOST_ANALYSED) for name, count in counts.items()}
-    check_bounds(**bounds, worst=(asked.worst, 0, keys.MOST_ANALYSED))
+def _check_numbers(asked: Asked, games: int) -> None:
+    """Raise InputError for numbers outside their bounds."""
+    most = keys.MOST_ANALYSED
+    check_bounds(games=(games, 2, most), worst=(asked.worst, 0, most))
     check_numbers(asked.worlds, asked.seed)
 
 

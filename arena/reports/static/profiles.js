@@ -133,8 +133,6 @@
             ], "Where it scores most and least beyond what the ratings say, in percentage points."),
           ...listPart("What a decision gives away", [["Against"], ["Loss", "wide"], ["Decisions", "some"]], data.losses[place],
             ([loss, low, high, number]) => [withEnds([loss, low, high]), make("td", number)], data.notes.losses),
-          ...listPart("Who chooses as it does", [["Bot"], ["Alike", "wide"]], data.alike[place],
-            (share) => [withEnds(share)], data.notes.alike),
           ...gamesPart(place),
         ], "parts"),
       ];
@@ -167,7 +165,7 @@
     }
 
     function two(place, other) {
-      const [cells, marks, direct, alike] = data.beside[place][other - place - 1];
+      const [cells, marks, direct] = data.beside[place][other - place - 1];
       const names = [data.names[place], data.names[other]];
       const [opponents, sure, ...texts] = read(cells);
       const all = measured(place, other, texts);
@@ -187,10 +185,6 @@
       });
       const parts = groupParts(rows, () => [[""], ...[place, other].map(headOf), ["Difference", "difference"], ["", "picture"]]);
       if (direct) parts.push(directPart([place, other], direct));
-      if (alike) {
-        const row = make("tr", [make("th", "The same action"), withEnds(read(alike))]);
-        parts.push(makeTable("Who chooses alike", [[""], ["Share", "wide"]], [row], [data.notes.alike]));
-      }
       return [
         make("h3", [make("bdi", names[0]), " and ", make("bdi", names[1])]),
         make("p", [

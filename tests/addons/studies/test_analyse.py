@@ -27,7 +27,6 @@ from tests.kills import count_judged
 from tests.waiting import until
 
 FILE, KEPT = "details/analysis.csv", "details/analysis.sqlite"
-AGREED = "details/agreement.csv"
 QUICK = ("--by", "greedy", "--worlds", "4", "--worst", "0", "--workers", "1")
 BY = "def bot(setup):\n    return {}\n"
 NO_SCORES = "from types import SimpleNamespace as N\n" + BY.format(
@@ -203,43 +202,21 @@ def test_a_game_is_shown_decision_by_decision(arena: Arena, folder: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("folder")
-def test_who_chooses_alike_is_asked_for(arena: Arena) -> None:
-    """Every bot agrees with itself, and two of them with each other alike from both sides."""
-    words = ("analyse", "run", *QUICK, "--games", "6", "--agree", "12")
-    table = json.loads(arena(*words, "--json").stdout)["agreement"]
-    shares = {(row["bot"], row["other"]): row["share"] for row in table}
-    assert {two: share for two, share in shares.items() if two[0] == two[1]} == dict.fromkeys(
-        ((bot, bot) for bot in ("uniform", "timing", "greedy")), 1.0
-    )
-    assert all(shares[other, bot] == share for (bot, other), share in shares.items())
-    assert shares["timing", "greedy"] < 1
-    assert {row["positions"] for row in table} == {12}
-    assert " 1 uniform" in arena(*words).stdout
-
-
-@pytest.mark.slow
 def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: Path) -> None:
-    """The table of who chooses alike is kept, also by an analysis that asks nobody."""
+    """A file that is no analysis is left out, and the report says so."""
     words = ("analyse", "run", *QUICK, "--games", "4", "-q")
     arena(*words)
-    assert not (folder / "run" / AGREED).exists()
-    document = json.loads(arena(*words, "--agree", "6", "--json").stdout)
-    arena(*words)
-    read = pd.read_csv(folder / "run" / AGREED)
-    assert read.to_dict("records") == document["agreement"]
     for _ in "12":  # as the run has written it, and again
         done = arena("verify", "run", "--sample", "1")
         assert (done.returncode, done.stderr) == (0, "")
         assert arena("report", "run").returncode == 0
     text = (folder / "run" / "report.md").read_text()
     assert "| Loss against greedy |" in text
-    assert "**Who chooses alike**" in text
-    (folder / "run" / AGREED).write_text("<script>\n")
+    (folder / "run" / FILE).write_text("<script>\n")
     done = arena("report", "run")
     assert (done.returncode, done.stderr) == (0, "")
     written = (folder / "run" / "report.md").read_text()
-    assert "Left out: agreement.csv: not the columns of agreement." in written
+    assert "Left out: analysis.csv: not the columns of analysis." in written
 
 
 @pytest.mark.parametrize(
@@ -264,7 +241,6 @@ def test_the_report_has_what_was_judged_and_verify_agrees(arena: Arena, folder: 
         (("half.jsonl",), "half.jsonl: no game has been played to its end"),
         (("bad.jsonl",), "bad.jsonl: line 2: illegal action"),
         (("no_scores.py",), "no_scores.py: line 1: "),
-        (("games.jsonl", "--agree", "3"), "--agree: only for a run"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_status_2(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.addons.learn.ppo import FEATURES, play
 from arena.batch.beliefs import packs_of
 from arena.batch.learner import Network, to_bytes
 from arena.batch.lockstep import Lockstep, random_deals
@@ -17,6 +16,7 @@ from arena.batch.rival import BestResponse
 from bots.apprentice import UNIT, WEIGHT, Apprentice, own_network, read
 from bots.apprentice import Network as PolicyNetwork
 from bots.champion import values_after
+from docs.examples.selfplay.ppo import FEATURES, play
 from engine import STANDARD, State, View, pack_of
 from engine.encoding import ACTIONS
 from engine.state import played

@@ -24,7 +24,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 NODE = shutil.which("node")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 PROGRAMS = ("bot.py", "learn.py")
-NAMES = ("beat_greedy.py", "greedy.js", "language_model.py", "plain.py", "rollouts.py")
+NAMES = ("greedy.js", "language_model.py", "plain.py", "rollouts.py")
 BUILT = ("careful/careful.c", "steady/Steady.java", "thrifty/thrifty.rs")
 MASKABLE = ("maskable_ppo.py", "maskable_bot.py")
 NO_NODE = pytest.mark.skipif(NODE is None, reason="greedy.js needs node")

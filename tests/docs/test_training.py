@@ -14,10 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from arena.addons.rl.vector import DistrictNoirVectorEnv
 from arena.batch.learner import Network, probabilities
-from arena.batch.rollouts import best_legal
-from bots import apprentice
 from engine.encoding import ACTIONS, VERSION
 from tests import ROOT, markdown
 from tests.conftest import Arena
@@ -46,36 +43,13 @@ def run_example(name: str, *words: str) -> str:
     return done.stdout
 
 
-def test_the_page_has_the_program_that_learns_to_beat_a_bot() -> None:
-    """As it is in the folder of the examples."""
-    text = (SELFPLAY.parent / "beat_greedy.py").read_text()
-    assert f"```python\n{text}```\n" in PAGE.read_text()
-
-
-@pytest.mark.study
-def test_it_beats_the_bot(tmp_path: Path) -> None:
-    """The lower bound of its score is above one half, in games with another seed."""
-    program = SELFPLAY.parent / "beat_greedy.py"
-    subprocess.run([sys.executable, str(program)], check=True, timeout=PATIENCE, cwd=tmp_path)
-    policy = apprentice.read((tmp_path / "weights.npz").read_bytes()).scores_in
-    games = DistrictNoirVectorEnv(1000, opponent="greedy", observation="none", skip_forced=True)
-    masks = games.reset(seed=2)[1]["action_mask"]
-    results: list[float] = []
-    while len(results) < 3000:
-        _, rewards, over, _, infos = games.step(best_legal(policy(games.games), masks))
-        masks = infos["action_mask"]
-        results += rewards[over].tolist()
-    scores = (np.array(results) + 1) / 2
-    assert scores.mean() - 4 * scores.std() / len(scores) ** 0.5 > 0.6
-
-
 def test_the_page_has_the_bot_that_is_in_the_folder() -> None:
     """And no other file is there."""
     blocks = dict(markdown.named(PAGE.read_text(), "python"))
     assert blocks["bot.py"] == (SELFPLAY / "bot.py").read_text()
     files = {path.name for path in SELFPLAY.iterdir()} - {"__pycache__"}
     assert files == {
-        *("bot.py", "train.py", "train_rounds.py"),
+        *("bot.py", "ppo.py", "train.py", "train_rounds.py"),
         *("train.log", "league.log", "rounds.log"),
     }
 

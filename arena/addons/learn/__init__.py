@@ -1,1 +1,1 @@
-"""Networks that learn: the opponent that beats a bot, and the probe that measures it."""
+"""The probe of a bot: an opponent that knows how it plays, or a clone that does."""

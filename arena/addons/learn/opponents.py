@@ -1,36 +1,21 @@
-"""Make the opponents of a bot, which respond to it, and play it in a process of its own."""
+"""Make the opponents of a bot, which respond to it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from arena.addons.learn import victim_host
-from arena.batch.lockstep import Lockstep
-from arena.batch.positions import Cards, Indices
 from arena.entries.archive import MAGIC, read_archive
 from arena.entries.entry import Entry
 from arena.entries.identity import imported_bots
 from arena.entries.pack import write_packed
 from arena.entries.resolve import BOTS
 from arena.errors import InputError
-from arena.lanes.faults import Forfeit
-from arena.lanes.limits import Limits
-from arena.lanes.messages import Message
-from arena.lanes.process import BotProcess, bot_process
-from arena.lanes.scratch import BOT, scratch_folder
-from arena.runs.rerun import start_apart
-from engine import STANDARD, EngineError, Seat, to_text
-from engine.notation import parse_actions
 
 if TYPE_CHECKING:
     from arena.batch.learner import Clone
 
-HOW: Final = "--minutes M learns it from games (see `arena docs probe`)"
+HOW: Final = "--learn PAIRS learns it from games (see `arena docs probe`)"
 
 SOMEBODY: Final = ("its opponent", "uniform")
 """The second bot of a request, whose label no other bot is likely to have."""
@@ -52,16 +37,16 @@ def bot(setup: Setup) -> Strategy:
 
 
 _NETWORK: Final = '''\
-"""{about}"""
+"""Plays as another bot does, by a network that has learned from its games."""
 
 import pkgutil
 
 from bots.apprentice import begin, read
 
-network = read(pkgutil.get_data(__name__, "{name}.npz"))
+network = read(pkgutil.get_data(__name__, "victim.npz"))
 
 
-def {name}(setup):
+def victim(setup):
     """Return the strategy for one game."""
     return begin(network, setup)
 '''
@@ -105,17 +90,8 @@ def respond_to_clone(victim: Entry, clone: Clone, *, blind: bool = False) -> byt
         how=f"setup, doubt={doubt}, blind={blind}",
         victim="victim",
     )
-    plays = "Plays as another bot does, by a network that has learned from its games."
-    network = _NETWORK.format(about=plays, name="victim").encode()
-    files = {_MAIN: text.encode(), "victim.py": network, "victim.npz": clone.content}
+    files = {_MAIN: text.encode(), "victim.py": _NETWORK.encode(), "victim.npz": clone.content}
     return write_packed(files, _MAIN, imported_bots(files, BOTS))
-
-
-def play_as_learner(victim: Entry, weights: bytes) -> bytes:
-    """Return the source of a bot that plays by a network trained to beat the victim."""
-    about = f"Plays a network that has learned to beat {_plain(victim.label)}, by `arena probe`."
-    files = {"learner.py": _NETWORK.format(about=about, name="bot").encode(), "bot.npz": weights}
-    return write_packed(files, "learner.py", imported_bots(files, BOTS))
 
 
 def _plain(label: str) -> str:
@@ -133,82 +109,3 @@ def _text(victim: Entry, module: str, blind: bool) -> bytes:
     filled = {"label": _plain(victim.label), "imports": "\n".join(imports), "victim": made}
     how = "setup, blind=True" if blind else "setup"
     return _TEXT.format(how=how, **filled).encode()
-
-
-class NoScores(InputError):
-    """A bot has no method `scores`."""
-
-
-class Meet(Message, kw_only=True):
-    """The message that begins games on these deals, in which the bot has this seat."""
-
-    type: str = "meet"
-    deals: list[str]
-    seat: int
-
-
-class Reply(Message, kw_only=True):
-    """The message with the other seat's actions since the bot's last turn; asks for the bot's."""
-
-    type: str = "reply"
-    actions: list[str]
-
-
-class Victim:
-    """A Rival (`arena.addons.learn.ppo`) in a process of its own, whose answers are checked."""
-
-    def __init__(self, label: str, process: BotProcess) -> None:
-        self.label = label
-        self.process = process
-        self.seen: list[str] = []
-
-    def begin(self, deals: Cards, seat: Seat, /) -> None:
-        """Begin games on these deals, in which the bot has this seat."""
-        self.seen = []
-        self._ask(Meet(deals=[to_text(deal.tobytes()) for deal in deals], seat=seat))
-
-    def follow(self, _games: Lockstep, actions: Indices, /) -> None:
-        """Record the actions that the learning seat is about to play, one for each game."""
-        self.seen.append(to_text(actions.astype(np.uint8).tobytes()))
-
-    def choose(self, games: Lockstep, /) -> Indices:
-        """Return the bot's action in each game; raises InputError for an illegal one."""
-        said = self._ask(Reply(actions=self.seen))
-        self.seen = []
-        try:
-            actions = np.frombuffer(parse_actions(said), np.uint8).astype(np.intp)
-        except EngineError:
-            actions = np.zeros(0, np.intp)
-        rows = np.arange(games.count)
-        if len(actions) != len(rows) or not (games.legal()[rows, actions] | games.over).all():
-            raise InputError(f"{self.label}: its process reported illegal actions")
-        return actions
-
-    def _ask(self, message: Message) -> str:
-        try:
-            self.process.start()
-            (answer,), _ = self.process.ask([message], self.process.limits.longest)
-            if isinstance(answer, Forfeit):
-                raise answer
-        except Forfeit as forfeit:
-            said = forfeit.fault.message
-            if NO_SCORES in said:
-                raise NoScores(f"{self.label}: it {NO_SCORES}") from None
-            raise InputError(f"{self.label}: its method scores fails: {said}") from None
-        return answer.action or ""
-
-
-@contextmanager
-def meet_victim(entry: Entry) -> Iterator[Victim]:
-    """Yield a bot as a Rival, and end its process afterwards.
-
-    Raises InputError for a bot that does not load.
-    """
-    apart = start_apart(entry)
-    with (
-        scratch_folder() as folder,
-        bot_process(
-            apart, STANDARD, Limits(), folder / BOT, program=victim_host.__file__
-        ) as process,
-    ):
-        yield Victim(entry.label, process)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
+from arena.addons.learn.clone import learn_clone, play_to_learn
 from arena.addons.learn.opponents import (
     HOW,
     NO_SCORES,
     SOMEBODY,
     name_of,
-    play_as_learner,
     respond_to,
     respond_to_clone,
 )
-from arena.addons.learn.teach_learner import Amount, learn_clone, play_to_learn, teach
 from arena.entries.entry import Entry
 from arena.entries.pack import write_file
 from arena.entries.resolve import resolve
@@ -40,11 +39,9 @@ from arena.tournament.keys import MOST_PAIRS, PROBED_PAIRS, LocalKeys, Venue
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.errors import show
-from engine.seeds import stream
 
 _PARTS = 1 << 20  # of a chance: whole numbers add up in any order
 _SHARE = "value", "low", "high"
-_CHOOSING = 4  # counted pairs, for each pair that is played to choose an opponent
 
 
 class Learned(NamedTuple):
@@ -58,29 +55,12 @@ class Learned(NamedTuple):
     before: float
 
 
-class Choice(NamedTuple):
-    """The mean scores of two opponents in some pairs, by which the better one was chosen.
-
-    They are the best `response`, and the `learner`, a network trained for `learned` pairs of games.
-    """
-
-    learned: int
-    pairs: int
-    response: float
-    learner: float
-
-    @property
-    def best(self) -> str:
-        """The name of the one with the higher score."""
-        return "learner" if self.learner > self.response else "response"
-
-
 class Probed(NamedTuple):
     """The result of a probe: the opponent's score with its interval, the pairs, and its file.
 
     `rounds` says by how much the bot's chance to win falls in each round, and `blind` what an
     opponent wins that learns nothing about the bot's hand from what the bot plays, if it was asked
-    for. `clone` is set if the opponent responds to a clone, `choice` if it was chosen from two.
+    for. `clone` is set if the opponent responds to a clone.
     """
 
     bot: str
@@ -92,7 +72,6 @@ class Probed(NamedTuple):
     rounds: tuple[Estimate, ...] = ()
     blind: Estimate | None = None
     clone: Learned | None = None
-    choice: Choice | None = None
 
     @property
     def sentence(self) -> str:
@@ -105,8 +84,7 @@ class Probed(NamedTuple):
     def document(self) -> dict[str, Any]:
         """Return what `arena probe --json` prints."""
         clone = self.clone._asdict() if self.clone else None
-        choice = self.choice._asdict() if self.choice else None
-        made = {"sentence": self.sentence, "clone": clone, "choice": choice}
+        made = {"sentence": self.sentence, "clone": clone}
         rounds = [dict(zip(_SHARE, one.cells, strict=True)) for one in self.rounds]
         blind = self.blind and dict(zip(_SHARE, self.blind.cells, strict=True))
         return self._asdict() | made | {"rounds": rounds, "blind": blind}
@@ -126,11 +104,6 @@ class Probed(NamedTuple):
                 f"the same action in {100 * alike:.0f} % of choices"
             )
             yield f"  (apprentice, of which it was made: {100 * before:.0f} %)"
-        if self.choice:
-            learned, pairs, response, learner = self.choice
-            yield f"it is the {self.choice.best}, chosen in {counted(pairs, 'other pair')}:"
-            yield f"  the best response won {100 * response:.0f} %"
-            yield f"  a learner won {100 * learner:.0f} %, after {counted(learned, 'pair')}"
 
 
 class Asked(NamedTuple):
@@ -138,7 +111,6 @@ class Asked(NamedTuple):
 
     out: Path | None
     learn: int | None
-    minutes: float | None
     pairs: int
     seed: int
     shown: int
@@ -147,7 +119,7 @@ class Asked(NamedTuple):
 
 
 class Opponent(NamedTuple):
-    """The file of an opponent, and the clone it responds to, or how it was chosen.
+    """The file of an opponent, and the clone it responds to, if any.
 
     `blind` is the content of the opponent that learns nothing from what the bot plays.
     """
@@ -155,7 +127,6 @@ class Opponent(NamedTuple):
     file: Path
     blind: bytes
     clone: Learned | None = None
-    choice: Choice | None = None
 
 
 @takes(LocalKeys)
@@ -165,7 +136,6 @@ def probe(
     pairs: int = PROBED_PAIRS,
     seed: int = 0,
     learn: int | None = None,
-    minutes: float | None = None,
     out: Location | None = None,
     force: bool = False,
     blind: bool = False,
@@ -175,9 +145,8 @@ def probe(
     """Say how much a bot loses at least, to an opponent that knows how it plays.
 
     The opponent is kept in the file `out`, a bot of its own; without it, in probe-BOT.py. With
-    `learn` or `minutes` it is the better one of the best response and a network that has learned
-    from `learn` pairs of games, or for some minutes. If the bot has no `scores`, the opponent knows
-    a clone, which has learned so. What has been learned is kept in results/. With `blind` another
+    `learn`, for a bot that has no `scores`, the opponent knows a clone, which has learned from so
+    many pairs of games; these are kept in results/. With `blind` another
     opponent plays, too, which learns nothing about the hand from what the bot plays. The result has
     a `sentence`, the opponent's `score` in a number of `pairs` with its interval, `low` and `high`,
     its gains by round, `rounds`, and its `file`. Raises InputError with the message of the command.
@@ -190,14 +159,12 @@ def probe(
     """
     if learn is not None and not (type(learn) is int and 1 <= learn <= MOST_PAIRS):
         raise InputError(f"learn: {show(learn)} is not a number from 1 to {MOST_PAIRS:,}")
-    if minutes is not None and not 0 < minutes < float("inf"):
-        raise InputError(f"minutes: {show(minutes)} is not a number above 0")
     given = {**keys, "seed": seed, "pairs": pairs}
     default = {"name": "probe", "pairs": PROBED_PAIRS}
     how = make_playing(None, progress=progress)
     base, how = request([bot, SOMEBODY], None, given, default, how)
     file = None if out is None else folder_path(out, "out")
-    asked = Asked(file, learn, minutes, base.pairs, base.seed, how.shown, force, blind)
+    asked = Asked(file, learn, base.pairs, base.seed, how.shown, force, blind)
     return probe_entry(base.entries[0], how.venue, asked)
 
 
@@ -208,8 +175,8 @@ def probe_entry(victim: Entry, venue: Venue, asked: Asked) -> Probed:
     Interrupted says what is kept.
     """
     kept = "nothing is kept"
-    if asked.learn or asked.minutes:
-        kept = "what was learned or played is kept in results/, and the same command goes on"
+    if asked.learn:
+        kept = "what was played is kept in results/, and the same command goes on"
     try:
         with open_executor(venue) as executor:
             opponent = find_opponent(victim, executor, asked)
@@ -221,35 +188,24 @@ def probe_entry(victim: Entry, venue: Venue, asked: Asked) -> Probed:
 
 
 def find_opponent(victim: Entry, executor: Executor, asked: Asked) -> Opponent:
-    """Write the opponent of a bot; train one if `learn` or `minutes` is given.
+    """Write the opponent of a bot; with `learn` it responds to a clone, which is learned first.
 
-    With training, the better one of the best response and the learner is written; for a bot without
-    `scores` it is the response to a clone. Games and networks are kept in results/, in a folder
-    with the bot's name and hash, and the next call continues from there. Raises InputError for a
-    program if no clone is trained, for a path that cannot be written, and for another file there,
-    unless `force` is set.
+    The games of the clone are kept in results/, in a folder with the bot's name and hash, and the
+    next call continues from there. Raises InputError for a program if no clone is learned, for a
+    path that cannot be written, and for another file there, unless `force` is set.
     """
-    file, learn, minutes, pairs, seed, shown, force, _ = asked
-    path = file or Path(f"{name_of(victim)}.py")
-    if learn is None and minutes is None:
-        return Opponent(
-            _write(path, respond_to(victim), force=force), respond_to(victim, blind=True)
-        )
-    folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{seed}"
-    amount = Amount(learn, 60 * (minutes or 0))
-    taught = teach(victim, folder, amount, seed, shown=shown > QUIET)
-    if taught:
-        weights, learned = taught
-        made = {"response": respond_to(victim), "learner": play_as_learner(victim, weights)}
-        few = max(1, pairs // _CHOOSING)
-        choice = Choice(learned, few, **_compare(victim, made, few, seed, executor, shown))
-        path = _write(path, made[choice.best], force=force)
-        return Opponent(path, respond_to(victim, blind=True), choice=choice)
-    played = play_to_learn(victim, folder, executor, learn, amount.seconds, seed, shown)
-    clone = learn_clone(folder, played, seed)
-    path = _write(path, respond_to_clone(victim, clone), force=force)
-    blind = respond_to_clone(victim, clone, blind=True)
-    return Opponent(path, blind, Learned(played, clone.alike, clone.before))
+    learn = asked.learn
+    if learn is None:
+        content, blind, known = respond_to(victim), respond_to(victim, blind=True), None
+    else:
+        folder = Path("results") / f"{name_of(victim)}-{victim.sha256[:8]}-{asked.seed}"
+        play_to_learn(victim, folder, executor, learn, asked.seed, asked.shown)
+        clone = learn_clone(folder, learn, asked.seed)
+        content = respond_to_clone(victim, clone)
+        blind = respond_to_clone(victim, clone, blind=True)
+        known = Learned(learn, clone.alike, clone.before)
+    path = asked.out or Path(f"{name_of(victim)}.py")
+    return Opponent(_write(path, content, force=asked.force), blind, known)
 
 
 def _write(path: Path, content: bytes, *, force: bool) -> Path:
@@ -257,22 +213,6 @@ def _write(path: Path, content: bytes, *, force: bool) -> Path:
     if not (path.is_file() and path.read_bytes() == content):
         write_file(path, content, [], force=force)
     return path
-
-
-def _compare(
-    victim: Entry,
-    made: Mapping[str, bytes],
-    pairs: int,
-    seed: int,
-    executor: Executor,
-    shown: int,
-) -> dict[str, float]:
-    """Return the mean score of each opponent, on the same deals, which are used only here."""
-    other = stream(seed, "choice").getrandbits(62)
-    return {
-        name: sum(_play_content(victim, content, pairs, other, executor, shown)) / (2 * pairs)
-        for name, content in made.items()
-    }
 
 
 def _play_content(
@@ -320,7 +260,7 @@ def _measure(victim: Entry, opponent: Opponent, executor: Executor, asked: Asked
         raise
     at = pairs, asked.seed, executor, asked.shown
     blind = _score(_play_content(victim, opponent.blind, *at)) if asked.blind else None
-    found = (*_score(scores)[:3], rounds, blind, opponent.clone, opponent.choice)
+    found = (*_score(scores)[:3], rounds, blind, opponent.clone)
     return Probed(tournament.labels[1], os.fspath(file), pairs, *found)
 
 

@@ -21,30 +21,15 @@ from arena.cli.starting import find_venue
 from arena.tournament import keys
 
 
-def _check_minutes(
-    _context: click.Context, _option: click.Parameter, minutes: float | None
-) -> float | None:
-    if minutes is not None and not 0 < minutes < float("inf"):
-        raise click.BadParameter(f"{minutes:g} is not a number above 0")
-    return minutes
-
-
 @click.command()
 @click.argument("bot")
 @key_option("pairs", f"{keys.PROBED_PAIRS}")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Draws the deals.")
 @click.option(
-    "--minutes",
-    type=float,
-    metavar="M",
-    callback=_check_minutes,
-    help="Learn to beat BOT for so long; without scores, to play as BOT.  [default: none]",
-)
-@click.option(
     "--learn",
     type=PAIRS,
     metavar="PAIRS",
-    help="The same, from so many pairs of games.  [default: none]",
+    help="Learn to play as BOT, from so many pairs of games.  [default: none]",
 )
 @venue_options(*ON_THIS_MACHINE)
 @click.option(
@@ -58,11 +43,11 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     """Say how much BOT loses at least, to an opponent that knows it.
 
     The opponent weighs the hands that BOT may hold by what BOT plays, and tries its own actions
-    against the likeliest of them. It asks BOT's method scores(games). With --minutes a network
-    learns to beat BOT, too, and the better opponent is kept; if BOT has no scores, a network learns
-    to play as BOT, and is used instead. Then the opponent meets BOT itself in fresh pairs, and is
-    kept as a bot. With --blind an opponent that infers nothing from what BOT plays meets it on the
-    same deals. Another opponent may win more: see `arena docs probe`.
+    against the likeliest of them. It asks BOT's method scores(games). With --learn a network learns
+    to play as BOT, and is asked in place of a BOT that has no scores. Then the opponent meets BOT
+    itself in fresh pairs, and is kept as a bot. With --blind an opponent that infers nothing from
+    what BOT plays meets it on the same deals. Another opponent may win more: see `arena docs
+    probe`.
 
     \b
     Example:

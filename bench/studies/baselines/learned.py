@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from arena.addons.learn.ppo import Decisions, Options, learn
 from arena.addons.rl.exact import estimate
 from arena.batch.learner import Network, probabilities
 from arena.batch.lockstep import Lockstep
 from arena.batch.trajectories import by_seat
 from bench.studies.baselines.game import Game, Shares
 from bots.ismcts import bot as ismcts
+from docs.examples.selfplay.ppo import Decisions, Options, learn
 from engine import KINDS
 from engine.encoding import ACTIONS
 

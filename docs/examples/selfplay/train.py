@@ -1,6 +1,6 @@
 """Learns District Noir by playing against itself, and writes weights.npz.
 
-Proximal policy optimisation (Schulman and others 2017) in numpy, by `arena.addons.learn.ppo`, on
+Proximal policy optimisation (Schulman and others 2017) in numpy, by `ppo.py`, on
 thousands of games in lockstep. One network chooses for both seats from what the seat to act knows.
 A second one, which is thrown away in the end, says how the game will end; it sees all cards, so
 that what is learned from a game is not the luck of its deal.
@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+from ppo import FEATURES, SEEN, learn, play
 
-from arena.addons.learn.ppo import FEATURES, SEEN, learn, play
 from arena.batch.learner import Network, from_bytes, to_bytes
 from arena.batch.rival import BestResponse
 from arena.rl import ACTIONS

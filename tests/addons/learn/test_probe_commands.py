@@ -91,20 +91,15 @@ def test_a_bot_in_a_folder_travels_with_the_opponent(arena: Arena, stranger: Pat
 MISTAKES = [
     (
         ("uniform",),
-        "uniform: it has no method scores(games), by which its policy is asked; --minutes M",
+        "uniform: it has no method scores(games), by which its policy is asked; --learn PAIRS",
     ),
     (("champion(iterations=9)",), "champion(iterations=9): it has no method scores(games), by"),
-    (("cmd:cat",), "bot 'cmd:cat': it has no method scores(games); --minutes M learns it from"),
+    (("cmd:cat",), "bot 'cmd:cat': it has no method scores(games); --learn PAIRS learns it"),
     (("nobody",), "bot 'nobody': no bot 'nobody' in bots/"),
     (("greedy(depth=3)",), "bot 'greedy': got an unexpected keyword argument 'depth'"),
     (("first/bot.py",), "bot 'probe-bot.py': does not start: ModuleNotFoundError: No module named"),
     (("first/(broken=True)",), "first(broken=True): its method scores fails: ValueError: no score"),
-    (
-        ("first/(broken=True)", "--learn", "2"),
-        "first(broken=True): its method scores fails: ValueError: no score",
-    ),
     (("greedy", "--pairs", "0"), "Invalid value for '--pairs'"),
-    (("uniform", "--minutes", "0"), "Invalid value for '--minutes'"),
     (("uniform", "--learn", "0"), "Invalid value for '--learn'"),
     (("greedy", "--out", "probe"), "probe: a bot's file ends in .py"),
 ]
@@ -131,19 +126,6 @@ def test_a_bot_that_forfeits_is_not_probed(arena: Arena, tmp_path: Path) -> None
 
 
 @pytest.mark.study
-def test_a_learner_and_the_response_are_compared(arena: Arena, tmp_path: Path) -> None:
-    """In other pairs than those that count, alike by any number of workers; it learns once."""
-    words = ("probe", "greedy", "--learn", "40", "--pairs", "8", "--json")
-    found = [json.loads(arena(*words, "--workers", workers).stdout) for workers in "12"]
-    assert found[0] == found[1]
-    choice = found[0]["choice"]
-    assert (choice["learned"], choice["pairs"], found[0]["clone"]) == (40, 2, None)
-    assert choice["learner"] > 0
-    (folder,) = (tmp_path / "results").iterdir()
-    assert [path.name for path in folder.iterdir()] == ["learner-40.npz"]
-
-
-@pytest.mark.study
 def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path) -> None:
     """The same one by any number of workers; the games are kept, and not played again."""
     words = ("probe", "uniform", "--learn", "9", "--pairs", "1")
@@ -161,7 +143,7 @@ def test_a_bot_without_scores_is_probed_by_a_clone(arena: Arena, tmp_path: Path)
     assert document["clone"]["before"] < 0.7  # it would be 1 for the moves of apprentice itself
     assert (tmp_path / "probe-uniform.py").read_bytes() == opponent
     assert (folder / "run.log").read_text().count("ready: ") == starts
-    longer = arena("probe", "uniform", "--minutes", "0.001", "--pairs", "1", "--out", "b.py")
+    longer = arena("probe", "uniform", "--learn", "17", "--pairs", "1", "--out", "b.py")
     assert re.search(r"learned from 17 pairs: ", longer.stdout)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import arena
-from arena.addons.learn import probe_bot
 from engine import Action, Setup, View
 
 
@@ -38,30 +37,12 @@ def test_a_class_travels_with_its_opponent(tmp_path: Path) -> None:
     assert arena.play(file, "uniform").fault is None
 
 
-@pytest.mark.slow
-def test_a_learner_that_won_more_is_the_opponent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is a bot with its weights, and needs neither the victim nor what was kept."""
-    monkeypatch.chdir(tmp_path)
-    shares = {"response": 0.25, "learner": 0.75}
-    monkeypatch.setattr(probe_bot, "_compare", lambda *_: shares)
-    file = tmp_path / "against.py"
-    found = arena.probe("greedy", pairs=4, learn=2, out=file, workers=1, progress=False)
-    assert found.choice == (2, 1, 0.25, 0.75)
-    assert found.choice.best == "learner"
-    assert b"#   bot.npz" in file.read_bytes()
-    assert found.score > 0.5  # it has begun as apprentice
-    assert arena.play(file, "uniform").fault is None
-
-
 @pytest.mark.parametrize(
     ("bot", "keys", "message"),
     [
         ("greedy", {"pairs": 0}, "pairs: "),
         ("greedy", {"seed": -1}, "seed: "),
         ("uniform", {"learn": 0}, "learn: 0 is not a number from 1 to "),
-        ("uniform", {"minutes": 0}, "minutes: 0 is not a number above 0"),
         ("uniform", {}, "uniform: it has no method scores"),
     ],
 )

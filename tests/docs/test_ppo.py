@@ -7,12 +7,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arena.addons.learn import ppo
-from arena.addons.learn.ppo import Frozen
 from arena.batch.learner import Network, probabilities, to_bytes
+from arena.batch.rollouts import pick
 from arena.batch.trajectories import by_seat
+from docs.examples.selfplay import ppo
 from engine import STANDARD
 from engine.encoding import ACTIONS
+
+
+class First:
+    """A rival that plays its first legal action."""
+
+    def begin(self, deals: Any, seat: int, /) -> None:
+        """Do nothing."""
+
+    def follow(self, games: Any, actions: Any, /) -> None:
+        """Do nothing."""
+
+    def choose(self, games: Any, /) -> Any:
+        """Return the first legal action of each game."""
+        return pick(games, lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
 
 
 def networks(seed: int) -> tuple[Network, Network, np.random.Generator]:
@@ -72,7 +86,7 @@ def test_equal_luck_teaches_the_same() -> None:
 def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:
     """In each seat in every other game; the results are those of the games."""
     actor, _, rng = networks(1)
-    rival = Frozen(lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
+    rival = First()
     decisions = ppo.play(actor, 16, rng, rival)
     played = decisions.played
     assert played.seats.shape == (STANDARD.game_plies // 2, 16)
@@ -88,7 +102,7 @@ def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:
 def test_a_network_learns_to_beat_a_rival() -> None:
     """That plays its first legal action: it wins more than it did."""
     actor, critic, rng = networks(3)
-    rival = Frozen(lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
+    rival = First()
     shares = []
     for lesson in range(12):
         decisions = ppo.play(actor, 128, rng, rival)

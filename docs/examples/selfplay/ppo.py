@@ -15,7 +15,6 @@ import numpy as np
 from arena.batch.learner import Network, draw, look, probabilities
 from arena.batch.lockstep import Encoding, Lockstep, random_deals
 from arena.batch.positions import Cards, Indices
-from arena.batch.rollouts import Policy, pick
 from arena.batch.trajectories import Trajectories, by_seat
 from engine import KINDS, STANDARD, Seat
 from engine.encoding import WORTHS
@@ -90,23 +89,6 @@ class Rival(Protocol):
 
     def choose(self, games: Lockstep, /) -> Indices:
         """Return its action in the current position of each of the same games."""
-
-
-class Frozen:
-    """A rival that plays a fixed policy."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-
-    def begin(self, deals: Cards, seat: Seat, /) -> None:
-        """Do nothing, as the rival needs no memory."""
-
-    def follow(self, games: Lockstep, actions: Indices, /) -> None:
-        """Do nothing, as the rival depends only on current positions."""
-
-    def choose(self, games: Lockstep, /) -> Indices:
-        """Return the actions with the highest scores."""
-        return pick(games, self.policy)
 
 
 def play(

@@ -17,7 +17,7 @@ from tests import ROOT
 
 Imports = dict[str, frozenset[str]]
 
-FLAT = ("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.rl")
+FLAT = ("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.rl", "arena.tokens")
 """The modules beside the rooms."""
 
 

@@ -14,7 +14,7 @@ import click
 
 from arena import addons
 from arena.cli.ulimit import NEEDS, check_memory, describe_shortage, is_shortage
-from arena.errors import ArenaError, InputError, escape, hide_secrets, require_posix, shorten
+from arena.errors import ArenaError, InputError, escape, require_posix, shorten
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -25,6 +25,8 @@ _FAULT = (
     "printed and the output of `arena doctor --report`"
 )
 """The last line after a traceback."""
+
+_FULL: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 _CORE: Final = {
     "Tournaments": ("run", "play", "compare", "plan", "report", "rate", "verify"),
@@ -142,16 +144,28 @@ def main() -> None:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
     except Exception as error:
+        place = _find_place(error)
         if is_shortage(error):
             message = describe_shortage(repr(error))
         elif isinstance(error, OSError):  # a full disk, a folder that was removed
-            message = str(error)
+            message = f"{place}: {error.strerror}" if place else str(error)
         else:
             error.add_note(_FAULT)
             raise
-        click.echo(f"error: {escape(hide_secrets(message))}", err=True)
-        sys.exit(1)
+        click.echo(f"error: {shorten(escape(message))}", err=True)
+        sys.exit(2 if place else 1)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _find_place(error: Exception) -> str:
+    """Return the file of an error of the system, "" if it has none.
+
+    Whatever else writes names its file, so a full disk without one is that of standard output.
+    """
+    if not isinstance(error, OSError):
+        return ""
+    unnamed = "standard output" if error.errno in _FULL else ""
+    return str(unnamed if error.filename is None else error.filename)
 
 
 class _Terminal(io.FileIO):

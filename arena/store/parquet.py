@@ -107,7 +107,7 @@ def parquet_writers() -> Mapping[str, Writer]:
 
 
 def _write(file: TextIO) -> None:
-    path = Path(file.name)
+    path = Path(file.name).absolute()  # pyarrow takes a folder ~ for the home
     games = part_of(path.parent.parent / GAMES)
     write = write_here if games.stat().st_size <= _SMALL else write_apart
     write(games, path)

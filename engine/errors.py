@@ -12,6 +12,7 @@ EngineError
 from __future__ import annotations
 
 _LONGEST = 80  # characters of a value in a message
+_START = 40  # characters of a text that cannot be read
 
 
 class EngineError(Exception):
@@ -64,6 +65,17 @@ class AfterEnd(IllegalAction):
 
 class RecordError(EngineError, ValueError):
     """A text that is not a game record."""
+
+
+def show_start(text: str | bytes) -> str:
+    """Return the first 40 characters of a text that is not in the format that was expected.
+
+    >>> show_start("<!doctype html>"), len(show_start(100 * b"x"))
+    ("'<!doctype html>'", 45)
+    """
+    whole = text.decode(errors="replace") if isinstance(text, bytes) else text
+    start = ascii(whole[:_START])
+    return start if len(whole) <= _START else f"{start}..."
 
 
 def show(value: object) -> str:

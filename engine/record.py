@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from engine.cards import to_text
-from engine.errors import RecordError, show
+from engine.errors import RecordError, show, show_start
 from engine.notation import parse_actions, parse_deal
 from engine.rules import STANDARD, Rules
 from engine.state import State
@@ -58,7 +58,8 @@ class Record(NamedTuple):
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise RecordError(f"not JSON: {error}") from None
+            start = f", in {show_start(text)}" if text.strip() else ""
+            raise RecordError(f"not JSON: {error}{start}") from None
         if not isinstance(data, dict):
             raise RecordError("a record is a JSON object")
         if (number := data.get("format", FORMAT)) != FORMAT or type(number) is not int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 import click
 
 from arena import addons
-from arena.errors import ArenaError, InputError, escape, hide_secrets, require_posix, shorten
+from arena.errors import ArenaError, InputError, escape, require_posix, shorten
 from arena.removed import advise
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ _FAULT = (
     "printed and the output of `arena doctor --report`"
 )
 """The last line after a traceback."""
+
+_FULL: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 _CORE: Final = {
     "Tournaments": ("run", "play", "compare", "plan", "report", "rate", "verify"),
@@ -140,15 +142,16 @@ def main() -> None:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
     except Exception as error:
+        place = _find_place(error)
         if isinstance(error, MemoryError):
             message = "too little memory"
         elif isinstance(error, OSError):  # a full disk, a folder that was removed
-            message = str(error)
+            message = f"{place}: {error.strerror}" if place else str(error)
         else:
             error.add_note(_FAULT)
             raise
-        click.echo(f"error: {escape(hide_secrets(message))}", err=True)
-        sys.exit(1)
+        click.echo(f"error: {shorten(escape(message))}", err=True)
+        sys.exit(2 if place else 1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -161,6 +164,17 @@ def _find_advice(error: click.ClickException) -> str:
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
     match = _UNKNOWN.match(message)
     return (match and advise(f"{path} {match[1]}")) or message
+
+
+def _find_place(error: Exception) -> str:
+    """Return the file of an error of the system, "" if it has none.
+
+    Whatever else writes names its file, so a full disk without one is that of standard output.
+    """
+    if not isinstance(error, OSError):
+        return ""
+    unnamed = "standard output" if error.errno in _FULL else ""
+    return str(unnamed if error.filename is None else error.filename)
 
 
 class _Terminal(io.FileIO):

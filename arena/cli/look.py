@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -262,9 +263,9 @@ def _find_records(runs: Sequence[Path]) -> Sequence[Path]:
 
 def _check_different(runs: Sequence[Path]) -> None:
     """Raise InputError if a run is named twice."""
-    seen: dict[Path, Path] = {}
+    seen: dict[str, Path] = {}
     for run in runs:
-        first = seen.setdefault(run.resolve(), run)
+        first = seen.setdefault(os.path.realpath(run), run)  # Path.resolve raises in a loop
         if first is not run:
             raise InputError(f"{run}: the same run as {first}; name different ones")
 
@@ -273,7 +274,7 @@ def _choose_place(runs: Sequence[Path]) -> Path:
     """Return the path of a report without --out."""
     if len(runs) == 1:
         return runs[0].with_suffix(".html") if has_records(runs[0]) else runs[0] / "report.html"
-    names = [run.resolve().name for run in runs[:2]]
+    names = [os.path.basename(os.path.realpath(run)) for run in runs[:2]]
     more = f"-and-{len(runs) - 2}-more" if len(runs) > 2 else ""
     return Path("results") / f"report-{'-'.join(names)}{more}.html"
 

@@ -14,7 +14,8 @@ import click
 from click.core import ParameterSource
 
 from arena.entries.lane import HERE
-from arena.errors import InputError, escape_lines, hide_secrets
+from arena.errors import InputError, escape_lines
+from arena.tokens import hide_secrets
 from arena.tournament import keys
 from arena.tournament.keys import NAMINGS
 

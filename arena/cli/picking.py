@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TextIO
 
 from arena.cli.options import say
-from arena.errors import InputError, arena_command
+from arena.errors import InputError, arena_command, writing
 
 if TYPE_CHECKING:
     from arena.store.finished import Game
@@ -38,7 +38,7 @@ def open_out(path: Path | None) -> Iterator[TextIO]:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be written: {reason}") from None
     try:
-        with file:
+        with writing(path), file:
             yield file
     except BaseException:
         path.unlink(missing_ok=True)

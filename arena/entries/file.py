@@ -16,7 +16,8 @@ from typing import BinaryIO, Final, NamedTuple
 
 from arena.entries.archive import MOST_DATA, MOST_FILES
 from arena.entries.spec import COMMAND
-from arena.errors import InputError, naming
+from arena.errors import InputError, naming, writing
+from engine.errors import show_start
 
 MOST_SOURCE = 1 << 20
 """The most bytes of a bot's file."""
@@ -101,6 +102,19 @@ def read_file(path: Path, most: int, *, links: bool = True) -> bytes:
     return content
 
 
+def decode(content: bytes) -> str:
+    """Return the text of a file without its byte order mark; raises InputError if not UTF-8.
+
+    >>> decode(b"\\xef\\xbb\\xbfrun = 1")
+    'run = 1'
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"line {line}: not UTF-8, in {show_start(content)}") from None
+
+
 def add_file(digest: hashlib._Hash, path: str) -> None:
     """Add the content of a program's file to a hash, block by block.
 
@@ -122,13 +136,14 @@ def replacing(path: Path, part: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path for a file that then replaces `path` atomically.
 
     It is `part` if given, over anything that a killed process left there, or a file of this
-    thread's own. It is removed if writing fails.
+    thread's own. It is removed if writing fails, and an OSError names a file.
     """
     part = part or path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     part.unlink(missing_ok=True)
     try:
-        yield part
-        os.replace(part, path)
+        with writing(path):
+            yield part
+            os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 

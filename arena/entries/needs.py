@@ -86,7 +86,7 @@ def why_hidden(path: Path) -> str:
         "the folder for temporary files": [Path(tempfile.gettempdir()), Path("/tmp")],
         "the system's processes or devices": [Path("/proc"), Path("/dev"), Path("/sys")],
     }
-    real = path.resolve()
+    real = Path(os.path.realpath(path))  # Path.resolve raises in a loop of links
     for what, folders in places.items():
         for folder in folders:
             if real == folder:

@@ -21,7 +21,7 @@ from msgspec import Meta
 
 from arena.addons import hook
 from arena.entries.archive import MOST_DATA, read_archive
-from arena.entries.file import find_files, interpreter_of, read_file, read_files
+from arena.entries.file import decode, find_files, interpreter_of, read_file, read_files
 from arena.entries.identity import COPY
 from arena.entries.layout import check_name
 from arena.entries.needs import find_package, locate
@@ -29,6 +29,7 @@ from arena.entries.pack import MOST_PACKED, PACKED, make_archive
 from arena.entries.spec import is_label, refuse_label
 from arena.entries.syntax import check_archive
 from arena.errors import InputError, naming
+from engine.errors import show_start
 
 MANIFEST: Final = "bot.toml"
 """The file that makes a folder a program."""
@@ -140,16 +141,14 @@ def read_manifest(content: bytes) -> Manifest:
     ['node', 'hasty.js']
     """
     try:
-        data = tomllib.loads(content.decode())
+        data = tomllib.loads(text := decode(content))
         manifest = msgspec.convert(data, Manifest)
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8") from None
     except RecursionError:
         raise InputError("nested too deep") from None
     except msgspec.ValidationError as error:
         raise InputError(_explain(str(error))) from None
     except ValueError as error:  # also for a number of more than 4,300 digits
-        raise InputError(f"not TOML: {error}") from None
+        raise InputError(f"not TOML: {error}, in {show_start(text)}") from None
     if wrong := [*_find_faults(manifest)]:
         raise InputError("; ".join(wrong))
     return manifest

@@ -158,7 +158,7 @@ def _of_python(spec: str, target: str, params: dict[str, Any], needs: Sequence[s
 def _explain_label(target: str) -> str:
     """Advise on a label that a spec cannot hold, with ( ) / or :, "" for any other label."""
     label, equals, _ = target.partition("=")
-    if not equals or label[0] in "./~" or os.path.exists(target):
+    if not equals or label[:1] in "./~" or os.path.exists(target):
         return ""
     return f"; if {label!r} is to be its label: with ( ) / or : it must be a config's `label`"
 

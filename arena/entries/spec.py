@@ -24,7 +24,7 @@ OBJECT = "python:"
 
 PERSON = "human"
 
-_SPEC = re.compile(r"(?:(?P<label>[^=()/:]+)=)?(?P<target>.+?)(?:\((?P<params>.*)\))?", re.DOTALL)
+_SPEC = re.compile(r"(?:(?P<label>[^=()/:]*)=)?(?P<target>.*?)(?:\((?P<params>.*)\))?", re.DOTALL)
 _MOST_LABEL = 60
 _MOST_SHOWN = 80
 _MOST_BRACKETS = 20  # opening brackets in a target that are tried as the start of the parameters
@@ -48,10 +48,7 @@ def parse(text: str) -> Spec:
     >>> parse("deep=./search.py(depth=3)")
     Spec(label='deep', target='./search.py', params={'depth': 3})
     """
-    _check_text(text)
-    match = _SPEC.fullmatch(text.strip())
-    if match is None:
-        raise InputError(f"bot {text!r}: the spec is empty")
+    match = _match(text)
     target = match["target"].strip()
     if _is_open(target):
         raise InputError(f"bot {text!r}: a bracket is not closed; parameters stand in (...)")
@@ -94,9 +91,8 @@ def person_label(text: str) -> str | None:
     >>> person_label("human"), person_label("Anna=human"), person_label("greedy")
     ('human', 'Anna', None)
     """
-    _check_text(text)
-    match = _SPEC.fullmatch(text.strip())
-    if match is None or match["target"].strip() != PERSON:
+    match = _match(text)
+    if match["target"].strip() != PERSON:
         return None
     if match["params"]:
         raise InputError(f"bot {text!r}: a person takes no parameters")
@@ -204,8 +200,8 @@ def _is_open(target: str) -> bool:
     return not is_command and target.count("(") > target.count(")") and not os.path.exists(target)
 
 
-def _check_text(text: str) -> None:
-    """Raise InputError for a spec that is too long or contains forbidden characters."""
+def _match(text: str) -> re.Match[str]:
+    """Match a spec; raises InputError for one that is too long, or lacks a label or a target."""
     if len(text) > _MOST_SPEC:
         raise InputError(f"bot {text[:_MOST_SHOWN]!r}...: longer than {_MOST_SPEC:,} characters")
     if "\0" in text:
@@ -215,6 +211,13 @@ def _check_text(text: str) -> None:
     except UnicodeEncodeError as error:
         bad = text[error.start : error.end]
         raise InputError(f"bot {text!r}: {bad!a} cannot be written as UTF-8") from None
+    match = _SPEC.fullmatch(text.strip())
+    assert match is not None  # each of its parts may be empty
+    if match["label"] == "":
+        raise InputError(f"bot {text!r}: no label stands before the =")
+    if not match["target"].strip():
+        raise InputError(f"bot {text!r}: the spec is empty")
+    return match
 
 
 def _write_params(params: dict[str, Any]) -> str:

@@ -19,7 +19,8 @@ from typing import Any
 
 import msgspec
 
-from arena.errors import escape, hide_secrets
+from arena.errors import escape
+from arena.tokens import hide_secrets
 from arena.tournament.match import GameResult
 from arena.tournament.schedule import Fixture
 from arena.tournament.timing import SPENT

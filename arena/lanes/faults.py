@@ -12,8 +12,9 @@ import traceback
 from types import TracebackType
 from typing import NamedTuple
 
-from arena.errors import escape, escape_lines, hide_secrets
+from arena.errors import escape, escape_lines
 from arena.lanes.evidence import MOST_OUTPUT, ROOT, format_error, is_machinery, settle
+from arena.tokens import hide_secrets
 from engine.errors import IllegalAction
 from engine.strategy import Clock, Spent
 

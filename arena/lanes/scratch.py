@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.entries.layout import remove_tree
-from arena.errors import ArenaError, InputError, require_posix
+from arena.errors import ArenaError, InputError, require_posix, writing
 from arena.lanes.bubblewrap import IS_ROOT
 from arena.lanes.cleanup import RUN, groups_of_run, remove_folder, signals_held
 
@@ -120,7 +120,8 @@ def _make_folder() -> tuple[Path, int]:
         home = _find_home()
         with suppress(FileNotFoundError):  # an ending run has removed the home
             new = Path(tempfile.mkdtemp(prefix=_NEW, dir=home))
-            (new / MARKER).write_text(_TEXT)
+            with writing(new / MARKER):
+                (new / MARKER).write_text(_TEXT)
             try:
                 lock = _lock(new)
             except ArenaError:

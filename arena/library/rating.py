@@ -267,15 +267,16 @@ def rate(
     from arena.tables.rated_lists import rate_lists
 
     lists: list[GameList] = []
-    places: dict[Path, Path] = {}
+    places: set[str] = set()
     if not games:
         raise InputError("no games to rate")
     for number, one in enumerate(games, 1):
         if isinstance(one, str | os.PathLike):
             place = Path(one)
-            if place.resolve() in places:
+            real = os.path.realpath(place)  # Path.resolve raises in a loop of links
+            if real in places:
                 raise InputError(f"{place}: named twice; name different ones")
-            places[place.resolve()] = place
+            places.add(real)
             lists.append(read_games(place))
         else:
             lists.append(list_games(one, f"table {number}"))

@@ -77,6 +77,12 @@ _APPLICATION = 0x444E4152  # "DNAR", in the header of the file
 _PAGE = 4096
 _FETCHED = 1000
 
+_OF_MACHINE: Final = {
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM),
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY),
+}
+"""The codes of errors of a file that is whole, such as that of a full disk."""
+
 FRESH: Final = "; a run with --fresh starts over"
 """Advice for a store that cannot be used."""
 
@@ -142,11 +148,17 @@ class SqliteFile:
 
     @contextmanager
     def errors(self, kind: type[ArenaError] | None = None, advice: str = "") -> Iterator[None]:
-        """Convert errors of the database into errors of this class, which name the file."""
+        """Convert errors of the database into errors of this class, which name the file.
+
+        The advice is for a damaged file, so it does not follow an error of the machine.
+        """
         try:
             yield
         except self.faults as error:
-            message = f"{self.path or 'the games in memory'}: {error}{advice or self.advice}"
+            code = getattr(error, "sqlite_errorcode", 0)
+            is_damage = code & 0xFF not in _OF_MACHINE or code == sqlite3.SQLITE_IOERR_SHORT_READ
+            end = advice or self.advice if is_damage else _find_full_disk(self.path)
+            message = f"{self.path or 'the games in memory'}: {error}{end}"
             raise (kind or self.error)(message) from None
 
     def close(self) -> None:
@@ -277,6 +289,15 @@ class Database(SqliteFile):
     def _fetch(self, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
         with self.errors(InputError):
             return cursor.fetchmany(_FETCHED)
+
+
+def _find_full_disk(path: Path | None) -> str:
+    """Name the folder whose disk is full, of a database or of temporary files; "" if none is."""
+    for folder in (path.parent if path else Path(), Path(tempfile.gettempdir())):
+        with suppress(OSError):
+            if shutil.disk_usage(folder).free < _PAGE:
+                return f"; no space is left in {folder}"
+    return ""
 
 
 def is_foreign(path: Path) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
 from arena.entries.file import replacing
-from arena.errors import InputError, naming
+from arena.errors import InputError, naming, writing
 from arena.lanes.scratch import lock_folder
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
@@ -278,7 +278,8 @@ class RunFolder:
 
     def _stage(self, files: Mapping[str, Writer]) -> None:
         for name, write in files.items():
-            with part_of(home_of(self.path, name)).open("w", encoding="utf-8", newline="") as file:
+            path = home_of(self.path, name)
+            with writing(path), part_of(path).open("w", encoding="utf-8", newline="") as file:
                 write(file)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from arena.entries.entry import Identity
-from arena.entries.file import read_file
+from arena.entries.file import decode, read_file
 from arena.entries.spec import is_label
 from arena.errors import InputError, counted, naming
 from arena.lanes.faults import KINDS
@@ -91,7 +92,7 @@ def read_games(place: Path) -> GameList:
         place = place / GAMES
     with naming(place):
         content = read_file(place, _MOST)
-    if content.startswith(b"{"):
+    if content.removeprefix(codecs.BOM_UTF8).startswith(b"{"):
         return _read_records(name, io.BytesIO(content))
     found = _read_csv(name, content)
     manifest = place.with_name(MANIFEST)
@@ -115,7 +116,8 @@ def _read_csv(name: str, content: bytes) -> GameList:
     """Return the games of a CSV file; blank rows are skipped."""
     rows = {}
     try:
-        text = content.decode("utf-8-sig")
+        with naming(name):
+            text = decode(content)
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         header = next(reader, [])
         for number, row in enumerate(reader, 2):
@@ -124,9 +126,6 @@ def _read_csv(name: str, content: bytes) -> GameList:
                 raise InputError(f"{name}: row {number}: {found}")
             if row:
                 rows[number] = row
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{name}: line {line}: not UTF-8") from None
     except csv.Error as error:
         raise InputError(f"{name}: line {reader.line_num}: {error}") from None
     table = pd.DataFrame([*rows.values()], [*rows], header, object)
@@ -163,7 +162,8 @@ def list_games(table: pd.DataFrame, name: str, read: Callable[[str], str] = str)
         if header.count(column) > 1:
             raise InputError(f"{name}: column {column} is there twice")
         if column in ("bot", "opponent", "winner") and column not in header:
-            raise InputError(f"{name}: column {column} is missing; there are {', '.join(header)}")
+            found = f"there are {', '.join(header)}" if any(header) else "the table is empty"
+            raise InputError(f"{name}: column {column} is missing; {found}")
 
     blank = pd.Series("", table.index, object)
 

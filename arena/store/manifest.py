@@ -18,6 +18,7 @@ from arena.tournament.keys import Bots
 from arena.tournament.tournament import Tournament, check_anchor, find_wrong_meeting
 from arena.tournament.versions import check_made_by, maker_of, minor, versions
 from engine import EngineError, Rules
+from engine.errors import show_start
 
 MOST_BYTES: Final = 1 << 24
 """The most bytes of a manifest; with a thousand bots it has at most two million."""
@@ -64,7 +65,8 @@ def read_manifest(text: str | bytes) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"its manifest cannot be read: {error}") from None
+        reason = f"{error}, in {show_start(text)}"
+        raise InputError(f"its manifest cannot be read: {reason}") from None
     if not isinstance(data, dict):
         raise InputError("its manifest cannot be read: not a JSON object")
     check_made_by(data)

@@ -310,7 +310,7 @@ def _find(field: Field, counts: Counts, anchors: Anchors) -> Findings:
         anchors,
         [label for label in anchors if label not in field.numbers],
         seat_advantage(*counts.seats),
-        field.groups,
+        [sorted(group, key=field.in_order().index) for group in field.groups],
         field.residuals.tested,
         [
             Misfit(bot, opponent, expected + residual, expected)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from arena.entries.file import read_file
+from arena.entries.file import decode, read_file
 from arena.errors import InputError, counted, naming
 from engine import Record, Rules
 from engine.errors import EngineError
@@ -28,7 +28,7 @@ def read_deals(source: str | Sequence[str], rules: Rules) -> Sequence[str]:
     if not isinstance(source, str):
         return check_deals(source, rules)
     with naming(f"deals: {source}"):
-        lines = read_file(Path(source), _MOST_BYTES).split(b"\n")
+        lines = decode(read_file(Path(source), _MOST_BYTES)).split("\n")
         return _check(_list_lines(lines), rules)
 
 
@@ -38,16 +38,16 @@ def check_deals(deals: Sequence[str], rules: Rules) -> Sequence[str]:
         return _check(((f"deal {number}", text) for number, text in enumerate(deals)), rules)
 
 
-def _list_lines(lines: Sequence[bytes]) -> Iterator[tuple[str, str]]:
+def _list_lines(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each deal in a file."""
-    for number, line in enumerate(map(bytes.strip, lines), 1):
+    for number, line in enumerate(map(str.strip, lines), 1):
         place = f"line {number}"
-        if line.startswith(b"{"):
+        if line.startswith("{"):
             with naming(place, EngineError):
                 text = Record.from_json(line).deal
             yield place, text
-        elif line and not line.startswith(b"#"):
-            yield place, line.decode(errors="replace")
+        elif line and not line.startswith("#"):
+            yield place, line
 
 
 def _check(deals: Iterable[tuple[str, str]], rules: Rules) -> Sequence[str]:

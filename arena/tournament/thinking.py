@@ -15,12 +15,13 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from arena.entries.entry import Entry
-from arena.errors import SERVE_TOKEN, TOKENS, InputError
+from arena.errors import InputError
 from arena.lanes.faults import Forfeit, forfeit_from
 from arena.lanes.limits import Limits
 from arena.lanes.messages import Answer, Chance, Message, Thoughts
 from arena.lanes.process import BotProcess, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
+from arena.tokens import SERVE_TOKEN, TOKENS
 from arena.tournament.players import RemotePlayer
 from arena.tournament.timing import Timing
 from engine import Action, Record, Rules, Seat, State, Thought, View, to_text

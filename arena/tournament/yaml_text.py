@@ -16,7 +16,7 @@ from arena.entries.resolve import installed
 from arena.errors import InputError, arena_command
 from arena.removed import advise
 from arena.tournament.keys import advise_whole
-from engine.errors import show
+from engine.errors import show, show_start
 
 MOST_BYTES: Final = 1 << 18
 """The most bytes of a config: enough for 1000 bots (100 KB), and parsed within a second."""
@@ -42,7 +42,8 @@ def parse(content: bytes) -> Any:
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise InputError(f"{place}{error.problem or error.context}") from None
     except (yaml.YAMLError, RecursionError, *_CONSTRUCTOR_ERRORS) as error:
-        raise InputError(f"not YAML: {' '.join(str(error).split())}") from None
+        reason = " ".join(str(error).split())
+        raise InputError(f"not YAML: {reason}, in {show_start(content)}") from None
 
 
 class Lines(dict[Any, Any]):

@@ -12,7 +12,8 @@ from arena.store.listed_games import UNKNOWN, list_games, read_games
 
 HEAD = "bot,opponent,winner"
 WRONG = {
-    "": "column bot is missing; there are ",
+    "": "column bot is missing; the table is empty",
+    "\ufeff": "column bot is missing; the table is empty",
     "bot;opponent;winner\na;b;a\n": "column bot is missing; there are bot;opponent;winner",
     "bot,opponent\na,b\n": "column winner is missing; there are bot, opponent",
     "bot,opponent,winner,bot\na,b,a,a\n": "column bot is there twice",

@@ -185,3 +185,12 @@ def test_what_no_game_connects_is_said() -> None:
     """As in a run."""
     rated = rate_lists([listed(("a", "b", "a"), ("c", "d", "c"))])
     assert rated.headline.sentence().startswith("2 groups of bots never met, those of a and c")
+
+
+def test_a_group_has_one_name_in_all_lines() -> None:
+    """That of its strongest bot, also where another one was met first."""
+    rated = rate_lists([listed(("a", "b", "a"), ("NA", "nan", "nan"))])
+    named = "2 groups of bots never met, those of a and nan"
+    assert rated.headline.sentence().startswith(named)
+    (warning,) = rated.tables.findings.warnings()
+    assert warning.endswith("those of a and nan")

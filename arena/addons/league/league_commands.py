@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,7 +137,7 @@ def _find_name(bot: str) -> str:
     path = Path(bot)
     if path.suffix != ".py" and not path.is_dir() and not is_program(path):
         raise InputError(f"bot {bot!r}: no file; say with --name what the league calls it")
-    return name_of(path.resolve())
+    return name_of(Path(os.path.realpath(path)))
 
 
 @league.command()

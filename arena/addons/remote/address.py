@@ -7,6 +7,7 @@ deadline for a whole request.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import secrets
@@ -22,8 +23,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from arena.errors import TOKENS, TOO_SHORT, InputError, hide_secrets, is_hidden, not_installed
+from arena.errors import InputError, not_installed
+from arena.tokens import TOKENS, TOO_SHORT, hide_secrets, is_hidden
 from engine import STANDARD
+from engine.errors import show_start
 from engine.rules import RULE_NAMES
 
 try:
@@ -183,7 +186,8 @@ class Line:
                 data += part
                 if len(data) > most:
                     raise BadAnswer(f"an answer of more than {most:,} bytes")
-        return hide_secrets(data.decode("latin-1")).encode("latin-1")  # before it is read or cut
+        data = hide_secrets(data.decode("latin-1")).encode("latin-1")  # before it is read or cut
+        return data.removeprefix(codecs.BOM_UTF8)
 
     def end(self, headers: Mapping[str, str]) -> None:
         """Tell the server that a session is over, whatever it answers."""
@@ -360,12 +364,13 @@ def find_bot(text: str, params: Mapping[str, Any], *, public: bool = False) -> F
     rules = {name: getattr(STANDARD, name) for name in RULE_NAMES}
     hello = {"id": 0, "type": "hello", "protocol": 1, "rules": rules, "params": params}
     line = Line(address, public=public)
+    said = b""
     try:
-        answer = msgspec.json.decode(
-            _say_hello(line, msgspec.json.encode(hello) + b"\n"), type=_Said
-        )
+        said = _say_hello(line, msgspec.json.encode(hello) + b"\n")
+        answer = msgspec.json.decode(said, type=_Said)
     except (Unreached, BadAnswer, ValueError, RecursionError) as error:  # of msgspec, too
-        raise InputError(f"it does not answer `hello`: {error}") from None
+        start = f", in {show_start(said)}" if said else ""
+        raise InputError(f"it does not answer `hello`: {error}{start}") from None
     finally:
         line.close()
     if answer.error is not None or not answer.ready:

@@ -26,7 +26,7 @@ import msgspec
 from arena.cli.options import LANE, Whole, say
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
-from arena.errors import SERVE_TOKEN, TOO_SHORT, InputError, is_hidden, not_installed
+from arena.errors import InputError, not_installed
 from arena.lanes.cleanup import adopt_orphans, exit_on_termination
 from arena.lanes.faults import Forfeit
 from arena.lanes.limits import Allowed, Budget, Limits
@@ -34,6 +34,7 @@ from arena.lanes.messages import Answer, Choose, End, Message, New
 from arena.lanes.probe import find_problems
 from arena.lanes.process import MOST_GAMES, bot_process
 from arena.lanes.scratch import BOT, scratch_folder
+from arena.tokens import SERVE_TOKEN, TOO_SHORT, is_hidden
 from engine import STANDARD, EngineError, Rules
 
 if TYPE_CHECKING:

@@ -25,12 +25,13 @@ from arena.addons.remote.address import (
     parse_address,
 )
 from arena.entries.entry import Entry
-from arena.errors import InputError, Unreachable, hide_secrets
+from arena.errors import InputError, Unreachable
 from arena.lanes.faults import KINDS, Forfeit
 from arena.lanes.limits import MOST_WAITING, Allowed, Budget, Limits
 from arena.lanes.messages import Answer, Choose, Message, encode
 from arena.lanes.meter import Held, Room
 from arena.lanes.process import MOST_GAMES, MOST_LINE, BotProcess, Turn, read_answer
+from arena.tokens import hide_secrets
 from engine.strategy import Spent
 
 MOST_PING: Final = 1.0

@@ -69,6 +69,19 @@ def test_a_bot_is_its_address_and_its_version(server: Server) -> None:
     assert entry.sha256 != resolve(f"{server.url}/other").sha256
 
 
+def test_a_byte_order_mark_before_an_answer_is_skipped(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers in some languages write one; a page of a proxy is shown by its beginning."""
+    lines = server.lines
+    monkeypatch.setattr(server, "lines", lambda asked: b"\xef\xbb\xbf" + lines(asked))
+    assert resolve(server.url).program == "1"
+    page = b"<!doctype html><html><body>404 not found, and so on</body></html>"
+    monkeypatch.setattr(server, "lines", lambda _: page)
+    with pytest.raises(InputError, match="'<!doctype html><html><body>404 not found'"):
+        resolve(server.url)
+
+
 @pytest.mark.parametrize("lane", ["inproc", "process", "jail"])
 def test_it_has_no_other_lane(server: Server, lane: str) -> None:
     """And no other bot has its lane."""

@@ -20,11 +20,12 @@ import arena
 from arena.addons.remote import bot_server
 from arena.addons.table.journal import read_journal
 from arena.entries.resolve import resolve
-from arena.errors import TOKENS, InputError, Unreachable
+from arena.errors import InputError, Unreachable
 from arena.executors.answers import Garbled
 from arena.executors.local import Crew
 from arena.executors.log import run_log
 from arena.lanes.limits import Limits
+from arena.tokens import TOKENS
 from arena.tournament.keys import HERE
 from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes

@@ -21,9 +21,10 @@ from arena.addons.remote import bot_server, remote_bot
 from arena.addons.remote.address import find_token, parse_address
 from arena.cli.options import print_json, say
 from arena.entries.resolve import resolve
-from arena.errors import SERVE_TOKEN, TOKENS, ArenaError, InputError, Unreachable, hide_secrets
+from arena.errors import ArenaError, InputError, Unreachable
 from arena.executors.log import logger, run_log
 from arena.lanes.faults import Forfeit
+from arena.tokens import SERVE_TOKEN, TOKENS, hide_secrets
 from arena.tournament import thinking
 from tests import ROOT
 from tests.addons.remote.servers import Handler, Message, Server, serving

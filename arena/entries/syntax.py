@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from arena.entries import source_reader
 from arena.entries.archive import MOST_DATA
 from arena.entries.source_reader import FULL, make_outline
-from arena.errors import ArenaError, InputError
+from arena.errors import ArenaError, InputError, blaming_machine
 
 SECONDS: Final = 5
 """Limit of processor time for reading sources, in s; `SECONDS_OF_MB` more for each MB."""
@@ -206,15 +206,18 @@ def _run(
 
     command = [sys.executable, "-I", "-S", "-B", source_reader.__file__, *words]
     try:
-        process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True)
+        with blaming_machine("no process can be started"):
+            process = Popen(
+                command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, start_new_session=True
+            )
     except OSError as error:
         raise ArenaError(f"no process can be started: {error.strerror or error}") from None
     assert process.stdin is not None
     assert process.stdout is not None
     end = threading.Timer(patience, process.kill)
     end.daemon = True
-    end.start()
     try:
+        end.start()
         with suppress(BrokenPipeError), process.stdin as pipe:  # it may end before reading all
             pipe.write(b"%b\n" % b" ".join(b"%d" % len(source) for source in sources.values()))
             for source in sources.values():

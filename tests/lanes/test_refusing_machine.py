@@ -12,6 +12,7 @@ import pytest
 
 from arena.entries.layout import Layout
 from arena.entries.resolve import resolve
+from arena.entries.syntax import find_tree
 from arena.errors import Exhausted, InputError, blaming_machine
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import free_user, require_jail
@@ -176,3 +177,16 @@ def test_a_process_that_did_not_begin_can_be_started_again(tmp_path: Path) -> No
         process.start()
         assert isinstance(process, BotProcess)
         assert process.pid
+
+
+def test_a_source_that_no_process_can_read_is_nobodys_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A bot's source is read in a process of its own."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
+        find_tree(b"nobody = 'has read this'")

@@ -55,6 +55,7 @@ _PARTIAL = "(an incomplete line arrived: does it end each answer with a line bre
 _TOO_LONG = f"a line of more than {MOST_LINE:,} bytes"
 _MARK = b"\xef\xbb\xbf"  # a byte order mark
 _ABOVE = 2  # bubblewrap's own processes around the one that it starts
+_STARTS = 3  # at most, of a process that does not become the bot's own
 _EXIT_PATIENCE = 2.0  # seconds in which a process must end after its output has ended
 
 
@@ -133,9 +134,20 @@ class BotProcess:
         return self._process.pid
 
     def start(self) -> None:
-        """Start the program if it is not running, and exchange `hello` with it."""
-        if self._asked:
-            return
+        """Start the program if it is not running, and exchange `hello` with it.
+
+        One that has ended before it was the bot's own, perhaps killed from outside, is tried again.
+        """
+        for left in reversed(range(_STARTS)):
+            try:
+                if not self._asked:
+                    self._start()
+                return
+            except Exhausted:
+                if not left:
+                    raise
+
+    def _start(self) -> None:
         try:
             with blaming_machine("no process of a bot can be started"):
                 pid = self._open()

@@ -4,14 +4,15 @@
         docs/examples/language_model.py greedy --lane inproc --pairs 5 \
         --limits '{"backstop": 120, "idle": 36000}'
 
-It needs a network and these variables, which only the lane inproc has, or the program of `arena
-serve-bot docs/examples/language_model.py`. The key is in a variable, and in no file and no
-parameter. An answer is JSON with a legal action and the chance to win, and nothing else. A wrong
-answer, or none, is told to the model once; a second one is an exception, and so the game is
-forfeited: no other move is played in the model's place. The thoughts have tokens and seconds.
+Only the lane inproc has these variables. Elsewhere, as in `arena serve-bot`, parameters say whom to
+ask, and which file has the key, which is itself in no parameter, so in no file of a run:
 
-With MODEL_KEPT, the full path of a file, answers are kept there, and none is asked for twice: a
-game whose thoughts are asked for, or that is played again, costs nothing more.
+    arena serve-bot 'qwen=docs/examples/language_model.py(url="http://127.0.0.1:8080/v1",
+        model="qwen", key_file="/home/me/model.key")'
+
+An answer is JSON with a legal action and the chance to win. A wrong one is told to the model once;
+a second one is an exception, which forfeits the game: no other move is played in the model's place.
+With MODEL_KEPT, the full path of a file, answers are kept, and none is asked for twice.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ import os
 import time
 import urllib.request
 from http.client import HTTPException
+from pathlib import Path
 
 from engine import Thought, rules_text
 from engine.words import NAMES
@@ -40,11 +42,10 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
 OPENER = urllib.request.build_opener(NoRedirect)
 
 
-def ask(url, model, seconds, messages):
+def ask(url, model, seconds, key, messages):
     """Return the text of the model's answer, and the number of tokens."""
     headers = {"Content-Type": "application/json"}
-    if key := os.environ.get("MODEL_KEY"):
-        headers["Authorization"] = f"Bearer {key}"
+    headers |= {"Authorization": f"Bearer {key}"} if key else {}
     body = json.dumps({"model": model, "messages": messages, "temperature": 0}).encode()
     request = urllib.request.Request(f"{url.rstrip('/')}/chat/completions", body, headers)
     with OPENER.open(request, timeout=seconds) as response:
@@ -53,7 +54,7 @@ def ask(url, model, seconds, messages):
     return answer["choices"][0]["message"]["content"], tokens
 
 
-def ask_once(url, model, seconds, messages):
+def ask_once(url, model, seconds, key, messages):
     """Return the text, tokens and seconds of an answer, which the file MODEL_KEPT may have."""
     asked = hashlib.sha256(json.dumps([url, model, messages]).encode()).hexdigest()
     with open(os.environ.get("MODEL_KEPT", os.devnull), "a+", encoding="utf-8") as file:
@@ -62,7 +63,7 @@ def ask_once(url, model, seconds, messages):
             if line.startswith(f'["{asked}"') and line.endswith("]\n"):
                 return json.loads(line)[1:]
         began = time.monotonic()
-        found = [*ask(url, model, seconds, messages), time.monotonic() - began]
+        found = [*ask(url, model, seconds, key, messages), time.monotonic() - began]
         file.write(f"{json.dumps([asked, *found])}\n")
         return found
 
@@ -83,9 +84,8 @@ class LanguageModel:
     """Asks at most twice for a decision."""
 
     def __init__(self, setup, how):
-        self.how = how
+        self.how, self.last = how, []
         self.task = {"role": "system", "content": f"{rules_text(setup.rules)}\n\n{TASK}"}
-        self.last = []
 
     def choose(self, view, /):
         messages = [self.task, {"role": "user", "content": view.describe()}]
@@ -103,15 +103,17 @@ class LanguageModel:
                 if text:
                     wrong = {"role": "user", "content": f"That was wrong: {error}. {TASK}"}
                     messages += [{"role": "assistant", "content": text}, wrong]
-        note = f"{tokens} tokens, {seconds:.1f} s"
-        self.last = [Thought(action, chance, note=note)]
+        self.last = [Thought(action, chance, note=f"{tokens} tokens, {seconds:.1f} s")]
         return action
 
     def thoughts(self):
         return self.last
 
 
-def bot(setup, url: str = "", model: str = "", seconds: float = 60.0):
+def bot(setup, url: str = "", model: str = "", seconds: float = 60.0, key_file: str = ""):
     """Return the strategy for one game; without parameters, the variables say what to ask."""
-    how = url or os.environ["MODEL_URL"], model or os.environ["MODEL_NAME"], seconds
-    return LanguageModel(setup, how)
+    key = Path(key_file).read_text().strip() if key_file else os.environ.get("MODEL_KEY")
+    url, model = url or os.environ.get("MODEL_URL"), model or os.environ.get("MODEL_NAME")
+    if not (url and model):
+        raise ValueError("nobody to ask: MODEL_URL and MODEL_NAME, or the parameters url and model")
+    return LanguageModel(setup, (url, model, seconds, key))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shlex
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import arena as library
 from bots.greedy import bot as greedy
 from engine import (
     RULES_TEXT,
@@ -31,7 +33,8 @@ from engine import (
     rules_text,
 )
 from engine.thoughts import checked_thoughts
-from tests import ROOT
+from tests import ROOT, markdown
+from tests.addons.remote.test_remote_run import served
 from tests.conftest import Arena
 
 EXAMPLE = ROOT / "docs" / "examples" / "language_model.py"
@@ -280,3 +283,50 @@ def test_a_run_in_the_arena(arena: Arena, tmp_path: Path) -> None:
         done = arena("game", *words, **names)
     assert json.loads(done.stdout)["fault"]["kind"] == "exception"
     assert KEY not in done.stdout + done.stderr
+
+
+PAGE = (ROOT / "docs" / "bot.md").read_text()
+HERE = "http://127.0.0.1:8080/v1"
+
+
+def command_of(page: str, beginning: str) -> str:
+    """Return the command of a block that begins so, on one line."""
+    texts = [re.sub(r"\\\n *", "", text) for text in markdown.blocks(page, "console")]
+    (found,) = [text.strip() for text in texts if text.startswith(beginning)]
+    return found
+
+
+@pytest.mark.slow
+def test_the_command_of_the_page_and_of_the_example_plays(tmp_path: Path) -> None:
+    """With a stub in the place of the model."""
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    command = command_of(PAGE, "MODEL_URL")
+    said = " ".join((MODEL.__doc__ or "").replace("\\\n", " ").split())
+    assert command in said
+    with stub(lambda _, position: first_legal(position)) as server:
+        command = command.replace(HERE, server.url).replace("=...", f"={KEY}")
+        done = markdown.run(command.replace("--pairs 5", "--pairs 1"), tmp_path)
+        assert (done.returncode, "forfeit:" in done.stdout) == (0, False), done.stderr
+        assert server.keys == {f"Bearer {KEY}"}
+
+
+@pytest.mark.slow
+def test_the_server_of_the_page_plays(tmp_path: Path) -> None:
+    """Its processes have no variables of the arena's: parameters say whom to ask, and the key."""
+    (tmp_path / "model.key").write_text(f"{KEY}\n")
+    _, _, *options, spec = shlex.split(command_of(PAGE, "arena serve-bot"))
+    assert options == ["--port", "8000"]
+    assert " ".join(spec.split()) in " ".join((MODEL.__doc__ or "").split())
+    with stub(lambda _, position: first_legal(position)) as server:
+        spec = spec.replace(HERE, server.url).replace("/home/me", str(tmp_path))
+        with served(spec) as url:
+            results = library.run([url, "greedy"], pairs=1, workers=1, progress=False)
+    assert results.faults.empty, results.faults
+    assert server.keys == {f"Bearer {KEY}"}
+
+
+def test_without_whom_to_ask_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process, which has no such variables."""
+    monkeypatch.delenv("MODEL_URL", raising=False)
+    with pytest.raises(ValueError, match="nobody to ask: MODEL_URL and MODEL_NAME, or the param"):
+        MODEL.bot(Setup(Random(1), 0, STANDARD), model="tiny")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import arena as library
-from arena.entries.catalogue import ELO
+from arena.entries.catalogue import ELO, place
 from arena.statistics.ratings import fit_one
 from arena.statistics.two_bots import pair_scores
 from arena.tournament import config
@@ -68,6 +68,29 @@ def test_it_is_short_and_in_order() -> None:
         assert first is not None
         before = README[: first.start()].split("## One run")[-1]
         assert not re.search(rf"\b{word}\b", before.split("```text")[0]), word
+
+
+def find_guess() -> tuple[float, str]:
+    """Return the rating that the check guesses, as the README says, and between which bots."""
+    (found,) = re.findall(r"rating is about (\d+), (between `\w+` and `\w+`)", README)
+    return float(found[0]), found[1].replace("`", "")
+
+
+def test_the_check_guesses_between_the_bots_that_are_named() -> None:
+    """They are the neighbours of the rating on the ladder as it is."""
+    elo, words = find_guess()
+    assert place(elo) == words
+
+
+@pytest.mark.study
+def test_the_check_of_the_page_says_so(clone: Path) -> None:
+    """To the hundred, and in the same words."""
+    command, *_ = (one for one in markdown.commands(README) if one.startswith("arena check"))
+    said = " ".join(markdown.run(command, clone).stdout.split())
+    elo, words = find_guess()
+    (guess,) = re.findall(r"rating about (\d+) ", said)
+    assert round(float(guess), -2) == elo
+    assert words in said
 
 
 def test_my_bot_is_one_bot_everywhere() -> None:

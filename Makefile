@@ -8,6 +8,8 @@ test test-all study: export OPENBLAS_NUM_THREADS := 1
 PIP := PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip --quiet
 TESTED := report,swiss,test,docs,table,remote,dask,mpi,rl,openspiel
 
+PYTEST := $(BIN)/pytest -p tests.forkrun --forks
+
 define RUFF
 $(BIN)/ruff check .
 $(BIN)/ruff format --check .
@@ -30,15 +32,15 @@ lint: .venv/test  ## ruff and mypy
 
 test: .venv/test  ## what must pass after every change: 3 to 8 minutes on two cores
 	$(RUFF)
-	@$(call beside_mypy,$(BIN)/pytest -n 4 --dist worksteal)
+	@$(call beside_mypy,$(PYTEST) 4)
 
 test-all: .venv/test  ## the same with the slow tests: what must pass before anything lands
 	$(RUFF)
-	@$(call beside_mypy,$(BIN)/pytest -n 4 --dist worksteal -m 'not study')
+	@$(call beside_mypy,$(PYTEST) 4 -m 'not study')
 	$(BIN)/python -m tests.drill --sample 12
 
 study: .venv/test drill  ## the tests that take long, and the drill
-	$(BIN)/pytest -n 2 -m study
+	$(PYTEST) 2 -m study
 
 docs: .venv/test  ## write the site to docs/site/, with the gallery: a minute on two cores
 	$(BIN)/python -m docs.making $(DOCS)

@@ -96,13 +96,13 @@ def arena(tmp_path: Path) -> Arena:
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
+def once(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Once:
     """Return a function that returns a folder of a name, built once for all processes.
 
     The first process that asks for it builds it. It is for reading: who changes it takes a copy.
     """
     base = tmp_path_factory.getbasetemp()
-    shared = base if worker_id == "master" else base.parent
+    shared = base.parent if hasattr(pytestconfig, "workerinput") else base
 
     def build_once(name: str, build: Callable[[Path], object]) -> Path:
         folder, ready = shared / name, shared / f"{name}.ready"

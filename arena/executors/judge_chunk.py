@@ -23,6 +23,7 @@ from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.log import Reporter
 from arena.lanes.faults import one_line
+from arena.statistics.threads import one_thread
 from arena.tournament.judged import (
     ILLEGAL,
     PARTS,
@@ -64,6 +65,7 @@ def judge_chunk(chunk: Chunk, tournament: Tournament, reporter: Reporter) -> Pla
     return Played(chunk, [], {}, time.perf_counter() - start, judged, refusal)
 
 
+@one_thread()
 def judge_here(
     games: Sequence[Recorded],
     bots: Sequence[Entry],
@@ -85,6 +87,7 @@ def judge_here(
         raise InputError(one_line(f"{type(error).__name__}: {error}")) from None
 
 
+@one_thread()
 def _judge(
     games: Sequence[Recorded],
     worlds: int,

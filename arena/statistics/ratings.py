@@ -42,6 +42,7 @@ from arena.statistics.model import (
     weigh_variances,
 )
 from arena.statistics.model import PairScores as PairScores
+from arena.statistics.threads import one_thread
 
 MEAN = 1500.0
 _MOST_STRENGTH = 30.0  # the largest distance from the mean, in log odds
@@ -61,6 +62,7 @@ class Fit:
     bots, which hardly grows from hundreds of pairs to thousands.
     """
 
+    @one_thread()
     def __init__(
         self,
         bots: int,
@@ -80,11 +82,13 @@ class Fit:
         self.groups = self.model.groups
 
     @cached_property
+    @one_thread()
     def covariance(self) -> Floats:
         """The covariance of the strengths by the luck of pairs, about the mean of each group."""
         return self.model.covariance(self.strengths)
 
     @cached_property
+    @one_thread()
     def spread(self) -> Spread:
         """The standard deviation of pairings about the expected scores, beyond luck."""
         return estimate_spread(self.model, self.strengths)
@@ -95,6 +99,7 @@ class Fit:
         return np.asarray(np.mean(self.covariances, axis=0))
 
     @cached_property
+    @one_thread()
     def covariances(self) -> list[Floats]:
         """Equally likely full covariances, as the spread is uncertain."""
         if is_equal(self.model):

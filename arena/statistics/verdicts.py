@@ -29,6 +29,7 @@ from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior, draw
 from arena.statistics.ratings import Fit, Scale
+from arena.statistics.threads import one_thread
 from arena.statistics.two_bots import ALPHA, GRID, Duel, boundary, log_capital, weigh_duel
 
 Word: TypeAlias = Literal["apart", "leans", "open"]
@@ -149,6 +150,7 @@ class Verdicts:
         return weigh_duel(self._counts, ALPHA) if self._counts else None
 
     @cached_property
+    @one_thread()
     def likely(self) -> Floats:
         """The probability that the bot of a row is stronger than that of a column (n, n)."""
         if self.duel:
@@ -156,6 +158,7 @@ class Verdicts:
             return np.round([[0.5, chance], [1 - chance, 0.5]], _CHANCE)
         return np.round(self.posterior.likely, _CHANCE)
 
+    @one_thread()
     def first(self) -> Floats:
         """Return the probability of each bot to be the strongest one."""
         if self.duel:
@@ -163,6 +166,7 @@ class Verdicts:
         return np.round(self.posterior.first(), _CHANCE)
 
     @cached_property
+    @one_thread()
     def posterior(self) -> Posterior:
         """The posterior of the strengths; errors of extreme ones follow the likelihood ratio."""
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -174,6 +178,7 @@ class Verdicts:
         return Posterior(self.fit.strengths, seen, centred)
 
     @cached_property
+    @one_thread()
     def ends(self) -> Floats:
         """The simultaneous upper end of every lead (n, n); inf without a bound.
 
@@ -216,12 +221,14 @@ class Verdicts:
             move = move * np.exp(step)
         return np.asarray(move)
 
+    @one_thread()
     def bounds_at_any_time(self, level: float) -> Floats:
         """Return, in errors, the bound that a lead (n, n) ever exceeds with probability `level`."""
         with np.errstate(invalid="ignore"):
             return np.sqrt(boundary(1 / self.errors**2, level)).round(_DIGITS)
 
     @cached_property
+    @one_thread()
     def _roots(self) -> Floats:
         """The signed distance of every lead from 0, in errors (n, n)."""
         roots = self.leads / self.errors
@@ -251,6 +258,7 @@ class Verdicts:
         return np.asarray(np.sqrt(np.maximum(2 * loss * curvature, 0)) / errors)
 
     @cached_property
+    @one_thread()
     def _inverse(self) -> Floats:
         return self.fit.model.inverse(self.fit.strengths)
 
@@ -299,6 +307,7 @@ class Verdicts:
                 break
         return found[0], found[-1]
 
+    @one_thread()
     def forecast(self, bot: int, opponent: int) -> tuple[float, float] | None:
         """Forecast how many times as many games would separate two bots, as a range.
 
@@ -343,6 +352,7 @@ class Verdicts:
         level = self._level if between.any() else self._level_of_neighbours
         return math.sqrt(boundary(1 / variance, level))
 
+    @one_thread()
     def ratings(self, scale: Scale) -> tuple[Floats, Floats, Floats]:
         """Return all strengths relative to the zero of the scale, with simultaneous ends.
 

@@ -18,6 +18,7 @@ import numpy as np
 from arena.batch.replay import Bools, Ints, find_points
 from arena.statistics.distributions import Floats, expit, logit, student_bound
 from arena.statistics.intervals import Moments
+from arena.statistics.threads import one_thread
 from arena.store.columns import Columns
 from arena.tables.replayed_games import Sides
 from arena.tables.run_games import Batch, every, interval, make_table
@@ -390,6 +391,7 @@ class Cards:
         sides.add(counts, *of_both)
         self.sample.add(sides.batch)
 
+    @one_thread()
     def table(self) -> Columns:
         """Return a row for each bot and kind of card, and for all bots."""
         groups, games = len(self.labels) + 1, self.played.counts.ravel()

@@ -81,7 +81,8 @@ class Turns:
                     return
         finally:
             self._stopped.set()
-            wait(self._running)
+            for future in self._running:
+                future.exception()  # waits for its end
 
     def _go_on(
         self,

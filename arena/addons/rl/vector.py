@@ -23,6 +23,7 @@ from arena.batch.positions import Indices
 from arena.batch.replay import DRAW
 from arena.batch.rollouts import Policy, Pool
 from arena.errors import InputError
+from arena.statistics.threads import one_thread
 from engine import TAKE, Bot, Rules
 from engine.encoding import ACTIONS
 from engine.errors import show
@@ -151,6 +152,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
             raise InputError("meet: these games were made without an opponent")
         self._pool.change(*find_field(opponent, self.rules), ~self._ended)
 
+    @one_thread()
     def reset(
         self, *, seed: Seeds = None, options: dict[str, Any] | None = None
     ) -> tuple[Bits, dict[str, Any]]:
@@ -171,6 +173,7 @@ class DistrictNoirVectorEnv(VectorEnv[Bits, npt.NDArray[Any], npt.NDArray[Any]])
             pass
         return self._observe()
 
+    @one_thread()
     def step(self, actions: npt.NDArray[Any]) -> Step:
         """Carry out an action in each game, and begin games that are over anew.
 

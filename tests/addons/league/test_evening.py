@@ -30,7 +30,7 @@ from arena.addons.league.shown import history
 from arena.addons.league.submission import Closed, Refused
 from arena.addons.league.turns import Submitting, Turns
 from arena.check.item import Item, Order
-from arena.errors import InputError
+from arena.errors import ArenaError, InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.runs.run import Playing
@@ -170,7 +170,7 @@ def test_serving_once_takes_all_plays_a_round_and_says_what_it_came_to(
 
 def fail(*_: object, **__: object) -> None:
     """Stand in for a submission with a full disk."""
-    raise submission.ArenaError("no room")
+    raise ArenaError("no room")
 
 
 def test_a_league_of_one_bot_has_something_left_to_do(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import time
 import traceback
 import warnings
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import groupby
 from multiprocessing import Pipe
@@ -254,7 +255,9 @@ def prepare(session: pytest.Session, connection: Connection, name: str) -> None:
     folder.mkdir(mode=0o700)
     config._tmp_path_factory._basetemp = folder
     config.pluginmanager.unregister(name="terminalreporter")
-    config.pluginmanager.register(Reporter(config, connection))
+    reporter = Reporter(config)
+    config.pluginmanager.register(reporter)  # which repeats the warnings of the past
+    reporter.send = connection.send
 
 
 def run_tests(session: pytest.Session, connection: Connection) -> None:
@@ -278,14 +281,14 @@ def run_tests(session: pytest.Session, connection: Connection) -> None:
 class Reporter:
     """Sends reports and warnings to the process that prints them."""
 
-    def __init__(self, config: pytest.Config, connection: Connection) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.connection = connection
+        self.send: Callable[[Any], None] = lambda _: None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Send a report."""
         hook = self.config.hook.pytest_report_to_serializable
-        self.connection.send(("report", hook(config=self.config, report=report)))
+        self.send(("report", hook(config=self.config, report=report)))
 
     def pytest_warning_recorded(
         self, warning_message: warnings.WarningMessage, when: str, nodeid: str, location: Any
@@ -294,4 +297,4 @@ class Reporter:
         shown = warning_message
         text = (str(shown.message), shown.category.__name__, shown.filename, shown.lineno)
         about = {"when": when, "nodeid": nodeid, "location": location}
-        self.connection.send(("warning", (text, about)))
+        self.send(("warning", (text, about)))

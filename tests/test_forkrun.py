@@ -22,18 +22,21 @@ import pytest
 
 with open("collected", "a") as file:
     file.write("1")
+warnings.warn("said at collection")
+OPENED = []
 
 @pytest.fixture(scope="module", autouse=True)
 def opened(tmp_path_factory):
     place = tmp_path_factory.getbasetemp() / f"{__name__}-open"
     place.touch(exist_ok=False)
+    OPENED.append(place)
     yield place
     place.unlink()
 
 @pytest.fixture(scope="session", autouse=True)
 def session(tmp_path_factory):
     yield
-    (tmp_path_factory.getbasetemp() / "ended").touch(exist_ok=False)
+    (tmp_path_factory.getbasetemp() / f"{__name__}-ended").touch(exist_ok=False)
 """
 FINE = """
 @pytest.mark.parametrize("number", range(12))
@@ -56,8 +59,8 @@ def test_wrong():
     print("what it printed")
     assert [1, 2] == [1, 3]
 
-def test_after_wrong():
-    pass
+def test_after_wrong(opened):
+    assert [opened] == OPENED
 """
 DEAD = """
 def test_ends():
@@ -118,11 +121,11 @@ def test_tests_are_collected_once_and_reported_as_by_pytest(tmp_path: Path) -> N
     """Also skips and warnings; one process takes over tests of a file that another has begun."""
     status, printed = run(tmp_path, "-rs", test_one=FINE, test_two=FINE)
     assert (status, (tmp_path / "collected").read_text()) == (0, "11"), printed
-    assert "26 passed, 2 skipped, 2 warnings in" in printed
+    assert "26 passed, 2 skipped, 4 warnings in" in printed
     assert printed.count("not today") == 2
     assert printed.count("Own: mind this") == 2
     assert "unseen" not in printed
-    assert [*(tmp_path / "base").glob("gw?/ended")]
+    assert [*(tmp_path / "base").glob("gw?/*-ended")]
     assert not [*(tmp_path / "base").glob("gw?/*-open")]
 
 
@@ -130,7 +133,7 @@ def test_failures_and_deaths_are_reported_and_the_others_go_on(tmp_path: Path) -
     """A process that ends in a test has failed it, whatever its exit status."""
     status, printed = run(tmp_path, test_dead=DEAD, test_wrong=WRONG)
     assert status == 1, printed
-    assert "3 failed, 2 passed in" in printed
+    assert "3 failed, 2 passed, 2 warnings in" in printed
     assert "At index 1 diff: 2 != 3" in printed
     assert "what it printed" in printed
     assert "FAILED test_wrong.py::test_wrong" in printed
@@ -139,16 +142,40 @@ def test_failures_and_deaths_are_reported_and_the_others_go_on(tmp_path: Path) -
     assert f"FAILED test_dead.py::test_is_killed - SIGKILL {ended}" in printed
 
 
+KNOWS = """
+import os
+from pathlib import Path
+import pytest
+
+FIRST = os.getpid()
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report):
+    if report.failed and os.getpid() == FIRST:
+        Path("failed").touch()
+"""
+FAILS = """
+def test_fails():
+    while not Path("begun").exists():
+        time.sleep(0.01)
+    assert False
+"""
+WAITS = """
+@pytest.mark.parametrize("number", range(99))
+def test_waits(number):
+    Path("begun").touch()
+    while not Path("failed").exists():
+        time.sleep(0.01)
+"""
+
+
 @pytest.mark.slow
-def test_after_so_many_failures_no_test_is_begun(tmp_path: Path) -> None:
-    """Those that run come to their end."""
-    many = (
-        "@pytest.mark.parametrize('number', range(99))\ndef test_wrong(number): assert not number"
-    )
-    status, printed = run(tmp_path, "--maxfail=2", test_many=many)
+def test_after_a_failure_with_x_nothing_more_is_begun(tmp_path: Path) -> None:
+    """A process ends its test and the next one, which it has been given already."""
+    status, printed = run(tmp_path, "-x", conftest=KNOWS, test_one=FAILS, test_two=WAITS)
     assert status == 1, printed
-    assert "stopping after" in printed
-    assert printed.count("FAILED test_many.py") < 9
+    assert "stopping after 1 failures" in printed
+    assert "1 failed, 2 passed, 2 warnings in" in printed
 
 
 @pytest.mark.slow
@@ -163,7 +190,7 @@ def test_an_interrupt_ends_the_processes_and_theirs(tmp_path: Path, *, everybody
     assert process.wait(PATIENCE) == 2, printed.read_text()
     assert "KeyboardInterrupt" in printed.read_text()
     assert not [one for one in children if psutil.pid_exists(int(one.read_text()))]
-    assert len([*(tmp_path / "base").glob("gw?/ended")]) == 2
+    assert len([*(tmp_path / "base").glob("gw?/*-ended")]) == 2
 
 
 LOSES = """

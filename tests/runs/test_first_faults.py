@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from arena.entries.resolve import resolve
@@ -18,6 +19,7 @@ from arena.tournament.plan import Chunk, Plan, Played
 from arena.tournament.strikes import Strikes, count_faults
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
+from tests import markdown
 from tests.conftest import Arena
 
 RAISES = """
@@ -127,3 +129,62 @@ def test_every_kind_of_fault_can_be_counted() -> None:
         assert one.startswith("1 ")
         assert two.startswith("2 " + one[2:])
         assert two.endswith("s")
+
+
+FOLDER = "a b \N{LATIN SMALL LETTER E WITH ACUTE}'s"  # with a space, a quote and no ASCII
+FAILS = """
+class Bot:
+    def __init__(self, setup, word="", after=1):
+        self.word, self.after = word, after
+
+    def choose(self, view):
+        if len(view.history) >= self.after:
+            raise ValueError("boom " + self.word)
+        return view.legal[0]
+
+bot = Bot
+"""
+CUP = """
+name: cup
+pairs: 2
+seed: 5
+max_faults: 100
+rules: {set_bonus: 3}
+limits: {decision: 50}
+deals: deals.txt
+bots:
+  - uniform
+  - {bot: ./fails.py, lane: inproc, label: "mine (1): x"}
+  - {bot: "./two words.py", params: {word: "it's \\"q\\" $HOME `x`", after: 2}}
+  - {bot: ./reads.py, needs: [word.txt]}
+  - {bot: ./program/}
+  - {bot: "cmd:sh 'no answer.sh'"}
+"""
+
+
+@pytest.mark.slow
+def test_every_command_of_faults_csv_shows_its_fault_again(tmp_path: Path) -> None:
+    """Pasted in a shell: in each lane, for odd names, parameters, rules, limits and deals."""
+    here = tmp_path / FOLDER
+    (here / "program").mkdir(parents=True)
+    for name in ("fails.py", "two words.py"):
+        (here / name).write_text(FAILS)
+    read = "from pathlib import Path\nWORD = Path(__file__).with_name('word.txt').read_text()\n"
+    (here / "reads.py").write_text(read + FAILS.replace('"boom " + self.word', "WORD"))
+    (here / "word.txt").write_text("a word")
+    (here / "no answer.sh").write_text("read x; echo nonsense\n")
+    (here / "program" / "bot.toml").write_text('run = ["sh", "x.sh"]\nlabel = "A program"\n')
+    (here / "program" / "x.sh").write_text(
+        'read x; echo \'{"id":0,"ready":true}\'; read x; echo y\n'
+    )
+    deal = "3C4287zxy76yx7y768658668x257385567yC78822Cz58"
+    (here / "deals.txt").write_text(f"{deal}\n{deal[::-1]}\n")
+    (here / "cup.yaml").write_text(CUP)
+    assert markdown.run("arena run cup.yaml --out 'its run'", here).returncode == 0
+    faults = pd.read_csv(here / "its run" / "faults.csv").drop_duplicates(["bot"])
+    assert len(faults) == 5
+    for fault in faults.itertuples():
+        again = markdown.run(fault.command, here)
+        assert again.returncode == 0, again.stderr
+        assert fault.message in again.stderr
+        assert f'"kind": "{fault.kind}", "ply": {fault.ply}' in again.stdout

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -264,6 +266,26 @@ def test_the_server_on_the_page_plays(tmp_path: Path) -> None:
         there = arena.run([bot, "uniform"], pairs=2, progress=False)
         run.terminate()
     assert there.games.equals(here.games)
+
+
+@pytest.mark.slow
+def test_the_commands_on_the_page_play(tmp_path: Path) -> None:
+    """The served bot, the token of its host, and the bot in a match, all on this machine."""
+    play, serve, tokens = (
+        block.text.strip()
+        for block in markdown.fences(PAGE)
+        if block.language == "console" and block.not_run
+    )
+    there, token = re.search(r"'([\d.:]+)=(\w+)", tokens).groups()  # type: ignore[union-attr]
+    assert f"http://{there}" in play
+    _, _, spec, *port = shlex.split(serve)
+    assert port == ["--port", "8000"]
+    with served(spec.replace("4000", "4"), ARENA_SERVE_TOKEN=token) as url:
+        here = url.removeprefix("http://")
+        command = f"{tokens}\n{play} --pairs 1".replace(there, here).replace("...", "")
+        done = markdown.run(command, tmp_path)
+        assert (done.returncode, "forfeits" in done.stdout) == (0, False), done.stderr
+        assert markdown.run(f"{play} --pairs 1".replace(there, here), tmp_path).returncode == 2
 
 
 def test_others_need_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Compute logistic, normal and Student distributions, and find roots, without scipy.
+"""Compute logistic, normal and Student distributions, draw points, find roots, without scipy.
 
 scipy has all of them, but would add 140 MB to what a tournament needs
 (tests/statistics/test_distributions.py compares them).
@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
+from itertools import count as numbers
+from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -51,6 +54,47 @@ def normal_below(values: npt.ArrayLike) -> Floats:
     scaled = np.asarray(values, dtype=float) / -math.sqrt(2)
     tails = map(math.erfc, scaled.ravel().tolist())  # 50 ns for each
     return np.fromiter(tails, float, scaled.size).reshape(scaled.shape) / 2
+
+
+@cache
+def normal_points(count: int, dimensions: int) -> Floats:
+    """Return this many points of the standard normal distribution (count, dimensions).
+
+    They are a Kronecker lattice under the Box-Muller transform, corrected to mean 0 and unit
+    covariance. Source: Niederreiter 1992 for the lattice.
+
+    >>> points = normal_points(4096, 5)
+    >>> np.allclose(points.mean(axis=0), 0), np.allclose(points.T @ points / 4096, np.eye(5))
+    (True, True)
+    """
+    primes = _primes(dimensions + dimensions % 2)
+    uniform = (np.outer(np.arange(1, count + 1), np.sqrt(primes)) + 0.5) % 1
+    size = np.sqrt(-2 * np.log(1 - np.minimum(uniform[:, ::2], 1 - 1e-12)))
+    turn = 2 * np.pi * uniform[:, 1::2]
+    points = np.hstack([size * np.cos(turn), size * np.sin(turn)])[:, :dimensions]
+    points -= points.mean(axis=0)
+    root = np.linalg.cholesky(points.T @ points / count)
+    return np.linalg.solve(root, points.T).T
+
+
+def _primes(count: int) -> list[int]:
+    primes = (n for n in numbers(2) if all(n % one for one in range(2, math.isqrt(n) + 1)))
+    return [*islice(primes, count)]
+
+
+def draw(count: int, covariance: Floats, means: Floats, order: npt.NDArray[np.int64]) -> Floats:
+    """Return points (count, n) of a normal distribution that is degenerate along `means`.
+
+    `means` projects on the means of groups. These get a variance of their own, which does not
+    change the differences within a group. The points depend on the `order` of the bots, not on
+    their numbers. The Cholesky root is unique, whereas eigenvectors are not.
+    """
+    scale = float(np.trace(covariance)) / len(covariance) or 1.0
+    whole = covariance + scale * means + 1e-12 * scale * np.eye(len(covariance))
+    points = np.empty((count, len(covariance)))
+    root = np.linalg.cholesky(whole[np.ix_(order, order)])
+    points[:, order] = normal_points(count, len(covariance)) @ root.T
+    return points
 
 
 def student_bound(freedom: npt.ArrayLike, level: float = 0.975) -> Floats:

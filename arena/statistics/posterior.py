@@ -4,11 +4,12 @@ The data are the fitted strengths with their covariance. A prior is a distributi
 mixture of normal distributions. As the results of a field say little about the shape of its
 distribution, the posterior averages over several shapes: normal; Student's t with two degrees of
 freedom, in which a few bots are far from the others; and two groups with a gap between them. Each
-has a grid of scales, in log odds. For each prior the posterior is computed by expectation
-propagation, which is exact for one part and close for several, and the posteriors are averaged by
-their evidence. Priors of little evidence are dropped step by step; weights fall to 0 at the
-threshold, so that a rounding error cannot cause a jump. Probabilities in many dimensions are
-integrated over fixed quasi-random points, so they are reproducible.
+has a grid of scales, in log odds. For each prior the posterior is approximated by expectation
+propagation, and the posteriors are averaged by their evidence. With two groups the posterior of a
+bot may have two peaks: then the prior itself is used where probabilities are computed, and of few
+bots each division into the groups. A prior is dropped when its evidence is low and no longer moves
+much; weights fall to 0 at the threshold, so that a rounding error cannot cause a jump. The chances
+to be the first are integrated over fixed points, so they are reproducible.
 
 Sources: Minka 2001 for expectation propagation; Efron and Morris 1973 for priors from the field.
 """
@@ -17,80 +18,128 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
-from itertools import count as numbers
-from itertools import islice
+from functools import cached_property
+from itertools import product
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.distributions import ELO, Floats, find_root, normal_below
-from arena.statistics.model import Numbers, gap_variances
+from arena.statistics.distributions import ELO, Floats, find_root, normal_below, normal_points
+from arena.statistics.model import Flags, Numbers
 
-_SWEEPS = 13
-_KEPT = {1: 30.0, 2: 20.0, 4: 12.0}
-"""By sweep, how far the log evidence of a prior may be below the best one's."""
-
-_LEAST_EVIDENCE, _FULL_EVIDENCE = 7.0, 5.0  # at the end: how far for weight 0, and for full weight
-_PACE = 0.7  # the damping of all steps but the first
-_SMALL = 1e-12
+_SWEEPS = 30  # at most
+_STILL = 1e-5  # the sweeps end when no log evidence moves more
+_LOW = 15.0  # how far the log evidence of a prior that is dropped is below the best one's
+_LEAST_EVIDENCE, _FULL_EVIDENCE = 12.0, 10.0  # at the end: how far for weight 0, and full weight
+_PACE, _FAST = 0.7, 6  # the damping of the steps after the first one; after six it grows
+_SMALL, _LEAST = 1e-12, 1e-6
 _DIGITS = 9  # to which means are rounded, so that rounding errors do not change their order
-_POINTS = 24_000  # points times bots: the chances to be first are then right within 0.3 %
-_FEWEST, _MOST = 512, 4096
-_CLOSE = 1e-13
-_FAR = 40.0  # in log odds
-_AT_ONCE = 1 << 18  # numbers of covariances; those of all priors of 300 bots took 200 MB
+_POINTS = 1 << 20  # points times bots: the chances to be first are then right within 0.5 %
+_FEWEST, _MOST = 1 << 12, 1 << 15
+_Random: TypeAlias = np.random.RandomState  # NumPy keeps the numbers of this class
+_CLOSE, _FAR = 1e-13, 40.0  # in log odds
+_FEW = 6  # bots, of which all divisions into two groups are looked at
+_AT_ONCE = 1 << 18  # numbers of matrices; those of all priors of 300 bots took 200 MB
+_BLOCK = 48  # rows: with blocks a triangular matrix of 300 is inverted in a third of the time
 
 
 class Posterior:
-    """The posterior of some bots, a normal mixture: `weights`, `means` and `covariances`.
+    """The posterior of some bots, a mixture with the parts' `weights`, `means` and `covariances`.
 
     `strengths` are the fitted ones. `seen` are possible covariances of them, with weights.
-    `centred` is the matrix that subtracts the mean of each group of bots.
+    `centred` is the matrix that subtracts the mean of each group of bots. Only differences of the
+    `means` have a meaning.
     """
 
     def __init__(
         self, strengths: Floats, seen: Sequence[tuple[float, Floats]], centred: Floats
     ) -> None:
-        mean = self._mean = np.eye(len(strengths)) - centred
-        bots = len(strengths)
+        mean, bots = np.eye(len(strengths)) - centred, len(strengths)
         typical = np.median(np.diag(seen[0][1])) * bots / max(1, bots - 1)
         prior = make_priors(strengths, math.sqrt(typical))
         whole = centred @ [covariance for _, covariance in seen] @ centred + mean
         known = np.asarray(np.linalg.inv(whole) - mean)
-        logs = np.log([weight for weight, _ in seen])
-        number = np.repeat(np.arange(len(seen)), len(prior.logs))  # of each prior's covariance
+        logs = np.log([weight for weight, _ in seen]) - np.linalg.slogdet(whole)[1] / 2
+        logs -= strengths @ known @ strengths / 2  # normalized, so that covariances compare
+        number = np.repeat(np.arange(len(seen)), len(prior.logs))
         prior = prior.take(np.tile(np.arange(len(prior.logs)), len(seen)))
         prior = prior._replace(logs=prior.logs + logs[number])
-        log, means, covariances = _propagate(strengths, known, number, prior)
-        log = log - log.max()
+        cases = self._cases = _Cases(prior, known, known @ strengths, number)
+        groups = np.asarray(prior.means.any(axis=1))
+        divided = groups if bots <= _FEW else np.zeros_like(groups)
+        found = [_propagate(cases, *(~divided).nonzero()), _divide(cases, *divided.nonzero())]
+        every = _Parts(*map(np.concatenate, zip(*found, strict=True)))
+        kept = every.logs > every.logs.max() - _LEAST_EVIDENCE
+        parts = self._parts = _Parts(*(column[kept] for column in every))
+        log = parts.logs - parts.logs.max()
         taper = (log + _LEAST_EVIDENCE) / (_LEAST_EVIDENCE - _FULL_EVIDENCE)
-        weights = np.exp(log) * np.clip(taper, 0, 1)
-        kept = weights > 0
-        self.weights: Floats = weights[kept] / weights.sum()
-        self.means: Floats = means[kept] @ centred
-        self.covariances: Floats = centred @ covariances[kept] @ centred
-        self._parts = [*zip(self.weights, self.means, self.covariances, strict=True)]
+        weights = np.exp(log) * np.minimum(taper, 1)
+        self.weights: Floats = np.asarray(weights / weights.sum())
+        self.means: Floats = parts.means
+        self.covariances = np.asarray(np.linalg.inv(cases.precisions(parts.place, parts.own)))
+        mixed = prior.parts[:, 1] > 0 if bots <= _FEW else groups
+        self._has_peaks: Flags = (mixed & ~divided)[parts.place]
 
     @cached_property
     def likely(self) -> Floats:
         """The probability that the bot of a row is stronger than that of a column (n, n)."""
-        found = np.zeros(self.means.shape[1:] * 2)
-        for weight, mean, covariance in self._parts:
-            errors = np.sqrt(np.maximum(gap_variances(covariance), _SMALL))
-            found += weight * normal_below((mean[:, None] - mean) / errors)
+        first, second = np.triu_indices(self.means.shape[1], 1)
+        above = np.zeros(len(first))
+        for alike in (np.flatnonzero(self._has_peaks), np.flatnonzero(~self._has_peaks)):
+            for some in _batches(alike, len(first)):
+                above += self.weights[some] @ self._likely(some, first, second)
+        found = np.full(self.covariances.shape[1:], 0.5)
+        found[first, second], found[second, first] = above, 1 - above
         return found
+
+    def _likely(self, some: Numbers, first: Numbers, second: Numbers) -> Floats:
+        """Return the probability by some parts, with peaks or without, of the leads of bots.
+
+        With peaks the prior replaces the factors of both bots.
+        """
+        rows, ends = some[:, None], np.array([first, second])[:, None]
+        means, (x, y) = self.means[rows, ends], self.covariances[rows, ends, ends]
+        both = self.covariances[rows, first, second]
+        if not self._has_peaks[some].any():
+            errors = np.sqrt(np.maximum(x + y - 2 * both, _SMALL))
+            return normal_below((means[0] - means[1]) / errors)
+        size = x * y - both**2
+        cross, precision = both / size, np.array([y, x]) / size
+        pull = precision * means - cross * means[::-1] - self._parts.pull[rows, ends]
+        prior, *_ = self._cases.at(self._parts.place[some])
+        return _weigh_leads(prior, precision - self._parts.own[rows, ends], cross, pull)
 
     def first(self) -> Floats:
         """Return the probability of each bot to be the strongest."""
         order = np.argsort(-(self.weights @ self.means).round(_DIGITS), kind="stable")
-        bots = self.means.shape[1]
-        count, chances = min(max(_POINTS // bots, _FEWEST), _MOST), np.zeros(bots)
-        for weight, mean, covariance in self._parts:
-            best = (mean + draw(count, covariance, self._mean, order)).argmax(axis=1)
-            chances += weight * np.bincount(best, minlength=len(chances)) / count
-        return chances
+        bots = len(order)
+        points = normal_points(min(max(_POINTS // bots, _FEWEST), _MOST), bots)
+        ends = np.rint(np.cumsum(self.weights) * len(points)).astype(int)
+        found = np.zeros(bots)
+        for part in np.flatnonzero(np.diff(ends, prepend=0)):
+            own = points[ends[part - 1] if part else 0 : ends[part]]
+            best = self._draw(int(part), own, order).argmax(axis=1)
+            found += np.bincount(best, minlength=bots)
+        return found / len(points)
+
+    def _draw(self, part: int, points: Floats, order: Numbers) -> Floats:
+        """Return points of a part, from points of the standard normal distribution.
+
+        They depend on the `order` of the bots, not on their numbers. With peaks each bot's values
+        are drawn again by the prior itself, given those of the others: Gibbs sampling.
+        """
+        covariance, drawn = self.covariances[part], np.empty_like(points)
+        drawn[:, order] = points @ np.linalg.cholesky(covariance[np.ix_(order, order)]).T
+        drawn += self.means[part]
+        if self._has_peaks[part]:
+            prior, (known,), (seen,) = self._cases.at(self._parts.place[part : part + 1])
+            random = _Random(part)
+            for bot in order.tolist() * (2 if len(order) <= _FEW else 1):
+                own = known[bot, bot]
+                towards = seen[bot] - drawn @ known[bot] + own * drawn[:, bot]
+                drawn[:, bot] = _sample(prior, own, towards, random)
+        return drawn
 
     def lead_at(self, bot: int, opponent: int, level: float) -> float:
         """Return the quantile at `level` of the lead of a bot over another."""
@@ -103,55 +152,159 @@ class Posterior:
         return find_root(excess, -_FAR, _FAR, _CLOSE)
 
 
-def _propagate(
-    strengths: Floats, known: Floats, number: Numbers, prior: FieldPrior
-) -> tuple[Floats, Floats, Floats]:
-    """Return log evidence, means and covariances of the posterior of each remaining prior.
+class _Cases(NamedTuple):
+    """Priors with what the results say of the strengths.
 
-    Each bot's prior is approximated by a normal factor, which matches the moments of the prior
-    times the cavity, the distribution of the bot's strength by all other factors. A factor has a
-    precision `own`, a precision times mean `pull`, and a constant `scale`.
+    `known` are inverse covariances, and `seen` their products with the fitted strengths; the
+    `number` of each prior is that of its covariance.
     """
-    identity = np.eye(len(strengths))
+
+    prior: FieldPrior
+    known: Floats
+    seen: Floats
+    number: Numbers
+
+    def at(self, place: Numbers) -> tuple[FieldPrior, Floats, Floats]:
+        """Return the priors at some places, each with its inverse covariance and product."""
+        prior, number = self.prior.take(place), self.number[place]
+        said = prior.parts.any(axis=0)
+        prior = FieldPrior(prior.logs, *(column[:, said] for column in prior[1:]))
+        return prior, self.known[number], self.seen[number]
+
+    def precisions(self, place: Numbers, own: Floats) -> Floats:
+        """Return the precision of all strengths if their priors have the precisions `own`."""
+        return np.asarray(self.known[self.number[place]] + own[..., None] * np.eye(own.shape[1]))
+
+
+class _Parts(NamedTuple):
+    """Normal posteriors with their log evidence, each by the prior at a `place`.
+
+    In them a normal factor stands for the prior of each bot. It has a precision `own`, and a
+    precision times mean `pull`.
+    """
+
+    logs: Floats
+    place: Numbers
+    means: Floats
+    own: Floats
+    pull: Floats
+
+
+def _weigh_leads(prior: FieldPrior, precision: Floats, cross: Floats, pull: Floats) -> Floats:
+    """Return the probability that the first of two bots is above the other, by each prior.
+
+    The other factors say of the two bots that their `precision`, whose element beside the diagonal
+    is `-cross`, times their mean is `pull`: an array for each bot.
+    """
+    shares, at, variances = (column[..., None] for column in prior[1:])
+    own = np.log(shares) - (np.log(variances) + at**2 / variances) / 2
+    logs, scores = [], []
+    for one, two in product(range(shares.shape[1]), repeat=2):
+        p, q = precision[0] + 1 / variances[:, one], precision[1] + 1 / variances[:, two]
+        f, g = pull[0] + (at / variances)[:, one], pull[1] + (at / variances)[:, two]
+        size = np.maximum(p * q - cross**2, _SMALL)
+        square = (q * f**2 + 2 * cross * f * g + p * g**2) / size
+        logs.append(own[:, one] + own[:, two] + (square - np.log(size)) / 2)
+        scores.append((q * f - p * g + cross * (g - f)) / np.sqrt(size * (p + q - 2 * cross)))
+    found = np.exp(logs - np.logaddexp.reduce(logs))
+    counts = found > _SMALL
+    found[counts] *= normal_below(np.array(scores)[counts])
+    return np.asarray(found.sum(axis=0))
+
+
+def _sample(prior: FieldPrior, cavity: float, towards: Floats, random: _Random) -> Floats:
+    """Return a value of the prior times each cavity."""
+    _, *parts = _split(np.full((1, len(towards)), cavity), towards[None], prior)
+    shares, means, variances = (part[0] for part in parts)
+    below = shares.cumsum(axis=1)[:, :-1]
+    chosen = np.arange(len(towards)), (below < random.random_sample((len(towards), 1))).sum(axis=1)
+    errors = np.sqrt(variances[chosen])
+    return np.asarray(means[chosen] + errors * random.standard_normal(len(towards)))
+
+
+def _batches(places: Numbers, size: int) -> Iterator[Numbers]:
+    """Yield the places in batches, of which each has so many arrays of a size as memory allows."""
+    at_once = max(1, _AT_ONCE // max(1, size))
+    yield from (places[n : n + at_once] for n in range(0, len(places), at_once))
+
+
+def _divide(cases: _Cases, place: Numbers) -> _Parts:
+    """Return the posteriors of priors of two groups for each division of the bots into them.
+
+    By a division the prior of each bot is normal, so the posterior is exact.
+    """
+    bots = cases.seen.shape[1]
+    divisions = np.array([*product(range(2), repeat=bots)] if len(place) else np.zeros((0, bots)))
+    place, divisions = np.repeat(place, len(divisions)), np.tile(divisions, (len(place), 1))
+    chosen = place[:, None], divisions.astype(int)
+    shares, means, variances = (column[chosen] for column in cases.prior[1:])
+    own, pull = 1 / variances, means / variances
+    log = np.log(shares**2 / (2 * np.pi * variances)) - means**2 / variances
+    means, _, sizes = _multiply(cases, place, own, pull)
+    return _Parts(cases.prior.logs[place] + log.sum(axis=1) / 2 + sizes, place, means, own, pull)
+
+
+def _propagate(cases: _Cases, place: Numbers) -> _Parts:
+    """Return the posteriors of priors at some places, of those that have enough evidence.
+
+    Each factor matches the moments of the prior times the cavity, the distribution of the bot's
+    strength by all other factors. While the evidence of a prior moves from sweep to sweep, it may
+    still be better or worse by as much.
+    """
+    prior = cases.prior.take(place)
     shift = (prior.parts * prior.means).sum(axis=1, keepdims=True)
     spread = np.minimum(prior.variances, 4) + (prior.means - shift) ** 2
-    own = 1 / (prior.parts * spread).sum(axis=1, keepdims=True) + np.zeros(len(strengths))
-    pull, scale = own * shift, 0 * own
-    seen = known @ strengths
-    for sweep in range(_SWEEPS + 1):
-        whole = seen[number] + pull
-        is_looked_at = sweep in _KEPT or sweep == _SWEEPS
-        means, variances, sizes = np.empty_like(own), np.empty_like(own), np.empty(len(own))
-        covariances = []
-        at_once = max(1, _AT_ONCE // own.shape[1] ** 2)
-        for some in (slice(n, n + at_once) for n in range(0, len(own), at_once)):
-            covariance = np.linalg.inv(known[number[some]] + own[some, :, None] * identity)
-            variances[some] = np.maximum(np.einsum("mii->mi", covariance), _SMALL)
-            means[some] = np.squeeze(covariance @ whole[some, :, None], -1)
-            if is_looked_at:
-                sizes[some] = np.linalg.slogdet(covariance)[1]
-            if sweep == _SWEEPS:
-                covariances.append(covariance)
-        if is_looked_at:
-            log = prior.logs + sizes / 2
-            log += (whole * means).sum(axis=1) / 2 + scale.sum(axis=1)
-            if sweep == _SWEEPS:
-                break
-            kept = log > log.max() - _KEPT[sweep]
-            prior, number = prior.take(kept), number[kept]
-            own, pull, scale = own[kept], pull[kept], scale[kept]
-            variances, means = variances[kept], means[kept]
-        pace = _PACE if sweep else 1.0
-        own, pull, scale = _update(own, pull, variances, means, prior, pace)
-    return log, means, np.concatenate(covariances)
+    own = 1 / (prior.parts * spread).sum(axis=1, keepdims=True) + np.zeros(cases.seen.shape[1])
+    pull, before = own * shift, np.full(len(own), np.inf)
+    for sweep in range(_SWEEPS):
+        means, variances, log = _multiply(cases, place, own, pull)
+        cavity, towards = np.maximum(1 / variances - own, _LEAST), means / variances - pull
+        both, total, mean, variance = cavity + own, *_moments(cavity, towards, prior)
+        factor = (np.log(cavity / both) + (towards + pull) ** 2 / both - towards**2 / cavity) / 2
+        log += prior.logs + (total - factor).sum(axis=1)
+        moved = np.abs(log - before)
+        kept = log + moved > (log - moved).max() - _LOW
+        if sweep == _SWEEPS - 1 or moved[kept].max() < _STILL:
+            break
+        pace = _PACE * min(1.0, _FAST / (sweep + 1)) if sweep else 1.0
+        wanted = np.clip(1 / variance - cavity, 1e-5, 1e8)
+        pull = (pull + pace * (mean * (cavity + wanted) - towards - pull))[kept]
+        own = (own + pace * (wanted - own))[kept]
+        prior, place, before = prior.take(kept), place[kept], log[kept]
+    return _Parts(log - moved, place, means, own, pull)
 
 
-def _update(
-    own: Floats, pull: Floats, variances: Floats, means: Floats, prior: FieldPrior, pace: float
+def _multiply(
+    cases: _Cases, place: Numbers, own: Floats, pull: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the factors after one more sweep."""
-    cavity = np.maximum(1 / variances - own, 1e-6)
-    towards = means / variances - pull
+    """Return means, variances and the log integral of what is known times the factors."""
+    means, variances, logs = np.empty_like(own), np.empty_like(own), np.empty(len(own))
+    for some in _batches(np.arange(len(own)), own.shape[1] ** 2):
+        root = np.linalg.cholesky(cases.precisions(place[some], own[some]))
+        inverse = _invert(np.asarray(root))
+        whole = cases.seen[cases.number[place[some]]] + pull[some]
+        half = np.einsum("mij,mj->mi", inverse, whole)
+        means[some] = np.einsum("mji,mj->mi", inverse, half)
+        variances[some] = np.maximum(np.einsum("mji,mji->mi", inverse, inverse), _SMALL)
+        logs[some] = (half**2 / 2 - np.log(np.einsum("mii->mi", root))).sum(axis=1)
+    return means, variances, logs
+
+
+def _invert(lower: Floats) -> Floats:
+    """Return the inverses of lower triangular matrices."""
+    size = lower.shape[-1]
+    if size <= _BLOCK:
+        return np.asarray(np.linalg.inv(lower))
+    upper, rest = np.s_[..., : size // 2, : size // 2], np.s_[..., size // 2 :, size // 2 :]
+    found = np.zeros_like(lower)
+    found[upper], found[rest] = _invert(lower[upper]), _invert(lower[rest])
+    corner = np.s_[..., size // 2 :, : size // 2]
+    found[corner] = -found[rest] @ lower[corner] @ found[upper]
+    return found
+
+
+def _split(cavity: Floats, towards: Floats, prior: FieldPrior) -> tuple[Floats, ...]:
+    """Return the log integral of the prior times the cavity; its parts: share, mean, variance."""
     cavity_variance, cavity_mean = 1 / cavity[..., None], (towards / cavity)[..., None]
     of_part, at = prior.variances[:, None], prior.means[:, None]
     both = cavity_variance + of_part
@@ -160,16 +313,15 @@ def _update(
     total = np.logaddexp.reduce(logs, axis=-1)
     shares = np.exp(logs - total[..., None])
     middle = (cavity_mean * of_part + at * cavity_variance) / both
+    return total, shares, middle, cavity_variance * of_part / both
+
+
+def _moments(cavity: Floats, towards: Floats, prior: FieldPrior) -> tuple[Floats, Floats, Floats]:
+    """Return the log integral, the mean and the variance of the prior times the cavity."""
+    total, shares, middle, variances = _split(cavity, towards, prior)
     mean = (shares * middle).sum(axis=-1)
-    square = (shares * (cavity_variance * of_part / both + middle**2)).sum(axis=-1)
-    variance = np.maximum(square - mean**2, 1e-10)
-    wanted = np.clip(1 / variance - cavity, 1e-5, 1e8)
-    own = own + pace * (wanted - own)
-    pull = pull + pace * (mean * (cavity + wanted) - towards - pull)
-    precision = cavity + own
-    scale = total - np.log(cavity / precision) / 2
-    scale -= ((towards + pull) ** 2 / precision - towards**2 / cavity) / 2
-    return own, pull, scale
+    square = (shares * (variances + middle**2)).sum(axis=-1)
+    return total, mean, np.maximum(square - mean**2, 1e-10)
 
 
 _NORMAL, _HEAVY, _GROUPS = 0.35, 0.3, 0.35
@@ -246,44 +398,3 @@ def _two_groups(strengths: Floats, error: float) -> Iterator[_Row]:
     for share, apart, scale in found:
         weight = _GROUPS * len(_STEPS) * min(1.0, step / apart) / len(found)
         yield weight, [share, 1 - share, *rest], [0.0, *(5 * [apart])], 6 * [scale**2]
-
-
-@cache
-def normal_points(count: int, dimensions: int) -> Floats:
-    """Return this many points of the standard normal distribution (count, dimensions).
-
-    They are a Kronecker lattice under the Box-Muller transform, corrected to mean 0 and unit
-    covariance. Source: Niederreiter 1992 for the lattice.
-
-    >>> points = normal_points(4096, 5)
-    >>> np.allclose(points.mean(axis=0), 0), np.allclose(points.T @ points / 4096, np.eye(5))
-    (True, True)
-    """
-    primes = _primes(dimensions + dimensions % 2)
-    uniform = (np.outer(np.arange(1, count + 1), np.sqrt(primes)) + 0.5) % 1
-    size = np.sqrt(-2 * np.log(1 - np.minimum(uniform[:, ::2], 1 - 1e-12)))
-    turn = 2 * np.pi * uniform[:, 1::2]
-    points = np.hstack([size * np.cos(turn), size * np.sin(turn)])[:, :dimensions]
-    points -= points.mean(axis=0)
-    root = np.linalg.cholesky(points.T @ points / count)
-    return np.linalg.solve(root, points.T).T
-
-
-def _primes(count: int) -> list[int]:
-    primes = (n for n in numbers(2) if all(n % one for one in range(2, math.isqrt(n) + 1)))
-    return [*islice(primes, count)]
-
-
-def draw(count: int, covariance: Floats, means: Floats, order: Numbers) -> Floats:
-    """Return points (count, n) of a normal distribution that is degenerate along `means`.
-
-    `means` projects on the means of groups. These get a variance of their own, which does not
-    change the differences within a group. The points depend on the `order` of the bots, not on
-    their numbers. The Cholesky root is unique, whereas eigenvectors are not.
-    """
-    scale = float(np.trace(covariance)) / len(covariance) or 1.0
-    whole = covariance + scale * means + 1e-12 * scale * np.eye(len(covariance))
-    points = np.empty((count, len(covariance)))
-    root = np.linalg.cholesky(whole[np.ix_(order, order)])
-    points[:, order] = normal_points(count, len(covariance)) @ root.T
-    return points

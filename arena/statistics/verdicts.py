@@ -24,10 +24,10 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.distributions import Floats, find_root
+from arena.statistics.distributions import Floats, draw, find_root
 from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers
-from arena.statistics.posterior import Posterior, draw
+from arena.statistics.posterior import Posterior
 from arena.statistics.ratings import Fit, Scale
 from arena.statistics.threads import one_thread
 from arena.statistics.two_bots import ALPHA, GRID, Duel, boundary, log_capital, weigh_duel
@@ -168,14 +168,17 @@ class Verdicts:
     @cached_property
     @one_thread()
     def posterior(self) -> Posterior:
-        """The posterior of the strengths; errors of extreme ones follow the likelihood ratio."""
+        """The posterior of the strengths."""
+        return Posterior(self.fit.strengths, self.seen, np.eye(self.bots) - self.fit.model.means())
+
+    @property
+    def seen(self) -> list[tuple[float, Floats]]:
+        """Possible covariances, with weights; extreme errors follow the likelihood ratio."""
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = self.leads / self.errors / self._roots
         size = np.nanmedian(np.where(abs(self.leads) > 2, ratio, 1.0), axis=1)
-        centred = np.eye(self.bots) - self.fit.model.means()
         covariances = self.fit.covariances
-        seen = [(1 / len(covariances), np.outer(size, size) * one) for one in covariances]
-        return Posterior(self.fit.strengths, seen, centred)
+        return [(1 / len(covariances), np.outer(size, size) * one) for one in covariances]
 
     @cached_property
     @one_thread()

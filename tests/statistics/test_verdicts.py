@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from arena.statistics.counts import ScoreCounts
-from arena.statistics.posterior import Posterior, draw
+from arena.statistics.distributions import draw
+from arena.statistics.posterior import Posterior
 from arena.statistics.ratings import ELO, Fit
 from arena.statistics.two_bots import pair_scores, sign_chance
 from arena.statistics.verdicts import Verdicts

@@ -19,7 +19,7 @@ Imports = dict[str, frozenset[str]]
 
 FLAT = (
     *("arena", "arena.__main__", "arena.addons", "arena.errors", "arena.removed", "arena.rl"),
-    "arena.tokens",
+    *("arena.threads", "arena.tokens"),
 )
 """The modules beside the rooms."""
 

@@ -49,6 +49,7 @@ ROOMS = [
     "addons",
     "errors",
     "removed",
+    "threads",
     "tokens",
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
@@ -220,7 +221,7 @@ def test_every_room_says_what_is_in_it() -> None:
         assert text, folder
         assert text.partition("\n")[0].endswith("."), folder
     flat = {path.stem for path in ARENA if path.parent == ROOT / "arena"}
-    assert flat == {"__init__", "__main__", "errors", "removed", "rl", "tokens"}
+    assert flat == {"__init__", "__main__", "errors", "removed", "rl", "threads", "tokens"}
 
 
 def test_the_arena_reaches_bots_through_entries() -> None:

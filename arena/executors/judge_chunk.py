@@ -23,7 +23,7 @@ from arena.entries.entry import Entry
 from arena.errors import InputError
 from arena.executors.log import Reporter
 from arena.lanes.faults import one_line
-from arena.statistics.threads import one_thread
+from arena.threads import one_thread
 from arena.tournament.judged import (
     ILLEGAL,
     PARTS,

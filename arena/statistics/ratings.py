@@ -42,7 +42,7 @@ from arena.statistics.model import (
     weigh_variances,
 )
 from arena.statistics.model import PairScores as PairScores
-from arena.statistics.threads import one_thread
+from arena.threads import one_thread
 
 MEAN = 1500.0
 _MOST_STRENGTH = 30.0  # the largest distance from the mean, in log odds

@@ -29,8 +29,8 @@ from arena.statistics.intervals import Z95, Ints
 from arena.statistics.model import Flags, Numbers
 from arena.statistics.posterior import Posterior
 from arena.statistics.ratings import Fit, Scale
-from arena.statistics.threads import one_thread
 from arena.statistics.two_bots import ALPHA, GRID, Duel, boundary, log_capital, weigh_duel
+from arena.threads import one_thread
 
 Word: TypeAlias = Literal["apart", "leans", "open"]
 

@@ -18,10 +18,10 @@ import numpy as np
 from arena.batch.replay import Bools, Ints, find_points
 from arena.statistics.distributions import Floats, expit, logit, student_bound
 from arena.statistics.intervals import Moments
-from arena.statistics.threads import one_thread
 from arena.store.columns import Columns
 from arena.tables.replayed_games import Sides
 from arena.tables.run_games import Batch, every, interval, make_table
+from arena.threads import one_thread
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
 

@@ -44,10 +44,10 @@ def test_contributing_is_short_and_begins_with_what_to_run() -> None:
 
 def test_the_map_has_every_room_and_every_addon() -> None:
     """The rooms in the order in which they may import one another."""
-    flat = ("__main__", "addons", "errors", "removed", "tokens")
+    flat = ("__main__", "addons", "errors", "removed", "threads", "tokens")
     rooms = [room for room in ROOMS if room not in flat]
     assert first_cells("rooms below it in this table:") == rooms
-    assert {*first_cells("beside the core:")} == ADDONS
+    assert {*first_cells("are beside the core:")} == ADDONS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

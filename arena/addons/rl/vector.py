@@ -23,7 +23,7 @@ from arena.batch.positions import Indices
 from arena.batch.replay import DRAW
 from arena.batch.rollouts import Policy, Pool
 from arena.errors import InputError
-from arena.statistics.threads import one_thread
+from arena.threads import one_thread
 from engine import TAKE, Bot, Rules
 from engine.encoding import ACTIONS
 from engine.errors import show

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arena import threads
 from arena.addons.rl.vector import DistrictNoirVectorEnv
-from arena.statistics import threads
 from arena.statistics.ratings import Fit
-from arena.statistics.threads import one_thread
 from arena.statistics.two_bots import pair_scores
 from arena.statistics.verdicts import Verdicts
+from arena.threads import one_thread
 
 
 class Library:

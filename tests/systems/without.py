@@ -18,7 +18,8 @@ from types import ModuleType
 _STANDARD = (
     *("asyncio", "concurrent.futures", "ctypes", "getpass", "http.server", "logging.handlers"),
     *("multiprocessing.connection", "selectors", "sqlite3", "tempfile", "webbrowser", "zipfile"),
-    *("click", "jinja2", "msgspec", "multiprocessing_logging", "psutil", "tqdm", "yaml"),
+    *("click", "jinja2", "msgspec", "multiprocessing_logging", "psutil", "threadpoolctl"),
+    *("tqdm", "yaml"),
 )
 LIBRARIES = (
     *("altair", "distributed", "gymnasium", "networkx", "numpy.random", "pandas"),
@@ -50,6 +51,9 @@ def hide(system: str, libraries: Sequence[str] = ()) -> None:
     if system == "win32":
         _take_away(_POSIX)
         os.supports_dir_fd.clear()
+        # it asks the system for its libraries at each search, on Windows by ctypes.WinDLL
+        controller = sys.modules["threadpoolctl"].ThreadpoolController
+        controller._find_libraries_on_windows = lambda self: None
         for name in _MODULES:
             sys.modules[name] = None  # type: ignore[assignment]  # its import fails
     sys.platform = system

@@ -53,7 +53,7 @@ def hide(system: str, libraries: Sequence[str] = ()) -> None:
         os.supports_dir_fd.clear()
         # it asks the system for its libraries at each search, on Windows by ctypes.WinDLL
         controller = sys.modules["threadpoolctl"].ThreadpoolController
-        controller._find_libraries_on_windows = lambda self: None
+        controller._find_libraries_on_windows = lambda _: None
         for name in _MODULES:
             sys.modules[name] = None  # type: ignore[assignment]  # its import fails
     sys.platform = system

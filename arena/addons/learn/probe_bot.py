@@ -148,8 +148,8 @@ def probe(
     `learn`, for a bot that has no `scores`, the opponent knows a clone, which has learned from this
     number of pairs of games; these are kept in results/. With `blind` another opponent plays, too,
     which learns nothing about the hand from what the bot plays. The result has a `sentence`, the
-    opponent's `score` in a number of `pairs` with its interval, `low` and `high`, its gains by round,
-    `rounds`, and its `file`. Raises InputError with the message of the command.
+    opponent's `score` in a number of `pairs` with its interval, `low` and `high`, its gains by
+    round, `rounds`, and its `file`. Raises InputError with the message of the command.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -20,22 +20,23 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 def test_the_page_has_the_number_of_each_format() -> None:
     """Of what is opened by this minor version."""
     assert f"| {minor(version_here())} opens |" in PAGE
-    rows = dict(re.findall(r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: and \d+)?) \|$", PAGE, re.MULTILINE))
+    rows = dict(re.findall(r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: (?:and|to) [\d.]+)?) \|$", PAGE, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
     assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
     assert rows["a league, `league.sqlite`"] == f"{ledger.FORMAT - 1} and {ledger.FORMAT}"
-    assert rows["`manifest.json`, `tune.json`"] == minor(version_here())
+    assert rows["`manifest.json`, `tune.json`"] == f"1.0 to {minor(version_here())}"
     assert rows["a record, and the journal of an interrupted game"] == str(record.FORMAT)
     assert rows["weights of a network"] == str(encoding.VERSION)
 
 
 def test_the_changelog_begins_with_what_is_not_released_and_this_version() -> None:
-    """With its date, which is that of the citation; older versions follow in order."""
+    """With the date of the citation; older ones follow in order, and a later one is unreleased."""
     titles = re.findall(r"^## (\S+)(?: \((.*)\))?$", CHANGELOG, re.MULTILINE)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert titles[0] == ("Unreleased", "")
-    assert titles[1] == (project["version"], str(citation["date-released"]))
+    assert titles[1] == (citation["version"], str(citation["date-released"]))
+    assert ".dev" in project["version"] or project["version"] == citation["version"]
     numbers = [tuple(map(int, version.split("."))) for version, _ in titles[1:]]
     assert numbers == sorted(numbers, reverse=True)
     assert len(CHANGELOG.splitlines()) < 400

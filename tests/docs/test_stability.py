@@ -20,7 +20,8 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 def test_the_page_has_the_number_of_each_format() -> None:
     """Of what is opened by this minor version."""
     assert f"| {minor(version_here())} opens |" in PAGE
-    rows = dict(re.findall(r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: (?:and|to) [\d.]+)?) \|$", PAGE, re.MULTILINE))
+    row = r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: (?:and|to) [\d.]+)?) \|$"
+    rows = dict(re.findall(row, PAGE, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
     assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
     assert rows["a league, `league.sqlite`"] == f"{ledger.FORMAT - 1} and {ledger.FORMAT}"

@@ -30,6 +30,7 @@ from arena.statistics.model import Flags, Numbers
 
 _SWEEPS = 30  # at most
 _STILL = 1e-5  # the sweeps end when no log evidence moves more
+_SETTLED = 1.0  # log evidence that moves less is compared with; it may be 80 too high before
 _LOW = 15.0  # how far the log evidence of a prior that is dropped is below the best one's
 _LEAST_EVIDENCE, _FULL_EVIDENCE = 12.0, 10.0  # at the end: how far for weight 0, and full weight
 _PACE, _FAST = 0.7, 6  # the damping of the steps after the first one; after six it grows
@@ -248,8 +249,8 @@ def _propagate(cases: _Cases, place: Numbers) -> _Parts:
     """Return the posteriors of priors at some places, of those that have enough evidence.
 
     Each factor matches the moments of the prior times the cavity, the distribution of the bot's
-    strength by all other factors. While the evidence of a prior moves from sweep to sweep, it may
-    still be better or worse by as much.
+    strength by all other factors. A prior is dropped when its evidence, and as much again as it has
+    moved in this sweep, is far below that of one that has settled.
     """
     prior = cases.prior.take(place)
     shift = (prior.parts * prior.means).sum(axis=1, keepdims=True)
@@ -263,7 +264,7 @@ def _propagate(cases: _Cases, place: Numbers) -> _Parts:
         factor = (np.log(cavity / both) + (towards + pull) ** 2 / both - towards**2 / cavity) / 2
         log += prior.logs + (total - factor).sum(axis=1)
         moved = np.abs(log - before)
-        kept = log + moved > (log - moved).max() - _LOW
+        kept = log + moved > log[moved < _SETTLED].max(initial=-np.inf) - _LOW
         if sweep == _SWEEPS - 1 or moved[kept].max() < _STILL:
             break
         pace = _PACE * min(1.0, _FAST / (sweep + 1)) if sweep else 1.0

@@ -124,6 +124,19 @@ def test_the_chances_after_quickstart_are_those_of_all_assignments() -> None:
     assert told.likely[1, 0] == pytest.approx(0.82, abs=CLOSE)
 
 
+def test_no_prior_is_dropped_for_one_whose_evidence_is_too_high_for_a_moment() -> None:
+    """After two sweeps that of a Student's t is 76 too high, and the best were dropped."""
+    met = {
+        (0, 1): (25, 88, 118, 54, 15),
+        (0, 2): (1, 11, 50, 125, 113),
+        (0, 3): (8, 55, 105, 100, 32),
+    }
+    told = Verdicts(Fit(4, [pair_scores(*two, by) for two, by in met.items()]), met)
+    ahead, first = enumerate_field(told)
+    assert told.likely == pytest.approx(ahead, abs=CLOSE)
+    assert told.first() == pytest.approx(first, abs=CLOSE)
+
+
 FIELDS = [*product((3, 4, 5, 6), STRENGTHS, DESIGNS)]
 """The first three are quick, and those of six bots, with two million assignments, a study."""
 

@@ -1,7 +1,7 @@
-"""Count the structure of `arena`: rooms, arrows between them, floors, files, lines of code.
+"""Count the structure of `arena`: rooms, arrows between them, floors, files, lines, commands.
 
 `python -m tests.house` prints the figures, and with a room's name what it imports and its modules
-that one other module of the room imports. `tests/test_imports.py` holds the figures.
+that one other module of the room imports. `tests/test_imports.py` holds the structure.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import click
 
 from tests import ROOT
 
@@ -134,18 +137,31 @@ def find_shared_names() -> dict[str, set[str]]:
 
 def count_lines(path: Path) -> int:
     """Return a file's lines of code: without blanks, comments, docstrings and imports."""
-    left_out: set[int] = set()
-    for node in ast.walk(syntax(path)):
-        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if (text and isinstance(node.value.value, str)) or isinstance(
-            node, (ast.Import, ast.ImportFrom)
-        ):
-            left_out.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    left_out = _lines_of(path, _is_text) | _lines_of(path, _is_import)
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return sum(
         bool(line.strip()) and not line.lstrip().startswith("#") and number not in left_out
         for number, line in lines
     )
+
+
+def _is_text(node: ast.AST) -> bool:
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return text and isinstance(node.value.value, str)
+
+
+def _is_import(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
+def _lines_of(path: Path, counts: Callable[[ast.AST], bool]) -> set[int]:
+    """Return the numbers of the lines of some nodes of a file."""
+    return {
+        number
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.stmt) and counts(node)
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
 
 
 def lines_by_room() -> dict[str, int]:
@@ -167,11 +183,51 @@ def figures() -> dict[str, int]:
     }
 
 
+def sizes() -> dict[str, int]:
+    """Return lines of all kinds, with their sum in `arena`, and how many commands there are."""
+    python = modules().values()
+    arena = {
+        "lines of code": sum(map(count_lines, python)),
+        "lines of imports": sum(len(_lines_of(path, _is_import)) for path in python),
+        "lines of JavaScript, CSS and HTML": _count_files("arena", "js", "css", "html"),
+    }
+    found = find_commands()
+    return {
+        **arena,
+        "lines of all three": sum(arena.values()),
+        "lines of tests/": _count_files("tests", "py"),
+        "lines of bench/": _count_files("bench", "py"),
+        "bytes of docs/": sum(len(path.read_bytes()) for path in (ROOT / "docs").rglob("*.md")),
+        "commands and subcommands": len(found),
+        "options": sum(
+            isinstance(param, click.Option) and not param.hidden
+            for command in found
+            for param in command.params
+        ),
+    }
+
+
+def _count_files(top: str, *kinds: str) -> int:
+    """Return the lines of the files of some kinds below a folder."""
+    files = [path for kind in kinds for path in (ROOT / top).rglob(f"*.{kind}")]
+    return sum(len(path.read_bytes().splitlines()) for path in files if "site" not in path.parts)
+
+
+def find_commands() -> list[click.Command]:
+    """Return every command and subcommand of `arena`."""
+    from arena import cli
+
+    found = [*cli.find_commands().values()]
+    for command in found:
+        if isinstance(command, click.Group):
+            found += command.commands.values()
+    return found
+
+
 def main(*rooms: str) -> None:
     """Print the figures, and what is in some rooms."""
-    for what, figure in (figures() | lines_by_room()).items():
+    for what, figure in (figures() | lines_by_room() | sizes()).items():
         print(f"{figure:>7,} {what}")
-    print(f"{sum(map(count_lines, modules().values())):>7,} lines of code")
     print("circle:", *find_circle() or ["none"])
     for room in rooms:
         print(f"{room} ->", *sorted(arrows()[room]))

@@ -191,7 +191,7 @@ def test_serving_for_a_time_ends_after_the_round(
 
 
 @pytest.mark.parametrize(
-    "words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")], 0)
+    "words", few([("--once", "--for", "1h30m"), ("--once",), ("--for", "1s")], 1)
 )
 def test_the_command_ends_by_itself_with_times_and_a_summary(
     words: tuple[str, ...], tmp_path: Path, arena: Arena

@@ -146,8 +146,8 @@ def count_lines(path: Path) -> int:
 
 
 def _is_text(node: ast.AST) -> bool:
-    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return text and isinstance(node.value.value, str)
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _is_import(node: ast.AST) -> bool:

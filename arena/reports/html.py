@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from arena.errors import InputError, not_installed
 from arena.reports.blocks import Cell, Chart, Report, Table, to_markdown, write_cell
 from arena.reports.charts import STEP, Spec, with_names
+from arena.reports.index import renew_index
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, write_text
 from arena.store.html_page import SCRIPTS, STYLES, cache_folder, frame, render, static
 from arena.tables.short_names import Names
@@ -195,7 +196,7 @@ def _is_tall(chart: Chart) -> bool:
 
 
 def write_reports(path: Path, report: Report) -> None:
-    """Write report.html and report.md into a folder.
+    """Write report.html and report.md into a folder, and renew the list of runs beside it.
 
     If the library of the charts is missing, a page of other games is removed.
     """
@@ -206,6 +207,7 @@ def write_reports(path: Path, report: Report) -> None:
     elif text.is_file() and text.read_text(encoding="utf-8") != facts:
         page.unlink(missing_ok=True)
     write_text(text, facts)
+    renew_index(path)
 
 
 def find_lack() -> str:

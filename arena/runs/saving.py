@@ -275,7 +275,11 @@ def copy_store(store: Store, path: Path) -> None:
 def write_files(
     folder: RunFolder, tournament: Tournament, store: Store, files: Files, timings: Writer | None
 ) -> None:
-    """Write all files of the run in this folder, except the store and the log."""
+    """Write all files of the run in this folder, except the store and the log.
+
+    The list of runs beside the folder is renewed, too.
+    """
+    from arena.reports.index import renew_index
     from arena.reports.run_report import report_writers
     from arena.store.csv_files import write_games
 
@@ -285,6 +289,7 @@ def write_files(
     del writers[GAMES]
     with store.lines_apart(tournament.pairings) as (lines, stop):
         folder.write(writers, {GAMES: partial(write_games, lines=lines)}, stop)
+    renew_index(folder.path)
 
 
 @cache

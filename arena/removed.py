@@ -18,6 +18,7 @@ REMOVED: Final = {
     "arena view --what-if": "`arena table` plays a recorded game on from another action",
     "arena view --then": "`arena table` plays a recorded game on from another action",
     "arena view --by": "the curve is that of champion; `arena show --by BOT` asks another bot",
+    "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""

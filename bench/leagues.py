@@ -63,9 +63,7 @@ def _fill(league: League) -> None:
     with ledger.changing():
         for number in range(_VERSIONS):
             name = f"bot{number}"
-            ledger.add_version(
-                Version(0, name, 0, name, name, name, "", 0.1, False, ACTIVE, "", _AT)
-            )
+            ledger.add_version(Version(0, name, 0, name, name, name, 0.1, False, ACTIVE, "", _AT))
     ids = [version.id for version in ledger.versions()]
     strengths = random.normal(0, _SPREAD / ELO, len(ids))
     plan = json.dumps({"versions": {}, "meetings": []})

@@ -21,15 +21,9 @@ FULL = 3
 UNREADABLE = (SyntaxError, ValueError, RecursionError)
 """The errors of Python for a source that it cannot compile, besides MemoryError (see `FULL`)."""
 
-PARTS = 1024
-"""The most hashes of a sketch of a syntax tree."""
-
-_RUN = 8  # nodes
-_ANNOTATIONS = ("annotation", "returns")
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LONGEST = 1000  # characters of a summary
 _BOTS = "bots."
-_MOST_TEXT = 1 << 20  # bytes of the sources of a packed bot
 
 
 def make_outline(source: bytes) -> list[str]:
@@ -84,84 +78,6 @@ def find_error(source: bytes) -> list[str]:
     return [""]
 
 
-def make_shape(source: bytes) -> list[str]:
-    """Return the hash of a program without comments, docstrings and layout, in a list.
-
-    The hash is empty if the source does not compile. The hash of a packed bot covers its files.
-
-    >>> make_shape(b"x = 1  # one\\n") == make_shape(b'"A text."\\nx = 1')
-    True
-    """
-    import ast
-    from hashlib import sha256
-
-    try:
-        tree = compile(source, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                body[:] = [part for part in body if not _is_text(part)]
-        return [sha256(ast.dump(tree).encode()).hexdigest()]
-    except UNREADABLE:
-        return [""]
-
-
-def _is_text(part: object) -> bool:
-    """Return whether a statement is only a string, as a docstring is."""
-    value = part.value if isinstance(part, _ast.Expr) else None
-    return isinstance(value, _ast.Constant) and isinstance(value.value, str)
-
-
-def make_tree(source: bytes) -> list[str]:
-    """Return a sketch of the syntax tree of a program without names, in hexadecimal, in a list.
-
-    It has the smallest hashes of all runs of eight nodes, in the order of the source, at most
-    `PARTS`, each of four bytes. Names, annotations, docstrings and the values of constants do not
-    count, nor does a source that does not compile. A packed bot has the parts of all its sources.
-
-    >>> make_tree(b"def f(a): return a + 1") == make_tree(b"def g(b: int): return b + 2")
-    True
-    """
-    from zlib import crc32
-
-    runs: set[str] = set()
-    for text in _unpack(source):
-        try:
-            tree = compile(text, "<unknown>", "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
-        except UNREADABLE:
-            continue
-        kinds = [*_kinds(tree)]
-        runs |= {" ".join(kinds[n : n + _RUN]) for n in range(max(1, len(kinds) - _RUN + 1))}
-    hashes = sorted({crc32(run.encode()) for run in runs})[:PARTS]
-    return [b"".join(number.to_bytes(4, "little") for number in hashes).hex()]
-
-
-def _unpack(source: bytes) -> list[bytes]:
-    """Return the Python files of a packed bot, none if they are too large; else the source."""
-    _import_arena()
-    from arena.entries.archive import MAGIC, read_archive
-
-    if not source.startswith(MAGIC):
-        return [source]
-    files = read_archive(source).items()
-    texts = [content for name, content in files if name.endswith(".py")]
-    return texts if sum(map(len, texts)) <= _MOST_TEXT else []
-
-
-def _kinds(tree: _ast.AST) -> Iterator[str]:
-    """Yield the kinds of the nodes of a syntax tree, each before those below it."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, _ast.expr_context) or _is_text(node):
-            continue
-        yield type(node).__name__
-        for field in reversed(node._fields):
-            value = None if field in _ANNOTATIONS else getattr(node, field, None)
-            below = value if isinstance(value, list) else [value]
-            waiting += [one for one in reversed(below) if isinstance(one, _ast.AST)]
-
-
 def _import_arena() -> None:
     """Let this program import the arena, which it does not as it starts."""
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
@@ -200,8 +116,6 @@ def open_zip(content: bytes) -> list[str]:
 QUESTIONS = {
     "outline": make_outline,
     "error": find_error,
-    "shape": make_shape,
-    "tree": make_tree,
     "damage": find_damage,
     "zip": open_zip,
 }

@@ -10,7 +10,6 @@ import ast
 import base64
 import hashlib
 import os
-import re
 import signal
 import sys
 import threading
@@ -110,32 +109,6 @@ def find_syntax_errors(sources: Mapping[str, bytes]) -> dict[str, str]:
     """
     answers = zip(sources, ask("error", sources), strict=True)
     return {name: words[0] for name, words in answers if words[0]}
-
-
-def find_shape(source: bytes) -> str:
-    """Return the hash of a program without comments, docstrings and layout.
-
-    It is empty if the source does not compile. The hash of a packed bot covers its files.
-
-    >>> find_shape(b"x = 1  # one\\n") == find_shape(b'"A text."\\nx = 1')
-    True
-    """
-    ((shape, *_),) = ask("shape", {"": source})
-    if not re.fullmatch(r"(?:[0-9a-f]{64})?", shape):
-        raise _broken()
-    return shape
-
-
-def find_tree(source: bytes) -> bytes:
-    """Return a sketch of a program's syntax tree without names (`source_reader.make_tree`).
-
-    >>> find_tree(b"x = 1") == find_tree(b"y = 2  # two"), find_tree(b"def (")
-    (True, b'')
-    """
-    ((tree, *_),) = ask("tree", {"": source})
-    if not re.fullmatch(r"(?:[0-9a-f]{8})*", tree):
-        raise _broken()
-    return bytes.fromhex(tree)
 
 
 def check_archive(archive: bytes) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from bench.saving import chosen, make
 from bench.studies import (
     ablation,
-    alike,
     apart,
     chances,
     claims,
@@ -55,7 +54,6 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "ladder": ("Runs that stop by themselves: a newcomer to the real ladder", ladder.lines),
     "league": ("Leagues: a newcomer's interval", league.lines),
     "copies": ("Leagues: a panel of near copies", league.copies),
-    "alike": ("Leagues: how much bots are alike that are no copies", alike.lines),
     "handing_in": ("Leagues: handed in over the web, with kills", handing_in.lines),
     "answers": ("Leagues: how soon owners have an answer", handing_in.answers),
     "guess": ("The rating that ends a check", guess.lines),

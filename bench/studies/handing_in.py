@@ -303,7 +303,7 @@ def _fill(folder: Path, submissions: int) -> str:
                     f"owner{number % bots}",
                     f"{number:064}",
                 )
-                values = Version(0, name, 0, owner, spec, sha256, "", 0.1, False, REPLACED, "", at)
+                values = Version(0, name, 0, owner, spec, sha256, 0.1, False, REPLACED, "", at)
                 state = "active" if number >= submissions - bots else REPLACED
                 league.ledger.add_version(values._replace(state=state))
         with post.changing():

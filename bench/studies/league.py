@@ -86,7 +86,7 @@ class _World:
     def rated(self) -> tuple[list[Contender], Floats, float, float, float]:
         """Return the contenders, their pairs, the spread, and the newcomer's bounds."""
         versions = [
-            Version(bot, f"bot{bot}", 1, "", "", "", "", 0.1, bot < PANEL, ACTIVE, "", "")
+            Version(bot, f"bot{bot}", 1, "", "", "", 0.1, bot < PANEL, ACTIVE, "", "")
             for bot in range(self.bots)
         ]
         played = [Pairs(*two, tuple(by_score)) for two, by_score in self.counts.items()]

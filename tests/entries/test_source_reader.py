@@ -19,7 +19,7 @@ from arena.entries.catalogue import catalogue
 from arena.entries.pack import make_archive, read_packed, write_packed
 from arena.entries.resolve import resolve
 from arena.entries.source_reader import make_outline
-from arena.entries.syntax import check_archive, find_shape, find_syntax_errors, read_outlines
+from arena.entries.syntax import check_archive, find_syntax_errors, read_outlines
 from arena.errors import ArenaError, InputError
 from tests import ROOT
 from tests.addons.league.small import a_league, accept
@@ -28,7 +28,7 @@ from tests.entries.costly import COSTLY, MARK, ODD, make_crowded
 from tests.tiers import few
 
 COSTS = "reading the source takes more than 1 s of a processor or 100 MB of memory"
-QUESTIONS = ("outline", "error", "shape")
+QUESTIONS = ("outline", "error")
 
 
 @pytest.fixture
@@ -57,7 +57,6 @@ def test_a_source_that_python_refuses_is_answered(kind: str) -> None:
     assert outline.summary.startswith("(cannot be read: ")
     assert outline.bots == ()
     assert "Error: " in find_syntax_errors({"mine.py": ODD[kind]})["mine.py"]
-    assert find_shape(ODD[kind]) == ""
 
 
 def run_watched(folder: Path, *words: str) -> tuple[int, str, dict[str, object]]:

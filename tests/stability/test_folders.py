@@ -234,7 +234,7 @@ def test_no_version_is_refused(name: str, tmp_path: Path, arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("number", "reason"),
     [
-        (4, "made by a later version, in format 4; this is"),
+        (5, "made by a later version, in format 5; this is"),
         (0, "made by a development version before 1.0, in format 0, and this arena reads"),
         (-1, "format -1: not the number of a format"),
         (2**31 - 1, "format 2147483647: not the number of a format"),

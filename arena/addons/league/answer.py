@@ -12,10 +12,9 @@ from contextlib import closing
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from arena.addons.league.copies import nearest
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
-from arena.addons.league.league_tables import Copy, Version
+from arena.addons.league.league_tables import Version
 from arena.addons.league.round import ROUNDS, round_folder
 from arena.addons.league.shown import Change, find_change, to_data
 from arena.entries.file import read_file
@@ -103,18 +102,6 @@ class Why(NamedTuple):
     changes: list[tuple[int, Change]]
     judged: int
     waiting: int
-
-
-def nearest_copy(league: League, name: str) -> tuple[Version, Copy] | None:
-    """Return the version of another owner to which the newest one of a name is nearest, and how.
-
-    None if nothing is known. It is a number and no verdict.
-    """
-    copy = nearest(league.ledger.copies("version = ?", league.find(name)[-1].id))
-    if copy is None:
-        return None
-    (version,) = league.ledger.versions("id = ?", copy.other)
-    return version, copy
 
 
 def why(league: League, name: str, venue: Venue | None = None, *, progress: bool = False) -> Why:

@@ -1,4 +1,4 @@
-"""The commands of a league's organiser: serving for a time, the deadline, the final, copies."""
+"""The commands of a league's organiser: serving for a time, the deadline, the final."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ FOLDER = click.argument("folder", type=PATH)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST = 10_000_000  # seconds
 _MOST_PAIRS = 100_000
-_MOST_ROWS = 1_000
 
 
 class Duration(Whole):
@@ -155,28 +154,3 @@ def final(folder: Path, pairs: int | None, quiet: bool, as_json: bool, **options
     document = {**found, "played": outcome.played, "kept": outcome.kept}
     lines = [f"the final: {counted(outcome.played + outcome.kept, 'game')}; see {report}"]
     print_found(document, lines, as_json=as_json)
-
-
-@click.command()
-@FOLDER
-@click.option("--most", type=Whole(1, _MOST_ROWS), default=20, show_default=True, help="Rows.")
-@json_option
-def copies(folder: Path, most: int, as_json: bool) -> None:
-    """Show which bots are most alike, without a verdict.
-
-    They are bots of different owners, with numbers. They are in FOLDER/copies/, too, as a table and
-    a page, which only the organiser reads.
-
-    \b
-    Example:
-      arena league copies results/club
-    """
-    from arena.addons.league.copies import USUAL_MOVES, USUAL_TREE
-    from arena.addons.league.copies_page import format_copies, pairs, write_copies
-
-    with open_league(folder) as opened:
-        found = pairs(opened.ledger, most)
-        page = write_copies(folder, opened.ledger)
-    usual = {"moves": USUAL_MOVES, "tree": USUAL_TREE}
-    document = {"copies": [one._asdict() for one in found], "usual": usual, "page": str(page)}
-    print_found(document, format_copies(found), as_json=as_json)

@@ -14,11 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from arena.addons.league.copies import describe_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_settings import make_folder
 from arena.addons.league.league_site import write_site
-from arena.addons.league.league_tables import Refusal, Version, check_name
+from arena.addons.league.league_tables import Refusal, check_name
 from arena.addons.league.post import ACCEPTED, REFUSED, WAITING, Post, Upload, has_post
 from arena.addons.league.sources import (
     as_file,
@@ -178,7 +177,7 @@ def _submitting(
     name = name_of(place)
     try:
         version = yield from league.desk.submitting(as_file(place), name, since=since, resent=True)
-        _tell_accepted(league, version, tell)
+        tell(f"accepted: {version.title}, by {version.owner}")
     except Unchanged as error:  # for example, a whole folder was copied again
         tell(f"left out: {escape(name)[:_MOST_NAME]}: {error}")
     except Refused as error:
@@ -204,12 +203,6 @@ def _tell_waiting(name: str, error: ArenaError, tell: Callable[[str], object]) -
     """Tell why a submission waits; what the machine refuses is one line for all of them."""
     of = "" if isinstance(error, Exhausted) else f"{name}: "
     tell(f"{_NOT_YET}: {of}{error}")
-
-
-def _tell_accepted(league: League, version: Version, tell: Callable[[str], object]) -> None:
-    tell(f"accepted: {version.title}, by {version.owner}")
-    for line in describe_copies(league.ledger, version):
-        tell(line)
 
 
 def _in_queue(league: League, post: Post, tell: Callable[[str], object]) -> Iterator[_Waiting]:
@@ -252,7 +245,7 @@ def _submitting_upload(
         return upload.name
     post.answer(upload, state, answer)
     if state == ACCEPTED:
-        _tell_accepted(league, version, tell)
+        tell(f"accepted: {version.title}, by {version.owner}")
     else:
         tell(f"refused: {upload.name}: {answer}")
     (folder / str(upload.id)).unlink(missing_ok=True)

@@ -11,7 +11,6 @@ import click
 
 from arena.addons.league.evening_commands import (
     FOLDER,
-    copies,
     final,
     freeze,
     open_league,
@@ -174,15 +173,11 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
             else:
                 say(f"refused: {refused}", err=True)
             sys.exit(1)
-        copies = opened.desk.find_copies(version)
-        if as_json:
-            shown = {"accepted": True, "bot": name, "version": version.number}
-            copied = [{"bot": one.name, "version": one.number} for one in copies]
-            print_json({**shown, "sha256": version.sha256, "copy_of": copied})
-            return
-    say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
-    same = "warning: but for comments the same as"
-    say(*(f"{same} {one.title} of {one.owner}" for one in copies), err=True)
+    if as_json:
+        shown = {"accepted": True, "bot": name, "version": version.number}
+        print_json({**shown, "sha256": version.sha256})
+    else:
+        say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
 
 
 @league.command()
@@ -311,5 +306,5 @@ def history(folder: Path, name: str, as_json: bool) -> None:
     print_found(data, shown.format_history(data), as_json=as_json)
 
 
-for command in (page, serve, freeze, final, copies, invite, web):
+for command in (page, serve, freeze, final, invite, web):
     league.add_command(command)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.addons.league.bot_page import bot_report
-from arena.addons.league.copies_page import write_copies
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, Event
 from arena.addons.league.owner_page import keep_told
@@ -74,7 +73,6 @@ def write_site(league: League, names: Iterable[str] | None = None) -> Path:
     write_text(folder / "feed.json", _feed(league))
     write_text(folder / "league.json", _live(league, found))
     replace_rows(folder / LEAGUE.file, *table(league, found))
-    write_copies(league.folder, league.ledger)
     index = folder / "index.html"
     write_text(index, to_html(_index(league, found)))
     return index

@@ -23,7 +23,7 @@ SCHEMA: Final = """
 CREATE TABLE fixed (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE versions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, number INTEGER NOT NULL, owner TEXT NOT NULL,
-    spec TEXT NOT NULL, sha256 TEXT NOT NULL, shape TEXT NOT NULL, cost REAL NOT NULL,
+    spec TEXT NOT NULL, sha256 TEXT NOT NULL, cost REAL NOT NULL,
     panel INTEGER NOT NULL, state TEXT NOT NULL, why TEXT NOT NULL, at TEXT NOT NULL,
     UNIQUE (name, number)
 );
@@ -55,21 +55,15 @@ CREATE TABLE events (
 );
 CREATE TABLE spreads (round INTEGER PRIMARY KEY, elo REAL, low REAL, high REAL, measured INTEGER)
 """
-"""The tables of format 2."""
+"""The tables, without what a league of format 2 did not have yet (`GROWN`)."""
 
 GROWN: Final = """
 ALTER TABLE refusals ADD COLUMN public TEXT NOT NULL DEFAULT '';
 CREATE TABLE names (
     alike TEXT PRIMARY KEY, name TEXT NOT NULL, owner TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE traces (version INTEGER PRIMARY KEY, moves TEXT NOT NULL, tree BLOB NOT NULL);
-CREATE TABLE copies (
-    version INTEGER NOT NULL, other INTEGER NOT NULL, same INTEGER NOT NULL,
-    moves REAL, positions INTEGER NOT NULL, tree REAL, PRIMARY KEY (version, other)
-) WITHOUT ROWID;
 CREATE INDEX versions_owner ON versions (owner, at);
 CREATE INDEX versions_sha256 ON versions (sha256);
-CREATE INDEX versions_shape ON versions (shape);
 CREATE INDEX versions_state ON versions (state);
 CREATE INDEX refusals_name ON refusals (name);
 CREATE INDEX refusals_owner ON refusals (owner, at);
@@ -78,7 +72,15 @@ CREATE INDEX results_opponent ON results (opponent);
 CREATE INDEX faults_version ON faults (version);
 CREATE INDEX ratings_version ON ratings (version)
 """
-"""What format 3 has beside them; a league of format 2 is brought to it when it is opened."""
+"""What a league of format 2 lacks."""
+
+LEFT: Final = """
+DROP TABLE IF EXISTS traces;
+DROP TABLE IF EXISTS copies;
+DROP INDEX IF EXISTS versions_shape;
+ALTER TABLE versions DROP COLUMN shape
+"""
+"""What formats 2 and 3 have that format 4 has not: both are brought to it when they are opened."""
 
 _ALIKE: Final = str.maketrans("10i", "lol")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -98,9 +100,8 @@ def simplify_name(name: str) -> str:
 class Version(NamedTuple):
     """One version of a bot, whose source never changes.
 
-    `spec` names a bot of the arena, or a file below the league's folder. `shape` is the hash of
-    its program without comments and docstrings. `cost` is its approximate time for a pair of games
-    in seconds. `why` is the reason if it is not active.
+    `spec` names a bot of the arena, or a file below the league's folder. `cost` is its approximate
+    time for a pair of games in seconds. `why` is the reason if it is not active.
     """
 
     id: int
@@ -109,7 +110,6 @@ class Version(NamedTuple):
     owner: str
     spec: str
     sha256: str
-    shape: str
     cost: float
     panel: bool
     state: str
@@ -142,22 +142,6 @@ class Refusal(NamedTuple):
     why: str
     at: str
     public: str = ""
-
-
-class Copy(NamedTuple):
-    """How much a version is like one of another owner, when it was accepted.
-
-    `same` is whether the programs differ only in comments and layout. `moves` is the share of
-    common `positions` at which both chose alike, `tree` that of common parts of the syntax trees;
-    None where that is not known.
-    """
-
-    version: int
-    other: int
-    same: bool
-    moves: float | None
-    positions: int
-    tree: float | None
 
 
 class Event(NamedTuple):

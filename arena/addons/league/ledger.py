@@ -15,10 +15,10 @@ from typing import Any, Final
 from arena.addons.league.league_tables import (
     ACTIVE,
     GROWN,
+    LEFT,
     REPLACED,
     SCHEMA,
     SUSPENDED,
-    Copy,
     Event,
     Pairs,
     Plan,
@@ -36,10 +36,10 @@ from arena.tournament.schedule import Meeting
 from arena.tournament.versions import maker_of, version_here
 
 NAME: Final = LEAGUE
-FORMAT: Final = 3
+FORMAT: Final = 4
 """The format of league.sqlite, which changes with its tables and with the deals of a seed."""
 
-_OLDEST: Final = 2  # this format is brought to the present one
+_OLDEST: Final = 2  # it and those after it are brought to the present one
 
 _APPLICATION = 0x444E4C47  # DNLG
 _PATIENCE = 60.0  # seconds to wait while another process is writing
@@ -89,19 +89,21 @@ class Ledger(SqliteFile):
         with self.changing():
             if self.one("SELECT count(*) FROM sqlite_master"):
                 raise InputError(f"{self.path}: there is a database already")
-            for statement in SCHEMA.split(";"):
-                self.connection.execute(statement)
-            self.mark(_APPLICATION, _OLDEST)
-            self._grow()
+            self._run(SCHEMA, GROWN)
 
     def _grow(self) -> None:
-        """Bring the oldest format to the present one, unless another process has just done so."""
-        if self.one("PRAGMA user_version") == FORMAT:
-            return
-        for statement in GROWN.split(";"):
+        """Bring an older format to the present one, unless another process has just done so."""
+        number = self.one("PRAGMA user_version")
+        if number == _OLDEST:
+            self._run(GROWN)
+            for name, owner in self.rows("SELECT name, owner FROM versions WHERE number = 1"):
+                self._insert("names", simplify_name(name), name, owner)
+        if number < FORMAT:
+            self._run(LEFT)
+
+    def _run(self, *scripts: str) -> None:
+        for statement in ";".join(scripts).split(";"):
             self.connection.execute(statement)
-        for name, owner in self.rows("SELECT name, owner FROM versions WHERE number = 1"):
-            self._insert("names", simplify_name(name), name, owner)
         self.mark(_APPLICATION, FORMAT)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -137,7 +139,7 @@ class Ledger(SqliteFile):
     def versions(self, where: str = "1", *values: Any) -> list[Version]:
         """Return versions in the order of their submission."""
         rows = self.rows(f"SELECT * FROM versions WHERE {where} ORDER BY id", *values)
-        return [Version._make((*row[:8], bool(row[8]), *row[9:])) for row in rows]
+        return [Version._make((*row[:7], bool(row[7]), *row[8:])) for row in rows]
 
     def refusals(self, where: str = "1", *values: Any) -> list[Refusal]:
         """Return refused submissions in the order of their submission."""
@@ -209,39 +211,6 @@ class Ledger(SqliteFile):
     def frozen(self) -> str:
         """Return the time from which on no submission counts, empty while they do."""
         return self.one("SELECT value FROM fixed WHERE key = 'frozen'") or ""
-
-    # copies
-
-    def add_trace(self, version: int, moves: str, tree: bytes) -> None:
-        """Store what a version chose at the positions of the league, and its syntax tree."""
-        query = "INSERT OR REPLACE INTO traces VALUES (?, ?, ?)"
-        self.connection.execute(query, (version, moves, tree))
-
-    def traces(self, owner: str) -> list[tuple[int, str, bytes]]:
-        """Return the traces of the versions of all other owners: id, moves and tree."""
-        query = (
-            "SELECT version, moves, tree FROM traces JOIN versions ON id = version "
-            "WHERE owner <> ? ORDER BY version"
-        )
-        return [(*row,) for row in self.rows(query, owner)]
-
-    def add_copies(self, copies: Sequence[Copy]) -> None:
-        """Store the versions to which a new one is nearest."""
-        for copy in copies:
-            self._insert("copies", *copy)
-
-    def nearest_copies(self, most: int) -> list[Copy]:
-        """Return the two versions that are most alike, the nearest ones first."""
-        order = "same DESC, max(coalesce(moves, 0), coalesce(tree, 0)) DESC, version, other"
-        return self._copies(f"ORDER BY {order} LIMIT ?", most)
-
-    def copies(self, where: str = "1", *values: Any) -> list[Copy]:
-        """Return what is known of copies, in the order of the versions."""
-        return self._copies(f"WHERE {where} ORDER BY version, other", *values)
-
-    def _copies(self, rest: str, *values: Any) -> list[Copy]:
-        rows = self.rows(f"SELECT * FROM copies {rest}", *values)
-        return [Copy(*row)._replace(same=bool(row[2])) for row in rows]
 
     # rounds
 

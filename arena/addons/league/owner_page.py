@@ -12,8 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from arena.addons.league.answer import nearest_copy
-from arena.addons.league.copies import describe
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import check_name
 from arena.addons.league.post import TAKEN, WAITING, Post, Upload
@@ -110,15 +108,9 @@ class Reception:
             "note": one.note,
             "beats": len(beaten),
             "surely_beats": name_some(beaten) if beaten else "",
-            "nearest": self._describe_copy(one.bot),
             "page": f"site/bots/{one.bot}.html",
             **read_told(self.folder, one.bot),
         }
-
-    def _describe_copy(self, name: str) -> str:
-        """Return the version of another owner that is most like a bot, and how much it is."""
-        found = nearest_copy(self.league, name)
-        return f"{found[0].title} of {found[0].owner}: {describe(found[1])}" if found else ""
 
 
 def _describe(upload: Upload, places: dict[int, int]) -> dict[str, Any]:

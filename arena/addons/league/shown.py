@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.addons.league.copies import describe
 from arena.addons.league.league import League
 from arena.addons.league.league_tables import ACTIVE, SUSPENDED, RatingRow, Version
 from arena.addons.league.ledger import Ledger
@@ -280,28 +279,17 @@ def history(league: League, name: str) -> dict[str, Any]:
         shown = {
             key: value
             for key, value in version._asdict().items()
-            if key not in ("id", "shape", "cost", "panel", "name")
+            if key not in ("id", "cost", "panel", "name")
         }
         before = next((one for one in versions if one.number == version.number - 1), None)
         change = find_change(league.ledger, version, before) if before else None
         fault = json.loads(first) if first else None
         more = {"faults": strikes, "first_fault": fault, "change": change and to_data(change)}
-        more["copies"] = [*_describe_copies(league.ledger, version)]
         told.append({**shown, **more, "ratings": ratings})
     kept = [
         {"sha256": one.sha256, "owner": one.owner, "why": one.why, "at": one.at} for one in refusals
     ]
     return {"bot": name, "versions": told, "refusals": kept}
-
-
-def _describe_copies(ledger: Ledger, version: Version) -> Iterator[dict[str, Any]]:
-    """Yield to which bots of other owners a version is nearest, for the organiser."""
-    for one in ledger.copies("version = ?", version.id):
-        (other,) = ledger.versions("id = ?", one.other)
-        data = one._asdict()
-        data |= {"bot": other.name, "version": other.number, "owner": other.owner}
-        del data["other"]
-        yield data | {"sentence": describe(one)}
 
 
 def to_data(change: Change) -> dict[str, Any]:
@@ -322,8 +310,6 @@ def format_history(data: dict[str, Any]) -> Iterator[str]:
             yield from textwrap.wrap(
                 version["change"]["sentence"], 78, initial_indent="  ", subsequent_indent="  "
             )
-        for copy in version["copies"]:
-            yield f"  like {copy['bot']} {copy['version']} of {copy['owner']}: {copy['sentence']}"
         if fault := version["first_fault"]:
             first = f"the first: {fault['kind']} at ply {fault['ply']}: {fault['message']}"
             yield f"  {counted(version['faults'], 'fault')}; {escape(first)}"

@@ -25,7 +25,7 @@ from arena.entries.pack import PACKED, read_packed
 from arena.entries.program import is_program
 from arena.entries.resolve import installed, pack_bot, resolve
 from arena.entries.spec import is_address, parse
-from arena.entries.syntax import find_shape, open_zip
+from arena.entries.syntax import open_zip
 from arena.errors import ArenaError, InputError
 
 SOURCES: Final = "bots"
@@ -39,11 +39,10 @@ _OLD: Final = 3600.0  # seconds after which bytes that nobody needs are removed
 
 
 class Taken(NamedTuple):
-    """A bot that was read: its spec in the league, its identity, and its shape if it has one."""
+    """A bot that was read: its spec in the league, and its identity."""
 
     spec: str
     sha256: str
-    shape: str = ""
 
 
 def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]) -> Taken:
@@ -62,8 +61,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
     if spec.params:
         raise InputError(f"bot {bot!r}: write its parameters into the file")
     content = read_submission(path, settings.most_megabytes, waiting)
-    is_python = not content.startswith(MAGIC)
-    ending = ".py" if is_python else PACKED
+    ending = PACKED if content.startswith(MAGIC) else ".py"
     name = f"{SOURCES}/{hashlib.sha256(content).hexdigest()}{ending}"
     kept = folder / name
     try:
@@ -75,8 +73,7 @@ def take(folder: Path, bot: str, settings: Settings, waiting: Callable[[], None]
         raise ArenaError(f"{kept}: cannot be written: {error.strerror or error}") from None
     text = f"{LABEL}={as_file(kept)}"
     try:
-        shape = find_shape(content) if is_python and len(content) <= MOST_SOURCE else ""
-        return Taken(name, identity_of(resolve(text)), shape)
+        return Taken(name, identity_of(resolve(text)))
     except InputError as error:  # the owner does not know the path of the copy
         raise InputError(str(error).removeprefix(f"bot {text!r}: ")) from None
 

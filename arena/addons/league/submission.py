@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from arena.addons.league.copies import SECONDS, Trace, ask_moves, find_copies
 from arena.addons.league.league_settings import PANEL, Settings
 from arena.addons.league.league_tables import (
     ACTIVE,
@@ -32,7 +31,6 @@ from arena.addons.league.sources import (
     LABEL,
     SOURCES,
     Taken,
-    as_file,
     identity_of,
     resolve_spec,
     take,
@@ -43,12 +41,11 @@ from arena.check.supervisor import SLOWER, NoVerdict, run_check
 from arena.entries.program import MANIFEST
 from arena.entries.resolve import installed, resolve
 from arena.entries.spec import COMMAND, is_address, parse
-from arena.entries.syntax import find_shape, find_tree
 from arena.errors import InputError
 from arena.executors.contract import open_executor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import require_jail
-from arena.lanes.faults import KINDS, Forfeit
+from arena.lanes.faults import KINDS
 from arena.lanes.probe import find_problems
 from arena.runs.run import run
 from arena.store.store import Store
@@ -59,7 +56,6 @@ _UNREADABLE: Final = "it cannot be read as a bot"
 _TAKEN: Final = "its name belongs to somebody else, or looks like another one"
 _KNOWN: Final = "its program is in the league already"
 _NO_VERDICT: Final = "its check took too long, or came to no verdict"
-_CATCH_UP: Final = 5.0  # seconds for the traces of others before a check
 _DECISIONS: Final = 50  # approximate decisions of a bot in a pair of games
 _DONE: Final = "name = ? AND sha256 = ? AND at >= ?"
 _TIMES: Final = (("median", 0.5), ("p99", 0.99))
@@ -170,10 +166,9 @@ class Desk:
 
     def _accept(self, name: str, owner: str, taken: Taken) -> Submitting[Version]:
         """Let a bot that was taken be checked, and store it as a version; raises Refused."""
-        spec, sha256, shape = taken
+        spec, sha256 = taken
         self._check_new(sha256, name)
-        yield from self._trace_others()
-        items, trace = (yield partial(self.check, spec))()
+        items = (yield partial(self.check, spec))()
         if failed := [item for item in items if item.status == "fail"]:
             what = "; ".join(f"{item.name}: {item.message}" for item in failed)
             if "/" in spec:  # the owner knows the bot's name, not the path of its copy
@@ -184,20 +179,11 @@ class Desk:
             ]
             public = f"the check failed: {'; '.join(kinds)}"
             raise Refused(f"the check failed: {what}", items, public)
-        version = self._make_version(name, owner, spec, sha256, shape, _choose_cost(items))
+        version = self._make_version(name, owner, spec, sha256, _choose_cost(items))
         with self.ledger.changing():
             self.check_right(name, owner)
             self._check_new(sha256, name)
-            version = self.ledger.add_version(version)
-            same = self.find_copies(version)
-            self.ledger.add_copies(find_copies(self.ledger, version, trace, same))
-            self.ledger.add_trace(version.id, *trace)
-            return version
-
-    def find_copies(self, version: Version) -> list[Version]:
-        """Return versions of other owners that differ only in comments and layout."""
-        found = self.ledger.versions("shape = ? AND owner <> ?", version.shape, version.owner)
-        return found if version.shape else []
+            return self.ledger.add_version(version)
 
     def seat_panel(self) -> None:
         """Add the bots of the panel as versions, each the owner of its name; raises InputError."""
@@ -206,20 +192,17 @@ class Desk:
         for number, text in enumerate(self.settings.panel):
             if text not in names:
                 raise InputError(f"panel[{number}]: {text!r} is not the name of a bot in bots/")
-            entry = resolve(text)
-            shape = find_shape(entry.source or b"")
+            sha256 = identity_of(resolve(text))
             cost = _LEAST_COST if text in PANEL else _choose_cost((*self._time_own(text),))
-            seats.append(self._make_version(text, "arena", text, identity_of(entry), shape, cost))
+            seats.append(self._make_version(text, "arena", text, sha256, cost))
         with self.ledger.changing():
             for version in seats:
                 self.ledger.add_version(version._replace(panel=True))
 
-    def _make_version(
-        self, name: str, owner: str, spec: str, sha256: str, shape: str, cost: float
-    ) -> Version:
+    def _make_version(self, name: str, owner: str, spec: str, sha256: str, cost: float) -> Version:
         values: dict[str, Any] = {"id": 0, "number": 0, "panel": False, "state": ACTIVE, "why": ""}
         values |= {"name": name, "owner": owner, "spec": spec, "sha256": sha256}
-        return Version(**values, shape=shape, cost=cost, at=self._time())
+        return Version(**values, cost=cost, at=self._time())
 
     def _time(self) -> str:
         return self.now().isoformat(timespec="seconds")
@@ -325,56 +308,14 @@ class Desk:
         if self.settings.lane == "jail":
             require_jail()
 
-    def check(self, spec: str, working: Working) -> tuple[tuple[Item, ...], Trace]:
-        """Check a stored bot; return the items, and its trace if none has failed.
+    def check(self, spec: str, working: Working) -> tuple[Item, ...]:
+        """Check a stored bot, and return the items of the check.
 
         Raises Refused if the check ends without a verdict.
         """
         self._check_machine()
-        items = tuple(self._check(spec, working))
-        if any(item.status == "fail" for item in items):
-            return items, Trace()
-        return items, self._find_trace(spec, lambda: working("moves"))
-
-    def _find_trace(self, spec: str, waiting: Callable[[], None]) -> Trace:
-        """Return what a bot that has passed its check is compared by.
-
-        One that lives elsewhere is not asked for this: an answer may have its price there.
-        """
-        if is_address(spec):
-            return Trace()
-        is_file = spec.startswith(f"{SOURCES}/")
-        text = f"{LABEL}={as_file(self.folder.absolute() / spec) if is_file else spec}"
-        entry = resolve(text, lane=self.settings.lane if is_file else None)
-        rules, limits = self.settings.game_rules(), self.settings.limits
-        moves = ask_moves(entry, self.settings.seed, rules, limits, SECONDS, waiting)
-        source = entry.source if not entry.command else None
-        return Trace(moves, find_tree(source) if source else b"")
-
-    def _trace_others(self) -> Submitting[None]:
-        """Ask the bots that have no trace: the panel's, and those accepted before format 3.
-
-        It begins with no further one after some seconds, and continues at the next submission.
-        """
-        end = time.monotonic() + _CATCH_UP
-        for version in self.ledger.versions("id NOT IN (SELECT version FROM traces)"):
-            if time.monotonic() > end:
-                return
-            trace = (yield partial(self._trace_other, version.spec))()
-            with self.ledger.changing():
-                self.ledger.add_trace(version.id, *trace)
-
-    def _trace_other(self, spec: str, working: Working) -> Trace:
-        """Return the trace of an accepted bot, an empty one if its file is damaged."""
-        try:
-            return self._find_trace(spec, lambda: working("moves"))
-        except (InputError, Forfeit):
-            return Trace()
-
-    def _check(self, spec: str, working: Working) -> list[Item]:
-        """Check a stored bot, and return the items of the check."""
         if not spec.startswith(f"{SOURCES}/"):
-            return self._time_own(spec)
+            return (*self._time_own(spec),)
         order = Order(
             f"{LABEL}={self.folder.absolute() / spec}",
             self.settings.lane if self.settings.lane == "jail" else "process",
@@ -383,7 +324,7 @@ class Desk:
             self.settings.limits,
         )
         try:
-            return [*run_check(order, working, longest=self.settings.check_seconds)]
+            return (*run_check(order, working, longest=self.settings.check_seconds),)
         except NoVerdict as error:  # it took too long, or the bot corrupted it
             raise Refused(str(error), public=_NO_VERDICT) from None
 

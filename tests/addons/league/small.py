@@ -100,5 +100,5 @@ def accept(_order: Order, *_: object, **__: object) -> Iterator[Item]:
 
 def version(number: int, name: str = "", **changes: Any) -> Version:
     """Return a version with this id, which is of no league."""
-    made = Version(number, name or f"bot{number}", 1, "", "", "", "", 0.1, False, ACTIVE, "", "")
+    made = Version(number, name or f"bot{number}", 1, "", "", "", 0.1, False, ACTIVE, "", "")
     return made._replace(**changes)

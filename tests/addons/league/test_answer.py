@@ -14,7 +14,6 @@ from arena.addons.league import submission
 from arena.addons.league.answer import (
     format_why,
     kept_why,
-    nearest_copy,
     why,
     why_to_data,
 )
@@ -64,7 +63,6 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[League]:
         a_league(tmp_path_factory.mktemp("answer") / "club", round_pairs=80) as league,
     ):
         patch.setattr("arena.addons.league.answer._MOST_LOST", 2)
-        patch.setattr(submission, "ask_moves", lambda *_, **__: "")
         league.desk.submit("timing(patience=2.5)", "patient", "Ann")
         play(league)
         league.desk.submit("timing(patience=3.5)", "patient", "Ann")
@@ -153,7 +151,6 @@ def test_who_is_surely_beaten_is_in_the_table(club: League) -> None:
     assert (page["beats"], page["surely_beats"]) == (len(beaten), name_some(beaten))
     own = next(dict(zip(columns, row, strict=True)) for row in rows if row[0] == "uniform")
     assert own["beats_uniform"] == ""
-    assert nearest_copy(club, "greedy") is None
 
 
 @pytest.mark.slow
@@ -162,7 +159,6 @@ def test_games_in_which_it_was_out_of_time_are_listed(
 ) -> None:
     """With the ply and the command; such a game is not judged."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     path = tmp_path / "sleeper.py"
     path.write_text(SLEEPER)
     limits = {"decision": 0.1}

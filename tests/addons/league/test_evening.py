@@ -48,9 +48,8 @@ LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ .+")
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
-    """Yield a league whose check finds nothing and asks nothing, with an inbox."""
+    """Yield a league whose check finds nothing, with an inbox."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     with a_league(tmp_path / "club", round_pairs=20) as made:
         (made.folder / "inbox").mkdir()
         yield made
@@ -146,7 +145,6 @@ def test_a_stopped_evening_ends_the_checks_and_loses_nothing(
     assert [path.name for path in (league.folder / "taken").iterdir()] == ["ann.py"]
     monkeypatch.undo()
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     assert [*take_all(league, lambda _: None, 0.0)] == ["ann"]
 
 
@@ -369,7 +367,6 @@ QUERIES = {
     "SELECT * FROM versions WHERE name = 'x'": "name",
     "SELECT count(*) FROM versions WHERE owner = 'x' AND at BETWEEN 'a' AND 'b'": "versions_owner",
     "SELECT * FROM versions WHERE sha256 = 'x' ORDER BY id": "versions_sha256",
-    "SELECT * FROM versions WHERE shape = 'x' AND owner <> 'y' ORDER BY id": "versions_shape",
     "SELECT * FROM versions WHERE state IN ('active') ORDER BY id": "versions_state",
     "SELECT * FROM refusals WHERE name = 'x' ORDER BY id": "refusals_name",
     "SELECT count(*) FROM refusals WHERE owner = 'x' AND at >= 'a'": "refusals_owner",
@@ -377,7 +374,6 @@ QUERIES = {
     "SELECT * FROM ratings WHERE version = 1 ORDER BY round": "ratings_version",
     "SELECT * FROM faults WHERE version = 1 ORDER BY round": "faults_version",
     "SELECT name, owner FROM names WHERE alike = 'x'": "PRIMARY KEY",
-    "SELECT * FROM copies WHERE version = 1": "PRIMARY KEY",
 }
 
 

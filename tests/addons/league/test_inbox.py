@@ -21,7 +21,6 @@ from tests.addons.league.small import NOON, a_league, accept, write_bot
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league whose check finds nothing, with an inbox."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     with a_league(tmp_path / "club", a_day=4, most_megabytes=1) as made:
         (made.folder / "inbox").mkdir()
         yield made

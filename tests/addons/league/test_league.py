@@ -54,12 +54,6 @@ bot = Faulty
 '''
 
 
-@pytest.fixture(autouse=True)
-def _asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No bot is asked for its moves: only tests of copies look at them."""
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
-
-
 def tables(league: League) -> dict[str, Any]:
     """Return all that is known of a league but the times."""
     ledger = league.ledger

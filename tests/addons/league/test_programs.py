@@ -173,7 +173,6 @@ def test_a_build_that_hangs_holds_no_other_owner(
     It ends with the evening.
     """
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     monkeypatch.setattr(build, "LIMITS", replace(SHORT, idle=100.0, backstop=100.0))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with a_league(tmp_path / "club") as league, serving(league.folder) as client:

@@ -28,7 +28,6 @@ from arena.addons.league.inbox import serve
 from tests.addons.league.small import accept
 
 submission.run_check = accept
-submission.ask_moves = lambda *_, **__: ""
 inbox._SETTLED = 0.0
 inbox.take_all.__defaults__ = (0.0,)
 league = League(Path(sys.argv[1]))
@@ -45,7 +44,6 @@ print("done", flush=True)
 def test_it_takes_plays_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission plays in the round after it, and has a page after that."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     monkeypatch.setattr("arena.addons.league.inbox.take_all.__defaults__", (0.0,))
     told: list[str] = []
     with a_league(tmp_path / "club", round_pairs=30) as league, league.playing():

@@ -34,7 +34,6 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> League:
         a_league(folder / "club", round_pairs=30, max_faults=3, seed=271828182845) as league,
     ):
         patch.setattr(submission, "run_check", accept)
-        patch.setattr(submission, "ask_moves", lambda *_, **__: "")
         league.desk.submit("greedy(patience=11)", "patient", "Ann")
         play(league)
         league.desk.now = league.now = lambda: NOON + timedelta(days=2)

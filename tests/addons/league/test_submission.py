@@ -19,15 +19,13 @@ from arena.addons.league.submission import Refused, TooMany
 from arena.check.item import Item, Order
 from arena.entries.file import find_files
 from arena.errors import ArenaError, InputError
-from tests import ROOT
 from tests.addons.league.small import NOON, a_league, accept, write_bot
 
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
-    """Yield a league whose check finds nothing and asks nothing."""
+    """Yield a league whose check finds nothing."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     with a_league(tmp_path / "club", a_day=5, most_megabytes=1) as made:
         yield made
 
@@ -92,21 +90,6 @@ def test_the_same_bytes_are_refused_by_the_name_that_has_them(
         league.desk.submit("greedy", "other")
     patient = league.desk.submit("greedy(patience=11)", "other")
     assert patient.spec == "greedy(patience=11)"
-
-
-@pytest.mark.slow
-def test_a_copy_with_other_comments_is_reported(league: League, tmp_path: Path) -> None:
-    """It may be honest work on the same book; the league's owner sees it."""
-    path = write_bot(tmp_path)
-    league.desk.submit(str(path), "mine", "Ann")
-    path.write_text(path.read_text().replace("The simplest bot.", "All mine!") + "# really\n")
-    copy = league.desk.submit(str(path), "hers", "Eve")
-    assert [one.title for one in league.desk.find_copies(copy)] == ["mine 1"]
-    path.write_text((ROOT / "bots" / "greedy.py").read_text() + "# mine\n")
-    copy = league.desk.submit(str(path), "ours", "Eve")
-    assert [one.title for one in league.desk.find_copies(copy)] == ["greedy 1"]
-    own = league.desk.submit(str(write_bot(tmp_path, number=7)), "hers", "Eve")
-    assert league.desk.find_copies(own) == []
 
 
 WHY_NOT = "is not one of A-Z a-z 0-9|Windows has a device of this name|1 to 40 characters"
@@ -334,7 +317,7 @@ def test_a_folder_is_packed_and_plays(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(submission, "run_check", accept)
         other = league.desk.submit(str(folder), "mine")
     assert (version.number, other.number) == (1, 2)
-    assert version.shape != other.shape
+    assert version.sha256 != other.sha256
 
 
 @pytest.mark.slow

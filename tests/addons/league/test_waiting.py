@@ -32,7 +32,6 @@ EAGAIN = "Resource temporarily unavailable"
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
     """Yield a league with three bots in its inbox, whose check finds nothing."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     monkeypatch.setattr(inbox.take_all, "__defaults__", (0.0,))
     monkeypatch.setattr(inbox, "_PAUSE", 0.0)
     with a_league(tmp_path / "club") as made:
@@ -57,7 +56,6 @@ def no_thread(_: object) -> None:
 
 WHERE: dict[str, tuple[object, str, Callable[..., Any]]] = {
     "check": (submission, "run_check", raising(Exhausted(f"the check: {EAGAIN}"))),
-    "trace": (submission, "ask_moves", raising(BlockingIOError(11, EAGAIN))),
     "copy": (submission, "take", raising(OSError(24, "Too many open files"))),
     "thread": (threading.Thread, "start", no_thread),
     "jail": (submission, "require_jail", raising(Exhausted(f"lane jail: {EAGAIN}"))),
@@ -137,7 +135,7 @@ SERVING = """
 import contextlib, sys
 from pathlib import Path
 import psutil
-from arena.addons.league import copies, submission
+from arena.addons.league import submission
 from arena.addons.league.inbox import take_all
 from arena.check import supervisor
 from arena.lanes.cleanup import adopt_orphans
@@ -158,7 +156,6 @@ def zombies():
     return found
 
 adopt_orphans()
-copies.GAMES = 1
 most, told = 0, []
 with a_league(Path(sys.argv[1]), lane="jail", panel=["uniform", "greedy"]) as league:
     (league.folder / "inbox").mkdir()

@@ -33,9 +33,8 @@ SOURCE = BOT.replace("{number}", "0").encode()
 
 @pytest.fixture
 def league(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[League]:
-    """Yield a league whose check finds nothing and asks nothing."""
+    """Yield a league whose check finds nothing."""
     monkeypatch.setattr(submission, "run_check", accept)
-    monkeypatch.setattr(submission, "ask_moves", lambda *_, **__: "")
     with a_league(tmp_path / "club", a_day=6, most_megabytes=1) as made:
         yield made
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
 
-from arena.differences.profiles import make_files
+from arena.differences.run_files import make_files
 from arena.entries.entry import Entry
 from arena.store.folder import RunFolder
 from arena.store.store import Store

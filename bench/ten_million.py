@@ -20,7 +20,7 @@ from unittest import mock
 
 import psutil
 
-from arena.differences import profiles as files
+from arena.differences import run_files as files
 from arena.entries.resolve import resolve
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET

@@ -155,7 +155,7 @@ def _measure(like: Location | None) -> _Like:
     """Return the properties of the pairs of a run; raises InputError."""
     if like is None:
         return 1.0, 0.0, None
-    from arena.differences.profiles import tables_of
+    from arena.differences.run_files import tables_of
 
     path = folder_path(like, "like")
     tournament, store = read_run(path)

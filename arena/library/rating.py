@@ -109,7 +109,7 @@ class ReportedRun(NamedTuple):
 
 def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     """Return the report of a run, as far as it has been played."""
-    from arena.differences.profiles import make_files
+    from arena.differences.run_files import make_files
     from arena.executors.log import read_spending
     from arena.reports.run_report import make_report
     from arena.store.columns import Columns

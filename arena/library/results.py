@@ -34,7 +34,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.differences.profiles import RunTables
+    from arena.differences.run_files import RunTables
     from arena.library.rating import ReportedRun, RunReport
     from arena.statistics.intervals import SeatAdvantage
     from arena.tables.losses import Analysis
@@ -234,7 +234,7 @@ class Results:
 
     @cached_property
     def _tables(self) -> RunTables:
-        from arena.differences.profiles import tables_of
+        from arena.differences.run_files import tables_of
 
         return tables_of(self._tournament, self._counts, self._store)
 

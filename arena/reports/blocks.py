@@ -105,18 +105,7 @@ class Replays:
     games: Sequence[Replay]
 
 
-@dataclass(frozen=True)
-class Profiles:
-    """Profiles of bots, of which the reader chooses one or two; `data` is for the page's script.
-
-    `table` has their key figures, for readers without scripts.
-    """
-
-    table: Table
-    data: dict[str, Any]
-
-
-Block: TypeAlias = Text | Table | Chart | Code | Replays | Profiles | Bars | Mirrors
+Block: TypeAlias = Text | Table | Chart | Code | Replays | Bars | Mirrors
 
 
 @dataclass(frozen=True)
@@ -167,9 +156,8 @@ class Report:
         return (block for block in self.blocks if isinstance(block, Chart))
 
     def tables(self) -> Iterator[Table]:
-        """Yield every table, in order, including that of the profiles."""
-        tables = (block for block in self.blocks if isinstance(block, Table | Profiles))
-        return (block if isinstance(block, Table) else block.table for block in tables)
+        """Yield every table, in order."""
+        return (block for block in self.blocks if isinstance(block, Table))
 
     def replays(self) -> Iterator[Replay]:
         """Yield every game with its replay, in order."""
@@ -282,8 +270,6 @@ def _lines(block: Block) -> Iterator[str]:
             yield ""
     elif isinstance(block, Table):
         yield from _table_lines(block)
-    elif isinstance(block, Profiles):
-        yield from _table_lines(block.table)
     elif isinstance(block, Code):
         yield from _code_lines(block)
     elif isinstance(block, Replays):

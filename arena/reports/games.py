@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from arena.errors import counted
 from arena.reports.blocks import Block, Code, Replay, Replays, Section, Table, Text
 from arena.reports.charts import frame_table
 from arena.reports.lead import draw_margin
-from arena.reports.profile_data import Games
 from arena.reports.win_section import Margin
 from arena.statistics.counts import Faults
 from arena.store.columns import Columns
@@ -92,14 +91,6 @@ def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:
     for pairing, margin, _ in margins:
         least[pairing] = min(abs(margin), least.get(pairing, abs(margin)))
     yield from sorted(least.items(), key=lambda of_pairing: of_pairing[::-1])
-
-
-def pick_telling(turns: Columns, bots: Container[str]) -> Iterator[Pick]:
-    """Yield a win and a loss of each of some bots: those with the largest turn."""
-    for bot, result, _, *place, ply in turns.rows():
-        if bot in bots:
-            what = {"won": "wins", "lost": "losses"}[result]
-            yield Pick(Place(*place), f"The greatest turn among the {what} of {bot}, at ply {ply}.")
 
 
 def pick_decided(tournament: Tournament, decided: pd.DataFrame) -> Iterator[Pick]:
@@ -271,43 +262,3 @@ def _slowest(timings: Columns | None) -> Iterator[Block]:
         return
     table = timings.where(np.lexsort([timings["bot"].astype(str), -timings["cpu_max"]]))
     yield frame_table(TIMINGS, "The slowest decisions", table)
-
-
-MOST_SHOWN: Final = 8
-"""How many bots, the first of the standings, get replays for their profiles: 22 kB each."""
-
-_MOST = 4  # games of a bot
-
-
-class Telling(NamedTuple):
-    """Picks of a report, picks only for profiles, and the games with all bots' largest turns."""
-
-    found: Sequence[Pick]
-    picks: Sequence[Pick]
-    turns: Columns
-    pairings: Sequence[Pairing]
-
-    def games(self, ids: Collection[str]) -> Mapping[str, Games]:
-        """Return the games of each bot; `ids` are those of the replays in the page."""
-        shown: dict[str, list[str]] = {}
-        for place in dict.fromkeys(pick.place for pick in (*self.found, *self.picks)):
-            if (name := replay_id(place)) in ids:
-                for bot in self.pairings[place.pairing]:
-                    shown.setdefault(bot, []).append(name)
-        games = {bot: Games(names[:_MOST]) for bot, names in shown.items()}
-        named: dict[str, list[str]] = {}
-        for bot, result, _, number, pair, seat, ply in self.turns.rows():
-            game = Fixture(self.pairings[number], pair, seat).name
-            text = f"{result.capitalize()}: {game}, with the greatest turn at ply {ply}."
-            named.setdefault(bot, []).append(f"{text} arena view RUN {game} shows it.")
-        return {bot: Games(named=texts) for bot, texts in named.items()} | games
-
-
-def find_telling(
-    picks: Sequence[Pick], turns: Columns, tournament: Tournament, labels: Sequence[str]
-) -> Telling:
-    """Return the games that profiles link to; `labels` are the bots', the strongest first."""
-    pairings = tournament.pairings
-    covered = {bot for pick in picks for bot in pairings[pick.place.pairing]}
-    bots = {*labels[:MOST_SHOWN]} - covered
-    return Telling(picks, [*pick_telling(turns, bots)], turns, pairings)

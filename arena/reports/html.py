@@ -150,15 +150,12 @@ def _escape_cell(value: Cell, kind: Kind) -> str:
 
 _TALL = 600  # pixels of a chart
 _PACKAGE = "vl-convert-python"
-_SCRIPTS = tuple(
-    f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report", "profiles")
-)
+_SCRIPTS = tuple(f"arena.reports/{name}.js" for name in ("copying", "tables", "charts", "report"))
 _STYLES = (
     *STYLES,
     "arena.reports/report.css",
     "arena.reports/ladder.css",
     "arena.reports/lead.css",
-    "arena.reports/profiles.css",
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from arena.differences.comparison import (
     Compared,
     find_compared,
 )
-from arena.differences.profiles import Files
+from arena.differences.run_files import Files
 from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
@@ -23,17 +22,16 @@ from arena.reports.games import (
     ShownFault,
     choose_faults,
     faults_section,
-    find_telling,
     games_section,
     pick_decided,
     pick_games,
     replay_id,
 )
 from arena.reports.html import find_lack, to_html
+from arena.reports.key_figures import bots_section
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead import draw_lead
 from arena.reports.pairings_section import pairings_section
-from arena.reports.profiles_section import profile_links, profiles_section
 from arena.reports.seat_section import rate_prefixes, seats_section, takes_section
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import (
@@ -186,8 +184,7 @@ class _Sections:
         """Yield the sections in order, without the glossary."""
         tables, wins = self.files.tables, self.files.wins()
         picks = [*self._picks()]
-        telling = find_telling(picks, wins.turns_of, self.tournament, self.labels)
-        games, ids = games_section(self.tournament, self.store, [*picks, *telling.picks])
+        games, ids = games_section(self.tournament, self.store, picks)
         self.ids = ids
         if comparison := tables.comparison:
             parts = self.files.lead_parts()
@@ -197,8 +194,7 @@ class _Sections:
         else:
             yield from self._field_sections()
             yield games
-        of_bots = telling.games(ids)
-        yield profiles_section(self.tournament.pairings, self.files, self.judged, of_bots)
+        yield bots_section(tables.standings, wins.takes, self.timings, self.judged)
         yield self._faults_section()
         stored = self.store.manifest  # also an earlier version's
         yield run_section(read_manifest(stored) if stored else self.tournament.manifest())
@@ -263,7 +259,7 @@ class _Sections:
             _describe_extent(tournament, bots, extent),
             found.sentence(),
             more,
-            make_ladder(tables.standings, tables.verdicts, profile_links(self.labels)),
+            make_ladder(tables.standings, tables.verdicts, []),
             [*self._forfeiting()],
             *(("", "") if state else suggest_next(tournament, found)),
         )
@@ -364,9 +360,8 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     summary = [headline.sentence(), *filter(None, [details]), f"{rated.extent}."]
     if found.seat:
         summary.append(as_sentence(describe_seat(found.seat, level=True)))
-    standings = standings_section(tables.standings, tables.verdicts, found, None)
     sections = [
-        replace(standings, blocks=[*map(_without_links, standings.blocks)]),
+        standings_section(tables.standings, tables.verdicts, found, None),
         pairings_section(tables.head_to_head, tables.verdicts, labels, found),
     ]
     if rated.is_typed:
@@ -379,11 +374,6 @@ def make_ratings_report(lists: Sequence[GameList], rated: RatedLists) -> Report:
     ladder = make_ladder(tables.standings, tables.verdicts, [])
     opening = Opening(f"{title} · {rated.extent}", headline.sentence(), summary[1:], ladder)
     return with_glossary(Report(title, summary, sections, opening=opening, labels=labels))
-
-
-def _without_links(block: Block) -> Block:
-    """Return a block without links to profiles, which cannot be made without records."""
-    return replace(block, links=()) if isinstance(block, Table) else block
 
 
 def _list_blocks(lists: Sequence[GameList], rated: RatedLists) -> Iterator[Block]:

@@ -26,7 +26,6 @@ from arena.reports.charts import (
     tips,
     zero_line,
 )
-from arena.reports.profiles_section import profile_links
 from arena.statistics.wording import as_sentence, share_letter, write_ends
 from arena.store.columns import Columns, is_first, is_known, match_rows
 from arena.tables.findings import Findings, describe_spread
@@ -96,8 +95,7 @@ def _table(standings: Columns, timings: Columns | None) -> Table:
     order = standings.rows(["rank", "bot", "group"])
     more = [_describe_place(order, place) for place in range(len(order))]
     table = frame_table(STANDINGS, "Standings", standings, columns)
-    links = profile_links(standings["bot"].tolist())
-    return replace(table, links=links, more=more[: len(table.rows)], few=_FEW)
+    return replace(table, more=more[: len(table.rows)], few=_FEW)
 
 
 def _describe_place(order: Sequence[_Place], place: int) -> str:

@@ -38,7 +38,7 @@ from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from arena.differences.comparison import SprtResult
-    from arena.differences.profiles import RunTables
+    from arena.differences.run_files import RunTables
     from arena.store.counting import Counts
     from arena.tables.findings import Findings
     from arena.tables.win_tables import Ranking
@@ -415,7 +415,7 @@ class _Run:
 
             counts = self.store.count()
             return rank_bots(self.tournament, counts), counts
-        from arena.differences.profiles import make_files, timings_writer
+        from arena.differences.run_files import make_files, timings_writer
 
         files = make_files(self.tournament, self.store, self.growing.finish)
         if folder:

@@ -41,7 +41,7 @@ from arena.tournament.tournament import Tournament
 if TYPE_CHECKING:
     import pandas as pd
 
-    from arena.differences.profiles import Files
+    from arena.differences.run_files import Files
     from arena.reports.ladder import Opening
 
 
@@ -214,7 +214,7 @@ def read_opening(path: Path) -> tuple[Opening, str]:
 
     Raises InputError for a folder without a run or without a game.
     """
-    from arena.differences.profiles import make_files
+    from arena.differences.run_files import make_files
     from arena.reports.run_report import make_opening
 
     tournament, store = read_run(path)
@@ -232,7 +232,7 @@ def save(tournament: Tournament, store: Store, path: Path, timings: pd.DataFrame
     `timings` is empty if they are unknown. Raises InputError for a folder that holds anything but
     these games, or cannot be written.
     """
-    from arena.differences.profiles import make_files
+    from arena.differences.run_files import make_files
     from arena.store.csv_files import csv_writer
 
     _check(path, store)

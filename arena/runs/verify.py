@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from arena.differences.profiles import Files, make_files
+from arena.differences.run_files import Files, make_files
 from arena.entries.file import read_file
 from arena.errors import ArenaError, InputError, counted, shorten
 from arena.executors.contract import Executor

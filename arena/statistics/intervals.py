@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from copy import copy
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -206,18 +205,6 @@ class Moments:
         """
         add_pairs(groups, counts, [(self, totals)], alike)
 
-    def merged(self, groups: Ints, number: int) -> Moments:
-        """Return the moments of `number` larger groups; `groups` maps the groups here to them."""
-        merged = Moments(number, self.sums.shape[2], self.scale)
-        np.add.at(merged.sums.swapaxes(0, 1), groups, self.sums.swapaxes(0, 1))
-        return merged
-
-    def choose(self, cells: Any) -> Moments:
-        """Return the moments of some groups and keys."""
-        chosen = copy(self)
-        chosen.sums = np.array([sums[cells] for sums in self.sums])
-        return chosen
-
     @property
     def counts(self) -> Ints:
         """The sums of the counts."""
@@ -230,20 +217,11 @@ class Moments:
 
     def means(self) -> Estimates:
         """Return the means, with intervals by Student's t if there are two pairs or more."""
-        pairs, *_ = sums = self._average_pairs()
-        half = np.where(pairs < 2, np.nan, student_bound(np.maximum(pairs - 1, 1)))
-        half = half * np.sqrt(self._variances(*sums))
-        return Estimates(sums[2], sums[2] - half, sums[2] + half)
-
-    def mean_variances(self) -> tuple[Floats, Floats]:
-        """Return the variances of the means, nan if no pair differs, and degrees of freedom."""
-        pairs, *_ = sums = self._average_pairs()
-        variances = self._variances(*sums)
-        return np.where(variances > 0, variances, np.nan), pairs - 1
-
-    def _variances(self, pairs: Floats, count: Floats, _: Floats, between: Floats) -> Floats:
-        spread = np.where(pairs < 2, np.nan, pairs * between / np.maximum(pairs - 1, 1))
-        return np.asarray(spread / np.maximum(count, 1) ** 2)
+        pairs, count, mean, between = self._average_pairs()
+        free = np.maximum(pairs - 1, 1)
+        error = np.sqrt(pairs * between / free) / np.maximum(count, 1)
+        half = np.where(pairs < 2, np.nan, student_bound(free)) * error
+        return Estimates(mean, mean - half, mean + half)
 
     def shares(self) -> Estimates:
         """Return shares, 0 to 1, with Wilson's intervals for the variance between pairs.
@@ -251,16 +229,6 @@ class Moments:
         One pair of full variance is added, as in `score_interval`. If pairs do not differ, because
         the share is 0 or 1, games count as independent.
         """
-        mean, _, seen = self._summarise_pairs()
-        return Estimates(mean, *_wilson(mean, seen))
-
-    def share_variances(self) -> Floats:
-        """Return the variances of the shares that the intervals of `shares` follow from."""
-        _, full, seen = self._summarise_pairs()
-        return np.asarray(full / seen)
-
-    def _summarise_pairs(self) -> tuple[Floats, Floats, Floats]:
-        """Return the shares, the variance of a game, and the effective numbers of games."""
         pairs, count, mean, between = self._average_pairs()
         some = np.maximum(count, 1)
         each = some / np.maximum(pairs, 1)  # the mean count in a pair
@@ -271,7 +239,7 @@ class Moments:
         seen = full * some**2 / np.where(known, between + more, 1.0)
         alike = np.where(known, some * mean * (1 - mean) + full * each, 1.0)
         seen = np.minimum(seen, some * alike / np.where(known, between + full * each, 1.0))
-        return mean, np.where(known, full, np.nan), np.where(known, seen, 1.0)
+        return Estimates(mean, *_wilson(mean, np.where(known, seen, 1.0)))
 
     def _average_pairs(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return pairs, counts, means, and the squared deviations of the pairs from their mean."""

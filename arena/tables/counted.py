@@ -17,12 +17,12 @@ from arena.statistics.counts import MISSING, RESULTS, PairTotals
 from arena.statistics.counts import WIN_TYPES as ENDINGS
 from arena.statistics.cycles import Field
 from arena.statistics.distributions import Floats
-from arena.statistics.intervals import Ints, Moments, score_intervals
+from arena.statistics.intervals import Ints, score_intervals
 from arena.statistics.verdicts import Verdict
 from arena.statistics.wording import give_letters, give_ranks
 from arena.store.columns import Columns, match_rows
-from arena.store.counting import HALVES, TURNED, Counts, Tallies
-from arena.tables.run_games import CITY_WIN, FORFEIT, Batch, place_bots
+from arena.store.counting import HALVES, TURNED, Tallies
+from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
 from arena.tables.table_columns import (
     HEAD_TO_HEAD,
     LOSS_COLUMNS,
@@ -60,15 +60,6 @@ ALL_PARTS: Final[Mapping[str, Floats]] = {
 }
 """What is counted of all pairs, whoever won; weights by seat have a row for each."""
 
-MOST_MET: Final = 200
-"""Bots of a run whose takes are kept by opponent: these sums have 17 MB then."""
-
-PARTS: Final = tuple(BOT_PARTS)
-"""What is counted of a bot's games: its score, and how they ended."""
-
-BROUGHT: Final = ("cards", "gain")
-"""What is added up of takes: their cards, and the points that they add to the pile."""
-
 
 def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
     """Return the bot and the opponent of each side by their places in an order.
@@ -80,34 +71,6 @@ def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:
     """
     first = place_bots(pairings, order)
     return np.stack([first, first[:, ::-1]], axis=1).reshape(-1, 2)
-
-
-def count_endings(groups: Ints, number: int, counts: Counts) -> Moments:
-    """Return how the games of groups of sides ended, by the keys of PARTS; a game has two units.
-
-    `groups` has the group of each side, and `number` is how many there are: for each side of 300
-    bots a group of its own takes 50 MB.
-    """
-    moments = Moments(number, len(PARTS), scale=2)
-    games = np.broadcast_to((counts.games != MISSING).sum(axis=1), (len(PARTS), len(counts.pairs)))
-    halves = (4 * np.stack([*BOT_PARTS.values()])).astype(np.int64)
-    for side, seen in enumerate((counts.games, TURNED[counts.games])):
-        scored = halves[:, seen].sum(axis=2)
-        moments.add(groups[2 * counts.pairing + side], games, scored, counts.pairs)
-    return moments
-
-
-def add_takes(moments: Moments, batch: Batch, by_action: Ints, totals: Ints) -> None:
-    """Add the takes of a batch: how many at each action of a round, and their sums by BROUGHT.
-
-    These are the keys of the moments, and sides their groups. The columns are the pairs of the
-    batch as the first bot sees them, then as the second one.
-    """
-    sums = np.concatenate([by_action, totals])
-    takes = np.broadcast_to(by_action.sum(axis=0), sums.shape)
-    for side in (0, 1):
-        some = slice(side * batch.pairs, (side + 1) * batch.pairs)
-        moments.add(2 * batch.pairing + side, takes[:, some], sums[:, some])
 
 
 _TOTALS = ("games", "wins", "draws", "losses")

@@ -180,15 +180,6 @@ def make_losses(decisions: pd.DataFrame) -> pd.DataFrame:
     return _finish(make_table(columns, labels, count > 0), decisions, LOSSES.names)
 
 
-def losses_against(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Moments, Ints]:
-    """Return the losses of a decision of every two bots that met, and their places in an order."""
-    group, who = _number_two(decisions, order)
-    moments = Moments(len(who), 1, PARTS)
-    pair = decisions["pair"].to_numpy(np.int64)
-    add_rows(moments, group, 0, pair, _in_parts(decisions["loss"]))
-    return moments, who
-
-
 def _number_two(decisions: pd.DataFrame, order: Sequence[str]) -> tuple[Ints, Ints]:
     """Return the number of the two bots of each decision, and their places in an order."""
     two = decisions.groupby(["bot", "opponent"], sort=False)

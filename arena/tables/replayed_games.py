@@ -13,7 +13,6 @@ from arena.batch.positions import Cards as Piles
 from arena.batch.replay import Ints, find_points, find_sources
 from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
-from arena.tables.counted import BROUGHT, add_takes
 from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_table
 from engine import CITY, Rules
 
@@ -252,12 +251,9 @@ class Takes:
     cards than a take may bring, and `forced` if the hand is empty (R8).
     """
 
-    def __init__(
-        self, labels: Sequence[str], rules: Rules, by_opponent: Moments | None = None
-    ) -> None:
+    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
         self.labels = labels
         self.rules = rules
-        self.by_opponent = by_opponent
         self.actions = rules.hand_size + 1
         keys = rules.rounds * self.actions + rules.rounds + 1  # by action, by round, and all
         self.share = Moments(len(labels) + 1, keys)
@@ -285,12 +281,7 @@ class Takes:
 
         counts = added()
         sides.add(self._out_of(counts), (self.share, counts))
-        sums = {name: added(of_takes) for name, of_takes in values.items()}
-        sides.add(counts, *((self.moments[name], total) for name, total in sums.items()))
-        if self.by_opponent:
-            by_action = counts[: -self.rules.rounds - 1].reshape(-1, self.actions, counts.shape[1])
-            total = np.stack([sums[name][-1] for name in BROUGHT])
-            add_takes(self.by_opponent, sides.batch, by_action.sum(axis=0), total)
+        sides.add(counts, *((self.moments[name], added(one)) for name, one in values.items()))
 
     def _with_totals(self, sums: Ints) -> Ints:
         """Return sums by action, then by round, then of all."""

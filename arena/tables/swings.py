@@ -137,7 +137,6 @@ class Turns:
         self.kept = turns[np.arange(len(turns)) - begins < self.most]
 
 
-_RESULTS = ("won", "lost")
 _ENDED = WIN_TYPES[:-1]  # those that are not forfeits
 _DRAW = _ENDED.index("draw")
 _ACTIONS = ("play", "take")
@@ -161,7 +160,6 @@ class Decisive:
         self.swing = Moments(groups, _KEYS, scale=_UNIT)
         self.own = Moments(groups, _KEYS)
         self.turns = Turns(_MOST_TURNS)
-        self.turns_of = Turns(1)  # by bot and result
 
     def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
@@ -170,11 +168,6 @@ class Decisive:
         game = np.flatnonzero(batch.finished & (batch.replay.plies > 0))
         ply, swing, winner = ply[game], swing[game], batch.winner[game]
         self.turns.add(batch, game, ply, swing)
-        won = winner >= 0
-        games, side = game[won], winner[won] ^ batch.first[game[won]]
-        for result, _ in enumerate(_RESULTS):
-            key = batch.bots[batch.pair[games], side ^ result] * len(_RESULTS) + result
-            self.turns_of.add(batch, games, ply[won], swing[won], key)
         number = ply // STANDARD.round_plies
         is_take = batch.actions[game, ply] == TAKE
         key = (batch.win_type[game] * STANDARD.rounds + number) * len(_ACTIONS) + is_take
@@ -189,19 +182,10 @@ class Decisive:
         sides.add(of_type.reshape(counts.shape), (self.share, counts))
         sides.add(counts, (self.swing, swings), (self.own, owns))
 
-    def turn_tables(self) -> tuple[Columns, Columns]:
-        """Return the games with the largest turns: of all, and of each bot's wins and losses."""
-        of_all, of_bots = self.turns.kept, self.turns_of.kept
-        bot, result = np.divmod(of_bots["key"], len(_RESULTS))
-        whose = {
-            "bot": np.array(self.labels, object)[bot],
-            "result": np.array(_RESULTS, object)[result],
-        }
+    def turn_table(self) -> Columns:
+        """Return the games with the largest turns."""
         places = [name for name in _TURN.names or () if name != "key"]
-        return (
-            Columns({name: of_all[name] for name in places}),
-            Columns(whose | {name: of_bots[name] for name in places}),
-        )
+        return Columns({name: self.turns.kept[name] for name in places})
 
     def table(self) -> Columns:
         """Return a row for each winner, win type, round and action, and for all bots."""

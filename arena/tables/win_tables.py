@@ -18,13 +18,12 @@ from arena.statistics.cycles import (
     find_misfits,
     make_residuals,
 )
-from arena.statistics.intervals import Moments, seat_advantage
+from arena.statistics.intervals import seat_advantage
 from arena.statistics.model import is_equal
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
 from arena.tables.cards import MOST_PAIRS, Cards
-from arena.tables.counted import BROUGHT, MOST_MET
 from arena.tables.findings import Findings, Misfit, Unbounded
 from arena.tables.parts_of_field import make_seats
 from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
@@ -76,8 +75,6 @@ class WinTables:
     """The tables of how the games of a run were won; `turns` are the games with the largest turns.
 
     `count_seats` is `make_seats` of this run: `seats` has 40 MB for 300 bots, so it is not kept.
-    `turns_of` are those of each bot's wins and losses. `takes_by_opponent` are the takes of each
-    side (`arena.tables.counted`), which are left out for very many bots.
     """
 
     count_seats: Callable[..., Columns]
@@ -86,10 +83,8 @@ class WinTables:
     wins_by_source: Columns
     takes: Columns
     cards: Columns
-    takes_by_opponent: Moments
     decisive: Columns
     turns: Columns
-    turns_of: Columns
 
     @property
     def seats(self) -> Columns:
@@ -133,14 +128,12 @@ class WinSums:
         self.tournament = tournament
         self.quota, self.sampled = quota, sampled
         self.pairs = np.zeros(len(quota), np.int64)  # added so far
-        met = len(quota) if len(labels) <= MOST_MET else 0
-        self.by_opponent = Moments(2 * met, rules.hand_size + 1 + len(BROUGHT))
         self.decisive = Decisive(labels)
         self.tallies = (
             Leads(labels, rules),
             Cities(labels, rules),
             Sources(labels, rules),
-            Takes(labels, rules, self.by_opponent if met else None),
+            Takes(labels, rules),
             # the numbers of pairs may have gaps in an unfinished run
             Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL)),
         )
@@ -174,9 +167,8 @@ class WinSums:
         return WinTables(
             partial(make_seats, self.tournament.labels, self.tournament.pairings, counts),
             *(leads, cities, sources, takes, cards),
-            self.by_opponent,
             self.decisive.table(),
-            *self.decisive.turn_tables(),
+            self.decisive.turn_table(),
         )
 
 

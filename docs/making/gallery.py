@@ -50,7 +50,7 @@ version of the arena writes the same pages anywhere. All of them open offline.""
 EXHIBITS: Final = (
     Exhibit(
         "A round robin",
-        "Four bots, every one against every other one: standings, pairings, profiles, how games "
+        "Four bots, every one against every other one: standings, pairings, key figures, how games "
         "were won, and replays of the games that tell most.",
         ("arena run quickstart --pairs 200 --quiet --out results/cup",),
         "results/cup/report.html",

@@ -13,7 +13,7 @@ import pytest
 from arena.addons.studies.ablate_rules import ablate
 from arena.addons.studies.tune_parameters import search_parameters
 from arena.differences.changes import find_changes
-from arena.differences.profiles import make_files
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.reports.changes_report import make_changes_report
 from arena.reports.html import to_html

@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from arena.differences.profiles import Files, make_files
+from arena.differences.run_files import Files, make_files
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report

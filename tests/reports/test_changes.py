@@ -13,7 +13,7 @@ import pytest
 from arena.addons.studies.ablate_rules import ablate, make_ablation_report
 from arena.differences.changes import find_changes
 from arena.differences.claims import Shown, read_path
-from arena.differences.profiles import make_files
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Report, Table, Text, to_markdown

@@ -11,7 +11,7 @@ from html import unescape
 import pytest
 
 from arena.differences.comparison import find_compared
-from arena.differences.profiles import Files
+from arena.differences.run_files import Files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.html import to_html

@@ -11,7 +11,7 @@ from itertools import combinations, pairwise
 import pandas as pd
 import pytest
 
-from arena.differences.profiles import Files, make_files
+from arena.differences.run_files import Files, make_files
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Code, Report, Table, read_sentence, to_markdown, write_cell
 from arena.reports.charts import MOST_ROWS, with_names
@@ -92,7 +92,7 @@ def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
-        *("standings", "wins", "city", "pairings", "takes", "seats", "games", "profiles"),
+        *("standings", "wins", "city", "pairings", "takes", "seats", "games", "bots"),
         *("faults", "run", "glossary"),
     ]
 
@@ -376,17 +376,17 @@ def test_the_first_rows_are_elements_and_the_rest_is_data(report: Report) -> Non
     """Text for text and number for number; of a table that is shown they are 50."""
     columns = (Column("bot", "Bot"), Column("share", "Share", "share"), Column("n", "N", "count"))
     rows = [(f"<b{number}>", number / 60, number) for number in range(60)]
-    made = Table("many", "Many", columns, rows, links=["profile-1"], more=["more of it"])
+    made = Table("many", "Many", columns, rows, links=["game-1"], more=["more of it"])
     whole = Names({})
     html, rest = write_rows(made, whole), find_rest(made, whole)
     assert html.count("<tr>") == 50
-    assert html.startswith('<tr><th scope="row"><a href="#profile-1">&lt;b0&gt;</a><td data-v="0')
+    assert html.startswith('<tr><th scope="row"><a href="#game-1">&lt;b0&gt;</a><td data-v="0')
     assert rest["rows"][0] == ["<b50>", ["83.3 %", 50 / 60], "50"]
-    assert (len(rest["rows"]), rest["links"], rest["more"]) == (10, ["#profile-1"], ["more of it"])
+    assert (len(rest["rows"]), rest["links"], rest["more"]) == (10, ["#game-1"], ["more of it"])
     folded = replace(made, folded=True)
     rows = find_rest(folded, whole)["rows"]
     assert (write_rows(folded, whole).count("<tr>"), len(rows)) == (20, 40)
-    assert find_rest(table(report, "standings"), whole).keys() == {"links", "more"}
+    assert find_rest(table(report, "standings"), whole).keys() == {"more"}
 
 
 def test_every_pairing_is_in_the_table_once(report: Report, files: Files) -> None:
@@ -591,8 +591,7 @@ def test_a_page_has_short_names_and_markdown_has_whole_labels() -> None:
     names = found.names
     assert names.of(some[0]) == "ismcts(temperature=1.1)"
     page, text = to_html(found), to_markdown(found)
-    assert f'title="{some[0]}" data-v="{some[0]}"><a href="#profile-' in page
-    assert ">ismcts(temperature=1.1)</a>" in page
+    assert f'title="{some[0]}" data-v="{some[0]}">ismcts(temperature=1.1)' in page
     assert names.note in page
     assert "ismcts(temp" not in text
     assert "temperature=1.1" in text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from arena.differences.profiles import make_files
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.executors.log import QUIET, RunLog
 from arena.executors.worker import Worker

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.differences.profiles import make_files, timings_writer
+from arena.differences.run_files import make_files, timings_writer
 from arena.lanes.faults import Fault
 from arena.store.csv_files import (
     FAULT_COLUMNS,

@@ -15,8 +15,6 @@ from html import unescape
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from arena.reports.profile_data import DIGITS
-
 Row: TypeAlias = Mapping[str, Any]
 
 TURNED = {"lead": 0.0, "residual": 0.0, "likely": 1.0, "score": 1.0, "expected": 1.0}
@@ -66,9 +64,6 @@ _STANDING = re.compile(
 )
 _UNBOUNDED = re.compile(
     rf"(\S+) is (?:unbeaten|winless)[^:]*: its Elo is (at least|at most) ({_NUMBER})"
-)
-_SUMMARY = re.compile(
-    rf"Rank (\d+) of \d+: Elo ({_NUMBER}) \((?:({_NUMBER})\.\.({_NUMBER})|at \w+ {_NUMBER})\)"
 )
 _RATED = re.compile(rf"(\S+) has ({_NUMBER}) \(({_NUMBER})\.\.({_NUMBER})\)")
 _WORDS = {
@@ -244,8 +239,6 @@ class Statements:
                 self.add_interval(
                     "lead", self.compared, [data["elo_low"], data["elo_high"]], source
                 )
-            if "texts" in data and "beside" in data:
-                self._read_profiles(data, source)
             for line in data.get("more", []):
                 self._read_place(line, source)
             for one in data.values():
@@ -264,31 +257,10 @@ class Statements:
             for other in others[2].split(", "):
                 self.say("is apart", (bot, other), is_sure, source)
 
-    def _read_profiles(self, data: Row, source: str) -> None:
-        names, width = data["names"], data["width"]
-        for bot, text in zip(names, data["summaries"], strict=False):
-            if found := _SUMMARY.match(text):
-                self.add("rank", (bot,), found[1], source)
-                self.add("elo", (bot,), found[2], source)
-                self.add_interval("elo", (bot,), found.group(3, 4), source)
-        for first, rows in enumerate(data["beside"]):
-            for row, (_, _, direct, *_) in enumerate(rows):
-                if direct:
-                    cells = [
-                        data["texts"][_number(direct[place : place + width])]
-                        for place in range(0, len(direct), width)
-                    ]
-                    two = names[first], names[first + 1 + row]
-                    half = (len(cells) - 1) // 2
-                    for about, own in ((two, cells[1:]), (two[::-1], cells[1 + half :])):
-                        self.add("score", about, own[0], source)
-                        self.add_interval("score", about, own[1:3], source)
-                        self.add("expected", about, own[3], source)
-
     # pages
 
     def read_html(self, page: str, source: str) -> None:
-        """Read the tables, the charts, the profiles and the sentences of a page."""
+        """Read the tables, the charts and the sentences of a page."""
         part = r"<table[^>]*>(.*?)</table>|<script type=\"application/json\"[^>]*>(.*?)</script>"
         names: list[str] = []
         for number, found in enumerate(re.finditer(part, page, re.S)):
@@ -435,13 +407,6 @@ def _is_text(cell: Any) -> bool:
 def _about(row: Row) -> tuple[str, ...]:
     opponent = next((row[name] for name in _OPPONENT if name in row), None)
     return (row["bot"],) if opponent is None else (row["bot"], opponent)
-
-
-def _number(digits: str) -> int:
-    number = 0
-    for digit in digits:
-        number = number * len(DIGITS) + DIGITS.index(digit)
-    return number
 
 
 def _split(line: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 
-from arena.differences.profiles import make_files, timings_writer
+from arena.differences.run_files import make_files, timings_writer
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits

@@ -113,12 +113,12 @@ FORMS = {
 }
 LEAST = {
     **{"lead_high": 6, "likely": 5, "verdict": 5, "is apart": 11, "neighbours apart": 2},
-    **{"elo": 11, "elo_low": 11, "rank": 8, "score": 13, "score_low": 6, "expected": 4},
+    **{"elo": 10, "elo_low": 10, "rank": 7, "score": 12, "score_low": 3, "expected": 3},
 }
 """In how many places at least a quantity stands."""
 FEWEST = {
     **{"lead_high": 5, "likely": 1, "verdict": 2, "is apart": 5, "neighbours apart": 1},
-    **{"elo": 6, "elo_low": 6, "rank": 6, "score": 8, "score_low": 3, "expected": 2},
+    **{"elo": 5, "elo_low": 5, "rank": 5, "score": 7, "score_low": 1, "expected": 1},
 }
 """The same of a comparison, whose page has no standings."""
 

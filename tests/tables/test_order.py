@@ -10,7 +10,7 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from arena.differences.profiles import make_files
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
 from arena.statistics.counts import WIN_TYPES

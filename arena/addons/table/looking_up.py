@@ -15,7 +15,7 @@ from typing import Any, Final
 from starlette.concurrency import run_in_threadpool
 
 from arena.addons.table.own_games import find_line
-from arena.differences.profiles import tables_of
+from arena.differences.run_files import tables_of
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError
 from arena.lanes.faults import Forfeit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
+from arena.entries.file import open_file
 from arena.errors import ArenaError, escape
 from arena.reports.blocks import read_sentence
 from arena.store.folder import MANIFEST, REPORT_HTML, REPORT_MARKDOWN, write_text
@@ -21,7 +21,6 @@ _HOME: Final = "results"  # a folder of this name gets a list by itself
 _TITLE: Final = "Runs of District Noir Arena"
 _MOST: Final = 500  # rows
 _BEGINNING: Final = 1 << 14  # bytes of a file that are read
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # does not wait for a pipe's writer
 
 
 class Row(NamedTuple):
@@ -54,7 +53,7 @@ def _list_rows(folder: Path) -> Iterator[Row]:
     found = [path for path, time in written.items() if time and path.name[:1] != "."]
     for path in sorted(found, key=lambda path: (-written[path], path.name))[:_MOST]:
         page = REPORT_HTML if os.path.isfile(path / REPORT_HTML) else REPORT_MARKDOWN
-        with suppress(OSError):
+        with suppress(OSError, ArenaError):
             sentence = read_sentence(_read(path / REPORT_MARKDOWN))
             when = f"{datetime.fromtimestamp(written[path], UTC):%Y-%m-%d %H:%M}"
             link = f"./{quote(os.fsencode(path.name))}/{page}"
@@ -70,8 +69,6 @@ def _find_time(path: Path) -> float:
 
 
 def _read(path: Path) -> str:
-    """Return the beginning of a regular file; raises OSError for any other."""
-    with open(os.open(path, _READ), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path}: not a regular file")
+    """Return the beginning of a regular file; raises InputError for any other."""
+    with open_file(path, links=False) as file:
         return file.read(_BEGINNING).decode("utf-8", "replace")

@@ -325,10 +325,10 @@ def test_the_engine_loads_only_the_standard_library() -> None:
 
 BOUNDS = {
     "rooms of the core": 14,
-    "arrows between them": 60,
+    "arrows between them": 61,
     "floors": 9,
-    "files": 287,
-    "modules with one importer": 43,
+    "files": 285,
+    "modules with one importer": 46,
 }
 """What the house has at most."""
 

@@ -14,6 +14,7 @@ from arena.cli.options import (
     NO_REPEAT,
     PAIRS,
     REPLACE,
+    Command,
     add_run_options,
     print_json,
     say,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _SHOWN = 5  # games in which the change decided
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("new")
 @click.argument("old")
 @AGAINST

@@ -83,6 +83,28 @@ LANE: Final = click.Choice(HERE)
 NAMES: Final = click.Choice(NAMINGS)
 PATH: Final = click.Path(path_type=Path)
 
+RARE: Final = {
+    *("deals", "executor", "limits", "no_repeat", "replace", "rules", "scheduler"),
+    *("scheduler_file", "strict"),
+}
+"""Options that few need, by their parameters."""
+
+
+class Command(click.Command):
+    """A command in whose help the options that few need stand last, under their own heading."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a list of the options for each heading."""
+        records = [
+            (param.name in RARE, param.get_help_record(ctx)) for param in self.get_params(ctx)
+        ]
+        for title, is_rare in ("Options", False), ("Options that few need", True):
+            rows = [record for rare, record in records if record and rare is is_rare]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 REPLACE: Final = click.option(
     "--replace", is_flag=True, help="Play the games of bots that have changed again."
 )

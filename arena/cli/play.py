@@ -20,6 +20,7 @@ from arena.cli.options import (
     NO_REPEAT,
     PATH,
     REPLACE,
+    Command,
     add_config_options,
     add_run_options,
     change_rules,
@@ -60,7 +61,7 @@ _NOT_FOR_A_PERSON = (
 _FOR_A_PERSON = ("seed", "lane", "out", "games", "names", "thoughts")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("config", type=PATH)
 @key_option("pairs", "the config's")
 @MORE_BOTS
@@ -102,7 +103,7 @@ def run(config: Path, **options: Any) -> None:
     play_it(tournament, how, options, config)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @key_option("pairs", "100")
 @click.option("--games", type=GAMES, default=1, hidden=True)

@@ -21,6 +21,7 @@ from arena.cli.options import (
     SEAT,
     SEED,
     THOUGHTS,
+    Command,
     Whole,
     names_option,
     parse_json,
@@ -228,7 +229,7 @@ def export(run: Path, out: Path | None) -> None:
         note_extent(run, tournament, store)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("bot")
 @click.argument("opponent")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="The run's seed.")

@@ -14,6 +14,7 @@ from arena.cli.options import (
     ON_THIS_MACHINE,
     PATH,
     SEED,
+    Command,
     Whole,
     change_limits,
     json_option,
@@ -62,7 +63,7 @@ def new(name: str, folder: Path) -> None:
     say(*(f"  {command:<{width}}  {what}" for command, what in next_steps.items()))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("bot")
 @click.option(
     "--games",

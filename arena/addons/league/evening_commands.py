@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena.cli.options import PATH, QUIET, Whole, json_option, print_found, say, venue_options
+from arena.cli.options import (
+    PATH,
+    QUIET,
+    Command,
+    Whole,
+    json_option,
+    print_found,
+    say,
+    venue_options,
+)
 from arena.cli.starting import find_venue
 from arena.errors import counted
 
@@ -51,7 +60,7 @@ def open_league(folder: Path) -> closing[League]:
     return closing(League(folder))
 
 
-@click.command()
+@click.command(cls=Command)
 @FOLDER
 @click.option("--rest", is_flag=True, help="Play no round while all ratings are precise.")
 @click.option("--once", is_flag=True, help="Take the whole inbox, play one round, and end.")
@@ -122,7 +131,7 @@ def freeze(folder: Path, undo: bool, as_json: bool) -> None:
     print_found({"frozen": True, **frozen._asdict()}, [frozen.sentence], as_json=as_json)
 
 
-@click.command()
+@click.command(cls=Command)
 @FOLDER
 @click.option("--pairs", type=Whole(1, _MOST_PAIRS), help="Pairs of every two bots.  [default: 20]")
 @venue_options("scheduler", "scheduler_file")

@@ -23,6 +23,7 @@ from arena.cli.options import (
     PATH,
     QUIET,
     RULES,
+    Command,
     Whole,
     change_limits,
     change_rules,
@@ -76,7 +77,7 @@ def league(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@league.command()
+@league.command(cls=Command)
 @FOLDER
 @key_option("seed", "drawn, and secret")
 @key_option("lane", "jail")
@@ -180,7 +181,7 @@ def submit(folder: Path, bot: str, name: str | None, owner: str, as_json: bool) 
         say(f"accepted: {version.title}, by {version.owner}; it plays in the next round")
 
 
-@league.command()
+@league.command(cls=Command)
 @FOLDER
 @click.option("--games", type=Whole(1, _MOST_GAMES), help="Stop after about this many games.")
 @click.option("--seconds", type=float, help="Begin no round after this many seconds.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arena.addons.facts.judged_dataset import load_dataset
     from arena.addons.league.standing import League, league
     from arena.addons.learn.probe_bot import probe
-    from arena.addons.studies.tune_parameters import Tuning, tune
+    from arena.addons.studies.tuning import Tuning, tune
     from arena.errors import (
         ArenaError,
         ChangedBots,

@@ -74,7 +74,7 @@ ADDONS: Final = {
             "analyse": Command("analyse_commands:analyse", "Tournaments"),
             "tune": Command("vary_commands:tune", "Tournaments"),
         },
-        {"Tuning": "tune_parameters:Tuning", "tune": "tune_parameters:tune"},
+        {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {
             "ablate": "ablate_rules:ablate",
             "analyse_run": "analysis:analyse_run",

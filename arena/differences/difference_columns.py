@@ -127,31 +127,12 @@ TOTAL_CHANGES: Final = list_columns(f"""
     """)
 SIGNIFICANCE: Final[Column] = TOTAL_CHANGES.columns[-1]
 
-_SETTING_END: Final = "The 95 % interval, as the search expects it."
-CANDIDATES: Final = list_columns(f"""
+CANDIDATES: Final = list_columns("""
     candidates.csv
-    candidate | Candidate | text | The setting by its number, in order of trying.
+    candidate | Candidate | text | The setting by its number; the best one is first.
     setting | Setting | code | The values of the parameters that are tuned.
-    first_round | From round | count | The first round that tried it.
-    last_round | To round | count | The last one, after which it was dropped.
-    pairs | Pairs | count | Pairs that it has played in all.
-    score | Score | share | Its score in these; rounds have different deals.
-    elo | Elo from the best | change | As the search expects it from all games.
-    elo_low elo_high | Elo | change | {_SETTING_END}
-    status | Status | text | Whether it may be the best, is behind, or failed.
-    """)
-LANDSCAPE: Final = list_columns(f"""
-    landscape.csv
-    parameter | Parameter | text | The others are as in the best setting.
-    value | Value | code | A value of the parameter.
-    elo | Elo from the best | change | As the search expects it from all games.
-    elo_low elo_high | Elo | change | {_SETTING_END}
-    """)
-CONTOURS: Final = list_columns("""
-    contours.csv
-    parameter | Parameter | text | The first of two parameters.
-    value | Value | code | Its value.
-    other | Other parameter | text | The second one.
-    other_value | Its value | code | Its value.
-    elo | Elo from the best | change | As the search expects it from all games.
+    rungs | Rungs | count | The rungs on which it has played.
+    pairs | Pairs | count | Pairs that it has played on these.
+    score | Score | share | Its score in them; it was chosen by these games.
+    fault | Fault | text | Its first fault, which dropped it.
     """)

@@ -74,7 +74,7 @@ _RESULTS = (
     *(COMPARISON, DIFFERENCES, DECIDED, LEAD_PARTS, TIMINGS, ANALYSIS, *REPORTS),
     *(*JUDGED_FILES, INDEX),
 )
-TUNING = "tune.json"
+TUNING = "candidates.csv"
 LEAGUE = "league.sqlite"
 """Files that mark the folder of a tuning and of a league; both hold runs."""
 _GET_FLAGS, _FROZEN = 0x80086601, 0x30  # Linux: FS_IOC_GETFLAGS; append-only or immutable

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from arena.addons.studies.settings import MOST_PARAMETERS
 from arena.statistics.distributions import Floats
 from bench.studies.families import FAMILIES
 from bench.studies.landscapes import Landscape, Search, load
@@ -39,10 +40,11 @@ _LIBRARIES: Final[Mapping[str, tuple[str, Search]]] = {
 }
 
 
-def searches() -> Mapping[str, Search]:
-    """Return all searches, those of the libraries that are installed among them."""
+def searches(dims: int) -> Mapping[str, Search]:
+    """Return all searches of so many parameters, those of installed libraries among them."""
     found = {name: one for name, (module, one) in _LIBRARIES.items() if find_spec(module)}
-    return SEARCHES | found
+    left_out = () if dims <= MOST_PARAMETERS else ("arena tune",)
+    return {name: one for name, one in (SEARCHES | found).items() if name not in left_out}
 
 
 def regrets(landscape: Landscape, name: str, search: Search, runs: int) -> Floats:
@@ -90,7 +92,7 @@ def lines(runs: int = RUNS, names: Sequence[str] = tuple(FAMILIES)) -> Iterator[
         yield f"\n`{name}`, parameters: {landscape.dims}, pairs: {budget:,}\n"
         yield "| search | runs | near the best | median regret | 90 % quantile |"
         yield "|---|---|---|---|---|"
-        for title, search in searches().items():
+        for title, search in searches(landscape.dims).items():
             number = min(runs, _SLOW.get(title, runs))
             found = regrets(landscape, title, search, number)
             median, high = np.quantile(found, [0.5, 0.9])

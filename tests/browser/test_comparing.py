@@ -1,4 +1,4 @@
-"""The pages that compare: runs, versions of a bot, rules, and settings, in a browser."""
+"""The pages that compare: runs, versions of a bot, and rules, in a browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from urllib.parse import unquote
 import pytest
 
 from arena.addons.studies.ablate_rules import ablate
-from arena.addons.studies.tune_parameters import search_parameters
 from arena.differences.changes import find_changes
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
@@ -24,7 +23,6 @@ from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.addons.studies.test_tune import tuning
 from tests.browser.conftest import (
     LAPTOP,
     PHONE,
@@ -37,13 +35,12 @@ from tests.browser.conftest import (
 from tests.conftest import Once
 from tests.differences.test_changes import BASE, play, tournament
 from tests.reports.test_changes import HOSTILE, facts, with_hostile
-from tests.rogues import FOLDER
 from tests.runs.test_verify import playing
 from tests.tiers import few
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
 DARK = {"viewport": PHONE, "color_scheme": "dark"}
-LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT, "settings": DARK}
+LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT}
 """How the page that tests share is looked at."""
 
 MARKS = ", ".join(f"svg .mark-{kind} path" for kind in ("symbol", "rect", "line"))
@@ -83,16 +80,6 @@ def rules_page(folder: Path) -> Path:
     return folder / "rules" / "report.html"
 
 
-def settings_page(folder: Path) -> Path:
-    """Write the page of a search, of a bot with a hostile name and a setting that fails."""
-    parameters = ("patience=0..9", "weight=0.1..10.0:log", "mode=plain,late")
-    made = tuning(str(FOLDER / "tuned.py"), parameters, "uniform", budget=300)
-    hostile = replace(made.bot, label=HOSTILE[0])
-    base = replace(made.base, entries=[hostile, *made.base.entries[1:]])
-    search_parameters(made._replace(base=base), folder / "settings", playing())
-    return folder / "settings" / "report.html"
-
-
 def written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
@@ -105,7 +92,6 @@ def pages(once: Once) -> Pages:
         "runs": runs_page,
         "versions": versions_page,
         "rules": rules_page,
-        "settings": settings_page,
     }
     return Pages(once, "comparing", makers)
 
@@ -117,7 +103,7 @@ def shared(keep_page: Open, pages: Pages) -> Open:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", few(LOOKS, 0, 3))
+@pytest.mark.parametrize("kind", few(LOOKS, 0, 2))
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
     check_whole(shared(kind))
@@ -200,18 +186,6 @@ def test_a_long_title_of_an_axis_has_several_lines(pages: Pages, open_page: Open
     title = " ".join(lines)
     assert len(lines) > 1
     assert all(title.count(name) == 1 for name in LONG)
-
-
-@pytest.mark.study
-def test_the_page_of_a_search_names_what_failed(shared: Open) -> None:
-    """As text, with the command; its proof is one click away."""
-    page = shared("settings")
-    assert page.title() == f"{HOSTILE[0]}: tuned parameters"
-    assert f"stronger than {HOSTILE[0]}" in page.locator("h1").inner_text()
-    assert page.locator(".warning", has_text="too deep").count() == 1
-    assert page.locator("figure.chart").count() == 4  # of three parameters, and of two numbers
-    address = page.locator("#table-proof-result tbody a").evaluate("a => a.href")
-    assert address.endswith("/settings/proof/report.html")
 
 
 @pytest.mark.slow

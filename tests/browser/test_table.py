@@ -445,9 +445,9 @@ def test_what_was_started_is_a_row_each(
     """With the runs inside it, how it stands, and a report whose links lead on in its frame."""
     root = client.table.shelf.root
     tuning = root / HOSTILE
-    for place in ("proof", "rounds/001"):
+    for place in ("proof", "rungs/01"):
         shutil.copytree(root / "cup", tuning / place)
-    (tuning / "tune.json").write_text("{}")
+    (tuning / "candidates.csv").write_text("{}")
     (tuning / "report.html").write_text(LEADING)
     (tuning / "proof" / "report.html").write_text("<!doctype html>")
     (root / "broken").mkdir()

@@ -84,7 +84,6 @@ KEPT = {
     "run": ("run", "breaks.py"),
     "comparison": ("comparison",),
     "ablation": ("ablation",),
-    "tuning": ("tuning",),
     "league": ("league",),
     "games": ("games", "games.jsonl"),
     "packed": ("packed.py",),

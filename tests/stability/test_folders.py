@@ -89,7 +89,7 @@ def test_a_run_of_an_earlier_version_is_verified(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", RELEASED, ids=lambda path: path.name)
-@pytest.mark.parametrize("name", ["run", "comparison", "ablation", "tuning"])
+@pytest.mark.parametrize("name", ["run", "comparison", "ablation"])
 def test_a_run_of_an_earlier_version_goes_on(
     name: str, version: Path, tmp_path: Path, arena: Arena
 ) -> None:
@@ -187,17 +187,8 @@ def of_run(folder: Path, version: object) -> None:
     forge(folder / "run" / "run.sqlite", "UPDATE run SET value = ?", text)
 
 
-def of_tuning(folder: Path, version: object) -> None:
-    """Let a version have made a tuning."""
-    path = folder / "tuning" / "tune.json"
-    stored = json.loads(path.read_text())
-    stored["versions"]["arena"] = version
-    path.write_text(json.dumps(stored))
-
-
 MADE: dict[str, tuple[Callable[[Path, object], None], list[tuple[str, ...]]]] = {
     "run": (of_run, [("show", "run"), ("report", "run"), ("verify", "run"), COMMANDS["run"]]),
-    "tuning": (of_tuning, [COMMANDS["tuning"]]),
 }
 HOSTILE = ["abc", "", -1, 10**30, None, "1" * 50, "9" * 5000 + ".0", "1.x", ["1.0.0"], {}, True]
 

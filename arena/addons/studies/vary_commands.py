@@ -33,7 +33,7 @@ from arena.tournament import keys
 
 if TYPE_CHECKING:
     from arena.addons.studies.ablation import Ablation
-    from arena.addons.studies.tuned import Tuned
+    from arena.addons.studies.tuning import Tuned
     from arena.tournament.tournament import Tournament
 
 
@@ -148,43 +148,37 @@ def tune(
 ) -> None:
     """Find good parameters of BOT by games on common deals.
 
-    Settings of the parameters play against the bots of --against, round by round, all on the same
-    deals with the same luck. At the end the best one is compared with the unchanged BOT on fresh
-    deals. If both ends of a range are whole numbers, so are all its values; 0.0..5 has fractions,
-    too. A parameter can depend on a choice: --param 'depth=1..4 if mode=deep'. An interrupted
-    search continues.
+    Settings of one to three parameters play against the bots of --against, all on the same deals
+    with the same luck; the better half plays twice as many deals, until one is left. It is compared
+    with the unchanged BOT on fresh deals. If both ends of a range are whole numbers, so are all its
+    values; 0.0..5 has fractions, too. An interrupted search continues.
 
     \b
     Example:
       arena tune greedy --param patience=0..20 --against majority --budget 400
     """
-    from arena.addons.studies.search import make_space
-    from arena.addons.studies.tune_parameters import prepare_tuning, search_parameters
-    from arena.addons.studies.tuned import make_tuning, to_document
+    from arena.addons.studies.tuning import make_tuning, prepare_tuning, search_parameters
     from arena.tournament.config import Config, make_tournament
 
     how, against = make_playing(options), options["against"]
     if not against:
         raise InputError("--against: name the bots that the settings meet, A,B,C or ladder")
-    space = make_space(parameters)
     settings = with_options(Config([], 1, name="tune"), options)
     base = make_tournament(settings, (bot,), against, options["lane"])
-    tuning = make_tuning(base, space, budget, proof)
-    out = how.out or Path("results") / tuning.folder_name
+    tuning = make_tuning(base, parameters, budget, proof)
     prepare_tuning(tuning)
+    out = how.out or Path("results") / tuning.folder_name
     with stoppable(out):
         tuned = search_parameters(tuning, out, how)
     if options["as_json"]:
-        print_json({"folder": str(out)} | to_document(tuned))
+        print_json({"folder": str(out)} | tuned.document())
     else:
         _print_tuned(tuned, out, quiet=options["quiet"])
 
 
 def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
     """Print the finding, the warnings, and the spec of the best bot."""
-    from arena.addons.studies.tuned import describe_lines
-
-    lines = list(describe_lines(tuned))
+    lines = [*tuned.lines()]
     if quiet:
         say(lines[0])
         return

@@ -186,8 +186,8 @@ def _find_things(folder: Path, depth: int) -> Iterator[tuple[Path, Kind]]:
 
 
 def _find_inner(path: Path) -> Iterator[Path]:
-    """Yield the runs in a thing, in the order of their names: rounds, variants, a proof."""
-    for folder in (path / "rounds", path):
+    """Yield the runs in a thing, in the order of their names: rungs, rounds, variants, a proof."""
+    for folder in (path / "rungs", path / "rounds", path):
         if _is_plain_folder(folder):
             yield from (one for one in _list_folders(folder) if _is_plain_file(one / NAME))
 

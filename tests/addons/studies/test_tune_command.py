@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.tuned import TABLES
-from arena.store.folder import REPORTS, TUNING
+from arena.store.folder import TUNING
 from tests import ROOT, markdown
 from tests.cli.test_mistakes import refusal
 from tests.conftest import Arena
@@ -25,12 +24,11 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     done = arena(*WORDS)
     assert done.returncode == 0, done.stderr
     best, *_, games, use, folder = done.stdout.splitlines()
-    assert re.fullmatch(r"best of 2 settings in \d+ rounds, \d+ pairs: patience=[39]", best)
+    assert re.fullmatch(r"best of 2 settings in 1 rung, 112 pairs: patience=[39]", best)
     assert re.fullmatch(r"[\d,]+ games played, 0 kept from before", games)
     assert re.fullmatch(r"use it: greedy\(patience=[39]\)", use)
     assert folder == "results in results/tune-greedy-patience-1.0/"
-    rounds = [line for line in done.stderr.splitlines() if line.startswith("round ")]
-    assert rounds[0].startswith("round 1: 2 settings, ")
+    assert "rung 1: 2 settings, 56 deals each" in done.stderr
     again = arena(*WORDS)
     assert again.stdout.splitlines()[0] == best
     assert "\n0 games played, " in again.stdout
@@ -39,7 +37,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     document = json.loads(arena(*WORDS, "--json", "--quiet").stdout)
     assert document["candidates"][0]["setting"] == best.partition(": ")[2]
     names = {path.name for path in (tmp_path / "results" / "tune-greedy-patience-1.0").iterdir()}
-    assert names == {"rounds", "proof", TUNING, *TABLES, *REPORTS}
+    assert names == {"rungs", "proof", TUNING}
 
 
 @pytest.mark.study
@@ -57,8 +55,8 @@ MISTAKES = [
     (("greedy", "--param", "patience=a,b"), "bot 'greedy': parameter patience='a': Expected"),
     ((STRANGER, "--param", "modes=a,b"), f"bot '{STRANGER}': got an unexpected keyword argument"),
     (("nobody", "--param", "patience=0..5"), "bot 'nobody'"),
-    (("greedy", "--param", "patience"), "--param 'patience': write NAME=LOW..HIGH"),
-    (("greedy", "--param", "patience=0..5", "--budget", "9"), "budget: 9 pairs for 1 parameter"),
+    (("greedy", "--param", "patience"), "--param 'patience=': write NAME=LOW..HIGH"),
+    (("greedy", "--param", "patience=0..5", "--budget", "7"), "budget: 7 pairs, and it takes 8"),
     (("greedy", "--param", "patience=0..5", "--budget", "0"), "Invalid value for '--budget'"),
 ]
 
@@ -81,7 +79,7 @@ def test_a_strangers_settings_are_tried_in_processes_of_their_own(arena: Arena) 
     assert done.returncode == 0, done.stderr
     assert "mode='broken'" not in done.stdout
     assert re.search(
-        r"warning: candidate-\d+ \(mode='broken', .*failed in round 1: exception, ", done.stderr
+        r"warning: candidate-\d+ \(mode='broken', .*\) failed: exception, ", done.stderr
     )
     assert "\x1b" not in done.stdout + done.stderr
     is_better = "nothing was found that is surely better than tuned" not in done.stdout

@@ -57,12 +57,12 @@ def _copy(run: Path, to: Path, *names: str) -> None:
 def test_a_tuning_and_an_ablation_are_one_row_each_with_their_runs_inside(
     tmp_path: Path, results: Path
 ) -> None:
-    """A finished tuning's rounds have no files but their stores, and are no rows."""
+    """A finished tuning's rungs have no files but their stores, and are no rows."""
     whole = "run.sqlite", "manifest.json", "report.md", "report.html"
     for number in (1, 2):
-        _copy(results / "cup", tmp_path / "tune" / "rounds" / f"{number:03}", "run.sqlite")
+        _copy(results / "cup", tmp_path / "tune" / "rungs" / f"{number:02}", "run.sqlite")
     _copy(results / "cup", tmp_path / "tune" / "proof", *whole)
-    (tmp_path / "tune" / "tune.json").write_text("{}")
+    (tmp_path / "tune" / "candidates.csv").write_text("")
     (tmp_path / "tune" / "linked").symlink_to(results / "cup")
     for name in ("base", "set_bonus=0", "<i>"):
         _copy(results / "cup", tmp_path / "rules" / name, *whole)
@@ -72,7 +72,7 @@ def test_a_tuning_and_an_ablation_are_one_row_each_with_their_runs_inside(
         keys = "kind", "state", "verdict", "report", "runs", "inner"
         return {one["name"]: tuple(one[key] for key in keys) for one in found}
 
-    tuning, variants = ["rounds/001", "rounds/002", "proof"], ["<i>", "base", "set_bonus=0"]
+    tuning, variants = ["rungs/01", "rungs/02", "proof"], ["<i>", "base", "set_bonus=0"]
     assert rows() == {
         "tune": ("tuning", "not finished", "", "", tuning, 3),
         "rules": ("ablation", "not finished", "", "", variants, 3),
@@ -85,7 +85,7 @@ def test_a_tuning_and_an_ablation_are_one_row_each_with_their_runs_inside(
         "rules": ("ablation", "finished", "So *it* is.", "rules/report.html", variants, 3),
     }
     assert Shelf(tmp_path).report("tune/report.html") == b"tune"
-    (tmp_path / "tune" / "rounds" / "002" / "run.sqlite-wal").touch()
+    (tmp_path / "tune" / "rungs" / "02" / "run.sqlite-wal").touch()
     assert rows()["tune"][1:4] == ("running", "", "tune/report.html")
     (tmp_path / "rules" / "base" / "run.sqlite").write_text("noise")
     assert rows()["rules"][1] == "damaged"

@@ -1,0 +1,464 @@
+"""Find good parameters of a bot by successive halving, then test the best ones on fresh deals.
+
+Each rung is a run in a folder of its own, in which the settings that are left meet the same bots on
+the same deals; the better half stays for the next one, with twice the deals. The comparison at the
+end is a run, too. So a search that was stopped goes on as runs do.
+
+Source: Karnin, Koren and Somekh, Almost Optimal Exploration in Multi-Armed Bandits, 2013.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
+
+from arena.addons.studies.settings import (
+    Parameter,
+    Ranges,
+    Setting,
+    count_settings,
+    describe,
+    design,
+    read_parameters,
+)
+from arena.differences.comparison import SprtResult
+from arena.differences.difference_columns import CANDIDATES
+from arena.entries.entry import Entry
+from arena.entries.spec import default_label, write
+from arena.errors import ArenaError, InputError, counted, shorten
+from arena.executors.contract import open_executor
+from arena.library.comparing import Comparison, panel_of
+from arena.library.request import (
+    Bot,
+    CompareKeys,
+    Location,
+    folder_path,
+    make_playing,
+    request,
+    takes,
+)
+from arena.library.running import open_run
+from arena.runs.interim import find_first_faults
+from arena.runs.rerun import prepare
+from arena.runs.run import Interrupted, Playing, play_games, run
+from arena.store.csv_files import replace_rows
+from arena.store.database import NAME
+from arena.store.folder import RunFolder
+from arena.store.reader import count_kept
+from arena.store.store import Store
+from arena.tournament import keys
+from arena.tournament.sprt_rounds import as_comparison, folder_word
+from arena.tournament.stop import make_sprt
+from arena.tournament.tournament import Tournament
+from engine.errors import show
+from engine.seeds import stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUNGS: Final = "rungs"
+PROOF: Final = "proof"
+_STARTERS: Final = (32, 64, 128)  # settings at most, by the number of parameters
+_LEAST_DEALS: Final = 4  # of a setting on the first rung, against each opponent
+_MOST_LABEL = 60
+_SHOWN = 5  # settings in the terminal
+
+
+@dataclass
+class Candidate:
+    """A setting that is tried: its rungs, games and points so far, and its first fault."""
+
+    label: str
+    setting: Setting
+    rungs: int = 0
+    games: int = 0
+    points: float = 0.0
+    fault: str = ""
+
+    @property
+    def score(self) -> float:
+        """Its score so far, from 0 to 1."""
+        return self.points / self.games if self.games else 0.0
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """Its row of candidates.csv."""
+        score = round(self.score, 4) if self.games else None
+        return self.label, describe(self.setting), self.rungs, self.games // 2, score, self.fault
+
+
+class TuningPlan(NamedTuple):
+    """A tuning: `base` is a gauntlet whose one challenger is the present bot.
+
+    `budget` is the number of pairs of the search, over all settings and opponents; `proof` is the
+    most pairs of the comparison.
+    """
+
+    base: Tournament
+    parameters: Sequence[Parameter]
+    budget: int
+    proof: int
+
+    @property
+    def bot(self) -> Entry:
+        """The present bot."""
+        return self.base.entries[0]
+
+    @property
+    def folder_name(self) -> str:
+        """The default name of its folder."""
+        return f"tune-{folder_word(self.bot.label)}"
+
+    def begin(self) -> list[Candidate]:
+        """Return the candidates of the first rung."""
+        wanted = count_starters(self.parameters, self.budget // self.base.panel)
+        settings = design(self.parameters, wanted, self.base.seed)
+        return [Candidate(f"candidate-{n}", one) for n, one in enumerate(settings, 1)]
+
+    def rung(self, number: int, candidates: Sequence[Candidate], deals: int) -> Tournament:
+        """Return the tournament of a rung, whose seed and therefore deals are its own."""
+        return dataclasses.replace(
+            self.base,
+            name=f"rung-{number:02}",
+            seed=stream(self.base.seed, "tune", "rung", number).getrandbits(63),
+            pairs=deals,
+            entries=[*(self._entry(*at) for at in _named(candidates)), *self.base.entries[1:]],
+            paired=len(candidates) > 1,
+        )
+
+    def comparison(self, best: Setting) -> Tournament:
+        """Return the comparison of the best setting with the present bot, on fresh deals."""
+        label = default_label(self.bot.target, {**self.bot.params, **best})
+        if len(label) > _MOST_LABEL or label in self.base.labels:
+            label = f"tuned {self.bot.label}"[:_MOST_LABEL]
+        entries = [self._entry(label, best), *self.base.entries]
+        stop = make_sprt(keys.ELO0, keys.ELO1, keys.ERROR_RATE, keys.ERROR_RATE, self.proof)
+        two = as_comparison(dataclasses.replace(self.base, entries=entries), stop)
+        return dataclasses.replace(two, name=PROOF)
+
+    def _entry(self, label: str, setting: Setting) -> Entry:
+        return dataclasses.replace(self.bot, label=label, params={**self.bot.params, **setting})
+
+
+def _named(candidates: Iterable[Candidate]) -> Iterator[tuple[str, Setting]]:
+    return ((one.label, one.setting) for one in candidates)
+
+
+def count_rungs(settings: int) -> int:
+    """Return how often so many settings are halved until one is left.
+
+    >>> [count_rungs(settings) for settings in (2, 21, 32, 33)]
+    [1, 5, 5, 6]
+    """
+    return (settings - 1).bit_length()
+
+
+def count_starters(parameters: Sequence[Parameter], deals: int) -> int:
+    """Return how many settings so many deals against each opponent allow, 0 if not two."""
+    most = min(_STARTERS[len(parameters) - 1], count_settings(parameters))
+    fitting = (n for n in range(most, 1, -1) if deals >= n * _LEAST_DEALS * count_rungs(n))
+    return next(fitting, 0)
+
+
+def make_tuning(base: Tournament, ranges: Ranges, budget: int, proof: int | None) -> TuningPlan:
+    """Return the tuning of the first bot of a gauntlet; raises InputError.
+
+    Without `proof`, the comparison may have as many pairs as the search.
+    """
+    tuning = TuningPlan(base, read_parameters(ranges), budget, budget if proof is None else proof)
+    least = 2 * _LEAST_DEALS * base.panel
+    if budget < least:
+        raise InputError(f"budget: {counted(budget, 'pair')}, and it takes {least:,} at least")
+    if tuning.proof < base.panel:
+        raise InputError(f"proof: at least a pair for each of {counted(base.panel, 'opponent')}")
+    return tuning
+
+
+def prepare_tuning(tuning: TuningPlan) -> None:
+    """Raise InputError if a bot does not load, or does not take the parameters."""
+    first = tuning.rung(1, tuning.begin(), 1)
+    prepare(dataclasses.replace(first, entries=[*first.entries, tuning.bot]), strict=True)
+
+
+def halve(
+    candidates: Sequence[Candidate],
+    deals: int,
+    play: Callable[[int, Sequence[Candidate], int], object],
+) -> int:
+    """Play rungs until one candidate is left, which then has the most rungs; return their number.
+
+    `play` receives the number of the rung, its candidates and their deals, and adds what they
+    score; `deals` are those of all rungs and candidates together. One with a fault is dropped.
+    """
+    rungs = count_rungs(len(candidates))
+    left, number = [*candidates], 0
+    while number < rungs and (number == 0 or len(left) > 1):
+        number += 1
+        play(number, left, max(1, deals // rungs // len(left)))
+        sound = [one for one in left if not one.fault]
+        left = sorted(sound, key=lambda one: -one.score)[: (len(left) + 1) // 2]
+    return number
+
+
+class Tuned(NamedTuple):
+    """The result of a tuning: the candidates, the best first, and the comparison.
+
+    `proof` compares the best setting with the bot as it is; `played` and `kept` count games.
+    """
+
+    tuning: TuningPlan
+    candidates: Sequence[Candidate]
+    rungs: int
+    proof: SprtResult
+    played: int
+    kept: int
+
+    @property
+    def best(self) -> Setting:
+        """The best setting."""
+        return self.candidates[0].setting
+
+    @property
+    def spec(self) -> str:
+        """The spec of the bot with the best setting."""
+        bot = self.tuning.bot
+        return write(bot.target, {**bot.params, **self.best})
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the comparison finds the best setting better than the unchanged bot."""
+        return self.proof.sentence.startswith("better:")
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of the search."""
+        return sum(one.games for one in self.candidates) // 2
+
+    def warnings(self) -> Iterator[str]:
+        """Yield which values are at an end of their range, and which settings failed."""
+        for one in self.tuning.parameters:
+            if one.is_edge(self.best[one.name]):
+                at = describe({one.name: self.best[one.name]})
+                yield f"{at} is at an end of its range: a wider one may hold a better value"
+        for failed in self.candidates:
+            if failed.fault:
+                yield f"{failed.label} ({describe(failed.setting)}) failed: {failed.fault}"
+
+    def lines(self) -> Iterator[str]:
+        """Yield the finding, the proof, and the settings that came farthest, a line each."""
+        tried = f"{counted(len(self.candidates), 'setting')} in {counted(self.rungs, 'rung')}"
+        yield f"best of {tried}, {counted(self.pairs, 'pair')}: {describe(self.best)}"
+        yield f"on fresh deals: {self.proof.sentence}"
+        if not self.is_better:
+            yield f"nothing was found that is surely better than {self.tuning.bot.label}"
+        shown = [one for one in self.candidates if not one.fault][:_SHOWN]
+        yield "  rungs   pairs   score   setting"
+        for one in shown:
+            score = f"{100 * one.score:.1f} %"
+            yield f"  {one.rungs:>5} {one.games // 2:>7} {score:>8}  {describe(one.setting)}"
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "bot": self.tuning.bot.spec,
+            "against": self.tuning.base.labels[1:],
+            "best": dict(self.best),
+            "spec": self.spec,
+            "better": self.is_better,
+            "rungs": self.rungs,
+            "pairs": self.pairs,
+            "candidates": [
+                dict(zip(CANDIDATES.names, c.cells, strict=True)) for c in self.candidates
+            ],
+            "proof": self.proof.document(),
+            "played": self.played,
+            "kept": self.kept,
+            "warnings": [*self.warnings()],
+        }
+
+
+def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
+    """Play the missing games of a tuning in a folder, and write candidates.csv.
+
+    Raises what `run` raises, InputError for a folder of something else, and ArenaError if all
+    settings or an opponent fail; Interrupted counts all games of the folder.
+    """
+    _check_folder(path)
+    if how.fresh:
+        for store in [*path.glob(f"{RUNGS}/*/{NAME}"), *path.glob(f"{PROOF}/{NAME}")]:
+            RunFolder(store.parent).clear()
+        (path / CANDIDATES.file).unlink(missing_ok=True)
+    candidates, games = tuning.begin(), [0, 0]
+
+    def play(number: int, left: Sequence[Candidate], deals: int) -> None:
+        how.tell(f"rung {number}: {counted(len(left), 'setting')}, {counted(deals, 'deal')} each")
+        tournament, place = tuning.rung(number, left, deals), path / RUNGS / f"{number:02}"
+        of_rung = play_games(tournament, executor, RunFolder(place), how.shown)
+        games[:] = [sum(both) for both in zip(games, of_rung, strict=True)]
+        _count(tournament, place, left)
+
+    try:
+        with open_executor(how.venue) as executor:
+            rungs = halve(candidates, tuning.budget // tuning.base.panel, play)
+            candidates.sort(key=lambda one: (bool(one.fault), -one.rungs, -one.score))
+            place = RunFolder(path / PROOF)
+            proof = run(tuning.comparison(candidates[0].setting), executor, place, how.shown)
+    except Interrupted:
+        kept = sum(map(count_kept, [*path.glob(f"{RUNGS}/*"), path / PROOF]))
+        most = 2 * (tuning.budget + 2 * tuning.proof)
+        raise Interrupted(kept, most, at_most=True) from None
+    assert proof.comparison is not None
+    rows = [one.cells for one in candidates]
+    replace_rows(path / CANDIDATES.file, CANDIDATES.names, rows)
+    played, kept = games[0] + proof.played, games[1] + proof.kept
+    return Tuned(tuning, candidates, rungs, proof.comparison, played, kept)
+
+
+def _check_folder(path: Path) -> None:
+    """Raise InputError unless a folder is empty or holds a tuning."""
+    try:
+        names = {entry.name for entry in path.iterdir()} if path.exists() else set()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if names and RUNGS not in names:
+        old = "tune.json" in names  # of version 1
+        what = "a tuning that only version 1 goes on with" if old else "other files and no tuning"
+        raise InputError(f"{path}: holds {what}; choose a new folder")
+
+
+def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate]) -> None:
+    """Add the games of a rung to its candidates, without those that an opponent has forfeited.
+
+    Raises ArenaError if an opponent forfeited all its games, or no candidate is left.
+    """
+    panel = tournament.panel
+    sound: set[int] = set()
+    with closing(Store(RunFolder(place).store)) as store:
+        for number, result in store.results():
+            if result.fault is None or result.winner != 0:
+                sound.add(number % panel)
+                one = candidates[number // panel]
+                one.games, one.points = one.games + 1, one.points + result.score
+        faults = find_first_faults(store, tournament, place)
+    said = {
+        label: f"{one.kind}, {shorten(one.message)}; see `{one.show}`"
+        for label, one in faults.items()
+    }
+    for number, label in enumerate(tournament.labels[-panel:]):
+        if number not in sound:
+            raise ArenaError(f"{label}, an opponent, fails: {said[label]}")
+    for one in candidates:
+        one.rungs, one.fault = one.rungs + 1, said.get(one.label, "")
+    if all(one.fault for one in candidates):
+        raise ArenaError(f"every setting fails: {candidates[0].label}: {candidates[0].fault}")
+
+
+class Tuning:
+    """What a search of parameters has found, and what the comparison on fresh deals says of it.
+
+    >>> import arena
+    >>> hasty, ranges = "greedy(patience=1.0)", {"patience": "0..20"}
+    >>> found = arena.tune(hasty, ranges, against="majority", budget=150, progress=False)
+    >>> found.best["patience"] > 5, found.is_better
+    (True, True)
+    """
+
+    def __init__(self, tuned: Tuned, proof: Comparison) -> None:
+        """Take what was found, and the comparison."""
+        self._tuned = tuned
+        self.proof = proof
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The best setting: values by name."""
+        return dict(self._tuned.best)
+
+    @property
+    def spec(self) -> str:
+        """The spec of the bot with the best setting."""
+        return self._tuned.spec
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the comparison says that the best setting is better than the bot as it is."""
+        return self._tuned.is_better
+
+    @property
+    def candidates(self) -> pd.DataFrame:
+        """The settings that were tried, the best first (candidates.csv)."""
+        import pandas as pd
+
+        rows = [one.cells for one in self._tuned.candidates]
+        return pd.DataFrame(rows, columns=CANDIDATES.names)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known beside: values at the end of a range, and settings that failed."""
+        return [*self._tuned.warnings()]
+
+    def document(self) -> dict[str, Any]:
+        """Return what `arena tune --json` prints of it."""
+        return self._tuned.document()
+
+    def __str__(self) -> str:
+        return "\n".join(self._tuned.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@takes(CompareKeys)
+def tune(
+    bot: Bot,
+    params: Ranges,
+    *,
+    against: Sequence[Bot] | Bot,
+    budget: int = keys.TUNED_PAIRS,
+    proof: int | None = None,
+    out: Location | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **more: Unpack[CompareKeys],
+) -> Tuning:
+    """Search good parameters of a bot by games on common deals, and prove what is found.
+
+    `params` are ranges and choices of one to three parameters: `{"patience": "0..5", "mode": ["a",
+    "b"]}`, or texts as `arena tune --param` takes them. Settings meet the bots of `against` in
+    `budget` pairs; then the best one is compared with the bot as it is in at most `proof` pairs, by
+    default as many. `out` is a folder in which a search continues, or a `fresh` one begins. The
+    other arguments, and the errors, are those of `run`.
+
+    >>> tune("greedy", {"patience": "5..0"}, against="uniform")
+    Traceback (most recent call last):
+        ...
+    arena.errors.InputError: --param 'patience=5..0': a range goes up, and 0 is not above 5
+    """
+    for name, pairs in (("budget", budget), ("proof", proof)):
+        if pairs is not None and not (type(pairs) is int and 1 <= pairs <= keys.MOST_PAIRS):
+            raise InputError(f"{name}: {show(pairs)} is not a number from 1 to {keys.MOST_PAIRS:,}")
+    given: dict[str, Any] = {**more, "format": "gauntlet", "panel": panel_of(against, [bot])}
+    how = make_playing(None, fresh=fresh, progress=progress)
+    base, how = request([bot], None, given, {"name": "tune", "pairs": 1}, how)
+    tuning = make_tuning(base, params, budget, proof)
+    prepare_tuning(tuning)
+    with _open_folder(out) as path:
+        tuned = search_parameters(tuning, path, how)
+        return Tuning(tuned, Comparison(tuned.proof, open_run(path / PROOF)))
+
+
+@contextmanager
+def _open_folder(out: Location | None) -> Iterator[Path]:
+    """Yield the folder of a search, which without `out` is deleted at the end."""
+    if out is not None:
+        yield folder_path(out, "out")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder, "tune")

@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # nothing is imported here: `python -m arena` still searc
 if TYPE_CHECKING:
     __version__: str
 
-    from arena.addons.facts.game_facts import facts
-    from arena.addons.facts.judged_dataset import load_dataset
     from arena.addons.league.standing import League, league
     from arena.addons.learn.probe_bot import probe
     from arena.addons.studies.tuning import Tuning, tune
@@ -89,9 +87,7 @@ __all__ = [
     "Unreachable",
     "WorkerDied",
     "compare",
-    "facts",
     "league",
-    "load_dataset",
     "open",
     "plan",
     "play",

@@ -18,6 +18,10 @@ REMOVED: Final = {
     "arena view --what-if": "`arena table` plays a recorded game on from another action",
     "arena view --then": "`arena table` plays a recorded game on from another action",
     "arena view --by": "the curve is that of champion; `arena show --by BOT` asks another bot",
+    "arena facts": "docs/facts.md has the figures; `python -m bench.facts` in the repository",
+    "arena dataset": "`python -m bench.dataset` in the repository (docs/dataset.md)",
+    "arena.facts": "docs/facts.md has the figures",
+    "arena.load_dataset": "each line of games.jsonl is JSON (docs/dataset.md)",
     "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }

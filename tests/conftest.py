@@ -53,12 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 SLOW_EXAMPLES = (
-    *(
-        "addons.facts",
-        "addons.league.standing",
-        "addons.learn.probe_bot",
-        "addons.studies.tuning.Tuning",
-    ),
+    *("addons.league.standing", "addons.learn.probe_bot", "addons.studies.tuning.Tuning"),
     *("library.comparing.c", "library.planning.p", "library.results", "library.rating.RunReport"),
     *("runs.judge_games", "addons.rl.decisions", "addons.rl.spiel_bots"),
 )

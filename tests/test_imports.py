@@ -54,7 +54,7 @@ ROOMS = [
 ]
 """The rooms of the core: each may import itself and those below it; `addons` is only its table."""
 
-ADDONS = {"cluster", "facts", "league", "learn", "programs", "remote", "rl", "studies", "table"}
+ADDONS = {"cluster", "league", "learn", "programs", "remote", "rl", "studies", "table"}
 """The add-ons: each may import the core."""
 
 HEAVY = {"pandas", "scipy", "numpy", "altair", "jinja2", "vl_convert", "starlette", "uvicorn"}

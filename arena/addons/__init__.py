@@ -47,13 +47,6 @@ ADDONS: Final = {
             "serve_if_not_root": "dask:serve_if_not_root",
         },
     ),
-    "facts": Addon(
-        {
-            "dataset": Command("facts_commands:dataset", "Tournaments"),
-            "facts": Command("facts_commands:facts", "Tournaments"),
-        },
-        {"facts": "game_facts:facts", "load_dataset": "judged_dataset:load_dataset"},
-    ),
     "league": Addon(
         {"league": Command("league_commands:league", "Tournaments")},
         {"League": "standing:League", "league": "standing:league"},

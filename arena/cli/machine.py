@@ -276,7 +276,6 @@ EXTRAS = {
     "swiss": "format: swiss",
     "table": "arena table",
     "remote": "bots that live elsewhere",
-    "parquet": "decisions/ of arena dataset",
     "dask": "executor dask",
     "mpi": "executor mpi",
     "rl": "arena.addons.rl for learners",

@@ -78,11 +78,6 @@ def catalogue() -> list[Known]:
     return ours + sorted(_offered({bot.name for bot in ours}))
 
 
-def names() -> list[str]:
-    """Return the names of all these bots, sorted."""
-    return sorted({name for name, _ in installed()} | {point.name for point in entry_points()})
-
-
 def _offered(taken: Collection[str]) -> Iterator[Known]:
     """Yield the bots of the entry points whose names are not in `taken`."""
     for point in entry_points():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import filecmp
-import json
 import os
 import sys
 import tempfile
@@ -20,7 +19,6 @@ from arena.errors import InputError, naming, writing
 from arena.lanes.scratch import lock_folder
 from arena.store.database import NAME, is_foreign
 from arena.store.manifest import obstacles, read_manifest
-from engine.errors import show
 
 LOG = "run.log"
 MANIFEST = "manifest.json"
@@ -311,30 +309,6 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             part.write_text(text, encoding="utf-8", newline="")
-
-
-CLAIM: Final = "made-for.json"
-
-
-@contextmanager
-def claimed(folder: Path, work: Mapping[str, Any]) -> Iterator[None]:
-    """Make a folder for one piece of work, and lock it; a file in it says for what.
-
-    Raises InputError, which names the folder, if it holds other files or another piece of work.
-    """
-    note, written = folder / CLAIM, json.dumps(work)
-    with naming(f"{folder}: cannot be written", OSError, ValueError):
-        folder.mkdir(parents=True, exist_ok=True)
-    with lock_folder(folder, "another command is writing there", "a folder on a local disk"):
-        with naming(note, OSError, ValueError):
-            known = json.loads(note.read_bytes()) if note.is_file() else None
-        if known is None:
-            if any(folder.iterdir()):
-                raise InputError(f"{folder}: holds other files; choose a new folder")
-            write_text(note, written + "\n")
-        elif known != json.loads(written):
-            raise InputError(f"{folder}: made for {show(known)}; choose a new folder")
-        yield
 
 
 @contextmanager

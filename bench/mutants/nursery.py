@@ -16,7 +16,7 @@ from contextlib import suppress
 
 _LIBRARIES = (
     *("pytest", "_hypothesis_pytestplugin", "hypothesis", "doctest", "unittest.mock", "asyncio"),
-    *("numpy", "pandas", "scipy.stats", "scipy.optimize", "networkx", "altair", "pyarrow"),
+    *("numpy", "pandas", "scipy.stats", "scipy.optimize", "networkx", "altair"),
     *("yaml", "click", "msgspec", "psutil", "tqdm", "jinja2", "starlette", "uvicorn"),
     *("concurrent.futures.process", "multiprocessing.forkserver", "sqlite3", "http.client"),
 )

@@ -21,7 +21,6 @@ from tests.tiers import few
 BEHIND = {
     "ablate": "--rule set_bonus=1",
     "compare": "uniform --max-pairs 1",
-    "dataset": "uniform --games 2",
     "docs": "--path",
     "game": "uniform",
     "league invite": "ann",

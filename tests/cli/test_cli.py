@@ -464,7 +464,7 @@ def test_bots_lists_every_bot_on_a_line(arena: Arena) -> None:
 
 QUICK = {"", "bots", "replay"}
 """Commands that take no second; what the others do is tried in the tests of their rooms."""
-LONG = {"ablate", "analyse", "check", "dataset", "export", "facts", "probe"}
+LONG = {"ablate", "analyse", "check", "export", "probe"}
 LONG |= {"tune", "view"}
 """Commands that take long; examples of some are on their pages, too."""
 

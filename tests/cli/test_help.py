@@ -30,7 +30,6 @@ WITH_JSON = (
     "check",
     "replay",
     "tune",
-    "facts",
     "analyse",
 )
 
@@ -82,7 +81,7 @@ def test_no_help_shows_a_range_or_an_option_of_another_command(arena: Arena, nam
     """Bounds stand in the error; options for a person are those of `human`."""
     text = arena(name, "--help").stdout
     assert not re.search(r"x<=|<=x|x>=", text)
-    assert ("--games" in text) == (name in ("analyse", "human", "check", "dataset"))
+    assert ("--games" in text) == (name in ("analyse", "human", "check"))
     assert ("--json" in text) == (name in WITH_JSON)
     assert max(len(line) for line in text.splitlines() if "{" not in line) <= 80
 

@@ -79,7 +79,7 @@ def test_the_extras_of_the_package_are_examined(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(doctor, "_is_installed", lambda name: name not in hidden)
     finding = named("extras")
     assert finding.ok is None
-    assert finding.detail.startswith("table, remote, parquet, dask, mpi, rl, openspiel; not ")
+    assert finding.detail.startswith("table, remote, dask, mpi, rl, openspiel; not ")
     assert finding.detail.endswith("; not report (report.html, and charts), swiss (format: swiss)")
     assert finding.advice.startswith("pip install 'district-noir-arena[report]'")
     monkeypatch.setattr(doctor, "DISTRIBUTION", "no-package-of-this-name")

@@ -32,7 +32,7 @@ def one_shows_the_game_that_another_one_has_played(ran: markdown.Ran, _: Path) -
     "command",
     [
         *("play", "bots", "compare", "plan", "verify", "doctor", "ablate", "analyse"),
-        *("probe", "facts"),
+        "probe",
         *(pytest.param(name, marks=pytest.mark.study) for name in ("tune", "check")),
     ],
 )

@@ -54,7 +54,7 @@ FAILING = ("docs/troubleshooting.md",)
 QUICK = ("CONTRIBUTING.md", "docs/help.md")
 LONG = (
     *("docs/ablate.md", "docs/analyse.md", "docs/bot-faults.md", "docs/course/README.md"),
-    *("docs/facts.md", "docs/first-bot.md", "docs/league.md"),
+    *("docs/first-bot.md", "docs/league.md"),
     *("docs/measuring.md", "docs/probe.md", "docs/rating.md"),
     *("docs/training.md", "docs/tune.md"),
 )

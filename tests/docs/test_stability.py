@@ -20,11 +20,11 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 def test_the_page_has_the_number_of_each_format() -> None:
     """Of what is opened by this minor version."""
     assert f"| {minor(version_here())} opens |" in PAGE
-    row = r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: (?:and|to) [\d.]+)?) \|$"
+    row = r"^\| ([^|]+?) \|[^|]+\| ([\d.]+(?: to [\d.]+)?) \|$"
     rows = dict(re.findall(row, PAGE, re.MULTILINE))
     assert rows["the folder of a run, `run.sqlite`"] == str(database.FORMAT)
     assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
-    assert rows["a league, `league.sqlite`"] == f"{ledger.FORMAT - 1} and {ledger.FORMAT}"
+    assert rows["a league, `league.sqlite`"] == f"2 to {ledger.FORMAT}"
     assert rows["`manifest.json`"] == f"1.0 to {minor(version_here())}"
     assert rows["a record, and the journal of an interrupted game"] == str(record.FORMAT)
     assert rows["weights of a network"] == str(encoding.VERSION)

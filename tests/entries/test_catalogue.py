@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.entries.catalogue import ELO, STRENGTHS, catalogue, names
+from arena.entries.catalogue import ELO, STRENGTHS
 from tests import ROOT
 from tests.conftest import Arena
 
@@ -37,12 +37,6 @@ def test_bots_of_packages_are_listed_without_being_imported(arena: Arena) -> Non
     assert sum(line.startswith("greedy ") for line in lines) == 1
     (lost,) = (line for line in lines if line.startswith("lost "))
     assert "cannot be read" in lost
-
-
-def test_the_names_are_those_of_the_catalogue() -> None:
-    """Of `bots/` and of installed packages."""
-    assert names() == sorted(bot.name for bot in catalogue())
-    assert "martian" in names()
 
 
 def test_the_ratings_are_those_of_the_ladder() -> None:

@@ -33,7 +33,7 @@ READING = (
 PLAYING = (
     *("run duel.yaml", "play greedy uniform --pairs 1 --workers 1", "game greedy uniform"),
     *("compare greedy uniform --max-pairs 1 --workers 1", "verify run --workers 1"),
-    *("ablate duel.yaml --rule set_bonus=0", "human greedy", "league new club", "facts"),
+    *("ablate duel.yaml --rule set_bonus=0", "human greedy", "league new club"),
     *("plan 2 --gap 400", "rate run", "show run", "doctor --report"),
 )
 """What commands do that start processes or compute: their status is 0.
@@ -42,15 +42,17 @@ That of `doctor` is 1 on a machine that lacks something.
 """
 
 REFUSING = (
-    *("check broken.py", "dataset ./broken.py uniform"),
-    *("probe ./broken.py", "tune ./broken.py --param enough=0,1 --against uniform"),
+    *(
+        "check broken.py",
+        "probe ./broken.py",
+        "tune ./broken.py --param enough=0,1 --against uniform",
+    ),
     "analyse run --by ./broken.py",
 )
 """What commands that take long do at once: they start a bot, and say why that fails."""
 
 LONG = (
     *("check greedy --games 4 --lane process", "probe greedy --pairs 1 --workers 1"),
-    "dataset greedy uniform --games 2 --worlds 4 --workers 1",
     "tune greedy --param patience=0,1 --against uniform --budget 112 --proof 1 --workers 1",
     "analyse run --games 2 --worlds 4 --worst 0 --workers 1 --by greedy",
 )

@@ -1,1 +1,0 @@
-"""The game itself, measured: its figures by strength of the players, and a set of judged games."""

@@ -222,10 +222,10 @@ def report(runs: Sequence[Path], out: Path | None) -> None:
     """Write the report of a RUN again, or compare runs.
 
     It shows the games so far, also of an unfinished run, and adds what the run's own report lacks:
-    the time that bots took, and the results of `arena analyse`. With several runs the report
-    compares each with the first one: ratings, win types and head-to-heads, with intervals of the
-    differences, and which bots are the same. The report of a FILE of game records, as `arena
-    export` writes it, is that of `arena rate`.
+    the time that bots took, and the results of `arena analyse`. Several runs are rated together, as
+    by `arena rate`: a bot that is another one than in the first run is NAME@RUN, and a verdict says
+    which of the two is stronger. The report of a FILE of game records, as `arena export` writes it,
+    is that of `arena rate`.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Say what a comparison, an ablation of rules, or several runs have found, in words.
+"""Say what a comparison or an ablation of rules has found, in words.
 
 No sentence goes beyond the interval as it is shown; bench/STUDIES.md has how often each of them is
 wrong. As in `arena.tables.headline` the sentences are data first. The interval of a difference
@@ -8,26 +8,20 @@ is shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from arena.errors import name_some
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import MIN_ROUND, looks
 from arena.statistics.verdicts import Word
-from arena.statistics.wording import write_estimate, write_lead
+from arena.statistics.wording import write_estimate
 from arena.store.store import Store
 from arena.tournament.schedule import PairRange
 from arena.tournament.sprt_rounds import Verdict, weigh
 from arena.tournament.stop import Sprt
 from arena.tournament.tournament import Tournament
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from arena.differences.changes import Changes
 
 
 class Look(NamedTuple):
@@ -236,16 +230,6 @@ class Shown(NamedTuple):
         return abs(value) / max(high - low, 1e-9)
 
 
-def read_differences(table: pd.DataFrame, named: Sequence[str]) -> list[Shown]:
-    """Return the rows of a table whose difference is known; `named` are the columns of a name."""
-    fields = [*named, "difference", "low", "high", "sure"]
-    known = table.loc[table["difference"].notna(), fields]
-    return [
-        Shown(" - ".join(row[:-4]), Estimate(*row[-4:-1]), row[-1])
-        for row in known.itertuples(index=False, name=None)
-    ]
-
-
 class Clearest(NamedTuple):
     """Of some differences the one that is largest in its own errors, and the sure ones.
 
@@ -281,46 +265,3 @@ def explain_surely(tested: str) -> str:
         f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
         'of the tables, and more is asked for than for "significant" there.'
     )
-
-
-class Moved(NamedTuple):
-    """Which bots have changed from one run to another: their changes of Elo, of those tested.
-
-    There is no clearest one if no bot has changed, or if the runs are not `comparable`. Then
-    what differs is luck, unless bots that only one run has (`alone`) were opponents, too.
-    """
-
-    clearest: Clearest | None
-    comparable: bool
-    alone: Sequence[str] = ()
-
-    def sentences(self) -> Iterator[str]:
-        """Yield the sentences, the most important one first."""
-        if not self.clearest:
-            if self.comparable and self.alone:
-                yield (
-                    "The rules and the bots that both runs have are the same, so what differs is "
-                    "luck or comes from opponents that only one of them has: "
-                    f"{name_some(self.alone)}."
-                )
-            elif self.comparable:
-                yield "Nothing that could change the Elo is different: what differs is luck."
-            else:
-                yield "The Elo of no bot can be compared between these runs."
-            return
-        best, sure, tested = self.clearest
-        change = write_lead(best.estimate)
-        if tested == 1:
-            yield f"{best.name} has {'' if sure else 'not '}surely changed: {change}."
-            return
-        names = name_some([one.name for one in sure]) if sure else "none"
-        yield f"Surely changed: {names} of {tested:,} bots."
-        yield f"The clearest change is that of {best.name}: {change}."
-        yield explain_surely(f"{tested:,} bots")
-
-
-def find_moved(changes: Changes) -> Moved:
-    """Return what may be said of the Elo of bots in two runs."""
-    differences = read_differences(changes.ratings, ["bot"])
-    tested = [one for one in differences if one.significant is not None]
-    return Moved(pick_clearest(tested), bool(differences), changes.alone)

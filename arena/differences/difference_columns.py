@@ -1,6 +1,6 @@
 """Name and describe the columns of the CSV files of comparisons.
 
-These compare two versions of a bot, two runs, a tournament under two sets of rules, or settings
+These compare two versions of a bot, a tournament under two sets of rules, or settings
 of a bot.
 """
 
@@ -67,65 +67,13 @@ ABLATION: Final = list_columns(f"""
     difference_low difference_high | Change | change | {MEAN_END}
     """)
 
-_CHANGED: Final = "bot | Bot | text | The label; two labels where the same bot has two."
-_STATUS: Final = """
-    status | In both runs | text | The same, if the sha256 of the source and the parameters are \
-        equal; else changed.
-"""
-_BOUNDS: Final = """
-    low high | Change | change | The 95 % interval of the difference, by pairs of games, and by \
-        deal where both runs have played one: where it leaves out 0, the difference is more than \
-        luck, one time in twenty wrongly.
-    sure | Verdict | text | Whether the difference is significant when all differences of this \
-        table are looked at together (Benjamini and Hochberg 1995, at 5 %). Where both bots and \
-        the rules are the same, nothing but luck can differ, and nothing is tested.
-"""
-_SHARE_CHANGE: Final = f"""
-    difference | Change, percentage points | change | The other run less the base.
-    {_BOUNDS}
-"""
-_SHARES: Final = f"""
-    base | Base | share | The share in the base.
-    other | Other | share | The share in the other run.
-    {_SHARE_CHANGE}
-"""
-RATING_CHANGES: Final = list_columns(f"""
-    -
-    {_CHANGED}
-    {_STATUS}
-    base | Elo, base | elo | The rating in the base.
-    other | Elo, other | elo | The rating in the other run, moved to the scale of the base.
-    difference | Change | change | Elo in the other run less Elo in the base.
-    {_BOUNDS}
-    """)
-SCORE_CHANGES: Final = list_columns(f"""
-    -
-    {_CHANGED}
-    opponent | Opponent | text | The other bot of the pairing.
-    bots | Bots | text | Whether both bots are the same in both runs.
-    base_pairs | Pairs, base | count | Deals, each played twice, in the base.
-    other_pairs | Pairs, other | count | Deals in the other run.
-    shared_deals | Shared deals | count | Deals that both runs have played.
-    same_games | Same games | count | Games on these deals with the same moves.
-    base | Score, base | share | The share of the points of the first bot.
-    other | Score, other | share | The same in the other run.
-    {_SHARE_CHANGE}
-    """)
-WIN_CHANGES: Final = list_columns(f"""
-    -
-    {_CHANGED}
-    {_STATUS}
-    part | Of its games | text | The score, or how games were won or lost.
-    pairings | Opponents | count | Opponents in both runs; each weighs the same.
-    {_SHARES}
-    """)
-TOTAL_CHANGES: Final = list_columns(f"""
-    -
-    part | Of all games | text | How games ended, or what seat 0 has scored.
-    pairings | Pairings | count | Pairings in both runs; each weighs the same.
-    {_SHARES}
-    """)
-SIGNIFICANCE: Final[Column] = TOTAL_CHANGES.columns[-1]
+SIGNIFICANCE: Final = Column(
+    "sure",
+    "Verdict",
+    "text",
+    "Whether the difference is significant when all differences of this table are looked at "
+    "together (Benjamini and Hochberg 1995, at 5 %).",
+)
 
 CANDIDATES: Final = list_columns("""
     candidates.csv

@@ -126,25 +126,35 @@ def make_run_report(run: ReportedRun, timings: pd.DataFrame) -> RunReport:
     return RunReport(make_report(run.tournament, run.store, files, times, judged, **said))
 
 
-def report_changes(base: ReportedRun, *others: ReportedRun) -> RunReport:
-    """Return the report of the differences between the base and each other run."""
-    from arena.differences.changes import RunGames, find_changes
+def report_changes(*runs: ReportedRun) -> RunReport:
+    """Return the report of runs that are rated together, the first of which is the base.
+
+    Raises InputError if their rules differ.
+    """
     from arena.reports.about import RunFacts
     from arena.reports.changes_report import make_changes_report
+    from arena.store.listed_games import list_run
+    from arena.tables.rated_lists import rate_lists
 
-    runs = [base, *others]
     counts = Counter(run.title for run in runs)
     titles = [
         run.title if counts[run.title] == 1 else f"{run.title} ({number})"
         for number, run in enumerate(runs, 1)
     ]
+    for title, run in zip(titles, runs, strict=True):
+        if run.tournament.rules != runs[0].tournament.rules:
+            raise InputError(
+                f"{title} and {titles[0]} have different rules: arena ablate compares rules"
+            )
     facts = [
         RunFacts(title, run.tournament, run.extent.played, run.extent.finished)
         for title, run in zip(titles, runs, strict=True)
     ]
-    games = [RunGames(run.tournament, run.store) for run in runs]
-    changes = [find_changes(games[0], other) for other in games[1:]]
-    return RunReport(make_changes_report(facts[0], [*zip(facts[1:], changes, strict=True)]))
+    lists = [
+        list_run(run.tournament, run.store, title) for title, run in zip(titles, runs, strict=True)
+    ]
+    rated = rate_lists(lists, by_list=True)
+    return RunReport(make_changes_report(facts, lists, rated))
 
 
 if TYPE_CHECKING:

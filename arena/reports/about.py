@@ -88,15 +88,14 @@ class RunFacts:
 
 
 def runs_section(runs: Sequence[RunFacts]) -> Section:
-    """Return the section on the runs' settings and bots."""
+    """Return the section on the runs' settings."""
     rows = [_run_row(run) for run in runs]
     blocks: list[Block] = [Table("runs", "Runs, the base first", _RUN_COLUMNS, rows)]
     unfinished = [run.title for run in runs if not run.finished]
     if unfinished:
         text = f"Not finished, so as far as it was played: {', '.join(unfinished)}."
         blocks.insert(0, Text([text], warning=True))
-    blocks.append(_bots_table(runs))
-    return Section("runs", "Runs and bots", blocks)
+    return Section("runs", "The runs", blocks)
 
 
 _RUN_COLUMNS = (
@@ -116,31 +115,3 @@ def _run_row(run: RunFacts) -> tuple[Cell, ...]:
     bots = len(tournament.entries)
     pairs = tournament.most_pairs
     return run.title, tournament.name, bots, run.played, str(tournament.seed), pairs, rules
-
-
-def _bots_table(runs: Sequence[RunFacts]) -> Table:
-    """Return the identity of each label in each run."""
-    labels = dict.fromkeys(label for run in runs for label in run.tournament.labels)
-    columns = [
-        Column("bot", "Bot", "text", "The label."),
-        *(
-            Column(f"run_{number}", run.title, "code", _IDENTITY)
-            for number, run in enumerate(runs, 1)
-        ),
-    ]
-    rows = [(label, *(_identity(run, label) for run in runs)) for label in labels]
-    return Table("bots", "Bots and their identity in each run", columns, rows)
-
-
-_IDENTITY = (
-    "The bot's parameters and the beginning of the sha256 of its source: where both are equal, "
-    "it is the same bot, whatever its label."
-)
-
-
-def _identity(run: RunFacts, label: str) -> str | None:
-    entry = run.tournament.by_label.get(label)
-    if entry is None:
-        return None
-    params = ", ".join(f"{name}={value!r}" for name, value in sorted(entry.params.items()))
-    return f"{entry.sha256[:10]}{f' ({params})' if params else ''}"

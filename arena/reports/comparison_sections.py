@@ -13,8 +13,8 @@ from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.errors import counted
 from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
-from arena.reports.changes_report import difference_table
 from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
+from arena.reports.difference_blocks import difference_table
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence

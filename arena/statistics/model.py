@@ -141,12 +141,6 @@ class Model:
             np.bincount(self.first, values, self.bots) - np.bincount(self.second, values, self.bots)
         )
 
-    def pair_factors(self) -> Floats:
-        """Return the weight of a pair of every two bots (n, n); 1 for bots that did not meet."""
-        factors = np.ones((self.bots, self.bots))
-        factors[self.first, self.second] = factors[self.second, self.first] = self.factors
-        return factors
-
     def means(self) -> Floats:
         """Return the matrix that replaces each bot's value by the mean of its group."""
         same = self.groups[:, None] == self.groups[None, :]

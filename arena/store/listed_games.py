@@ -29,6 +29,7 @@ from arena.store.folder import GAMES, MANIFEST
 from arena.store.judge import read_lines
 from arena.store.manifest import MOST_BYTES, make_tournament, read_manifest
 from arena.store.reader import read_run, why_no_run
+from arena.store.store import Store
 from arena.tournament.tournament import Tournament
 from engine import EngineError
 from engine.errors import show
@@ -84,8 +85,7 @@ def read_games(place: Path) -> GameList:
     if place.is_dir() and (place / NAME).exists():
         run, store = read_run(place)
         with closing(store):
-            rows = pd.DataFrame(store.named_games(run.pairings), columns=GAME_COLUMNS, dtype=object)
-        return _of_run(list_games(rows, name), run)
+            return list_run(run, store, name)
     if place.is_dir():
         if not (place / GAMES).exists():
             raise InputError(f"{place}: {why_no_run(place)}")
@@ -100,6 +100,12 @@ def read_games(place: Path) -> GameList:
         return found
     with naming(manifest):
         return _of_run(found, make_tournament(read_manifest(read_file(manifest, MOST_BYTES))))
+
+
+def list_run(run: Tournament, store: Store, name: str) -> GameList:
+    """Return the finished games of a run."""
+    rows = pd.DataFrame(store.named_games(run.pairings), columns=GAME_COLUMNS, dtype=object)
+    return _of_run(list_games(rows, name), run)
 
 
 def _of_run(found: GameList, run: Tournament) -> GameList:

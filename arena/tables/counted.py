@@ -21,7 +21,7 @@ from arena.statistics.intervals import Ints, score_intervals
 from arena.statistics.verdicts import Verdict
 from arena.statistics.wording import give_letters, give_ranks
 from arena.store.columns import Columns, match_rows
-from arena.store.counting import HALVES, TURNED, Tallies
+from arena.store.counting import HALVES, Tallies
 from arena.tables.run_games import CITY_WIN, FORFEIT, place_bots
 from arena.tables.table_columns import (
     HEAD_TO_HEAD,
@@ -52,13 +52,6 @@ BOT_PARTS: Final[Mapping[str, Floats]] = {
     "drawn": _share("draw", DRAWN),
 }
 """What is counted of a bot's pairs, and what each ending weighs in it."""
-
-ALL_PARTS: Final[Mapping[str, Floats]] = {
-    **{f"won by {name}": _share(how, WON, LOST) for how, name in WIN_TYPES.items()},
-    "drawn": _share("draw", DRAWN),
-    "score of seat 0": np.stack([SCORE, SCORE[TURNED]]),
-}
-"""What is counted of all pairs, whoever won; weights by seat have a row for each."""
 
 
 def number_sides(pairings: Sequence[Pairing], order: Sequence[str]) -> Ints:

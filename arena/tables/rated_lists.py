@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256 as sha256_of
 from typing import Any, NamedTuple
@@ -73,12 +73,14 @@ class RatedLists(NamedTuple):
 _UNITS = "pair", "single game"
 
 
-def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
+def rate_lists(
+    lists: Sequence[GameList], anchor: Anchored = "", *, by_list: bool = False
+) -> RatedLists:
     """Return the ratings of the bots of some lists; the bots are named as by `name_bots`.
 
     Raises InputError if there are no games, if a pair has more than two, and for an unknown anchor.
     """
-    names, notes = name_bots(lists)
+    names, notes = name_bots(lists, by_list=by_list)
     games = _drop(_join(lists, names), lists, notes)
     if games.empty:
         raise InputError(f"{', '.join(one.name for one in lists)}: no game of two bots")
@@ -100,20 +102,22 @@ def rate_lists(lists: Sequence[GameList], anchor: Anchored = "") -> RatedLists:
     return RatedLists(tables, counts, names, (pairs, len(games) - 2 * pairs), *known, notes)
 
 
-def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str]]:
+def name_bots(
+    lists: Sequence[GameList], *, by_list: bool = False
+) -> tuple[list[dict[str, str]], list[str]]:
     """Return the name of the bot of each label, for each list, and notes on the names.
 
     One identity is one bot, named by the first of its labels. A label that several identities share
-    is followed by the beginning of the hash. A label without an identity stands for the bot with
-    that label.
+    is followed by the beginning of the hash; `by_list` it stands for the first of them, and the
+    others are label@list. A label without an identity stands for the bot with that label.
     """
-    labels: dict[Identity, dict[str, None]] = defaultdict(dict)
+    labels: dict[Identity, dict[str, str]] = defaultdict(dict)
     identities: dict[str, list[Identity]] = defaultdict(list)
     for games in lists:
         for label, identity in games.identities.items():
-            labels[identity][label] = None
+            labels[identity].setdefault(label, games.name)
             identities[label].append(identity)
-    shown, notes = _name_identities(labels)
+    shown, notes = _name_identities(labels, by_list=by_list)
     names = []
     for games in lists:
         own = {label: shown[identity] for label, identity in games.identities.items()}
@@ -127,15 +131,20 @@ def name_bots(lists: Sequence[GameList]) -> tuple[list[dict[str, str]], list[str
 
 
 def _name_identities(
-    labels: Mapping[Identity, Iterable[str]],
+    labels: Mapping[Identity, Mapping[str, str]], *, by_list: bool
 ) -> tuple[dict[Identity, str], list[str]]:
     """Return the name of the bot of each identity, and notes on the names."""
     number = Counter(label for label, *_ in labels.values())
-    shown, notes = {}, []
-    for identity, (label, *others) in labels.items():
+    shown: dict[Identity, str] = {}
+    notes = []
+    for identity, homes in labels.items():
+        label, *others = homes
         sha256, params = identity
         mark = sha256 if params == _NO_PARAMS else sha256_of("".join(identity).encode()).hexdigest()
-        shown[identity] = f"{label}#{mark[:_SHORT]}" if number[label] > 1 else label
+        name = f"{label}#{mark[:_SHORT]}" if number[label] > 1 and not by_list else label
+        while by_list and name in shown.values():
+            name = f"{name}@{homes[label]}"
+        shown[identity] = name
         if others:
             alike = " and ".join([label, *others])
             notes.append(f"{alike} are one bot, by its sha256: {shown[identity]}")

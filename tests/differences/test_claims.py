@@ -1,21 +1,16 @@
-"""Headlines of comparisons, ablations and several runs: their sentences, and how often wrong.
+"""Headlines of comparisons and ablations: their sentences, and how often wrong.
 
 The sentence of a comparison is held against the truth in `test_claim`.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import pandas as pd
 import pytest
 
 from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult, find_effects
-from arena.differences.changes import ONLY_OTHER, Changes, MatchedBot
 from arena.differences.claims import (
     Shown,
-    find_moved,
     pick_clearest,
 )
 from arena.differences.comparison import (
@@ -24,13 +19,12 @@ from arena.differences.comparison import (
     find_compared,
     judge_compared,
 )
-from arena.differences.difference_columns import RATING_CHANGES
 from arena.statistics.intervals import Estimate
 from arena.statistics.sprt import PAIR_SCORES, bounds
 from arena.tables.counted import make_verdicts
 from arena.tournament.sprt_rounds import Evidence, Verdict
 from arena.tournament.stop import Sprt
-from bench.studies import effect_headlines, move_headlines
+from bench.studies import effect_headlines
 from engine import STANDARD
 
 STOP = Sprt(0.0, 15.0, 0.05, 0.05, 1000)
@@ -196,58 +190,13 @@ def test_an_effect_that_is_not_tested_is_not_called_unclear() -> None:
     assert "won by City" not in found.unclear[0][1]
 
 
-def moved(*rows: tuple[str, float, float, float, bool | None]) -> list[str]:
-    """Return what is said of these bots: change of Elo, its ends, and whether it is significant."""
-    cells = [(bot, "changed", 1500.0, 1500.0, *ends) for bot, *ends in rows]
-    table = pd.DataFrame(cells, columns=RATING_CHANGES.names)
-    return [*find_moved(Changes([], [], table, table, table, table, [])).sentences()]
-
-
-def test_the_bots_that_have_surely_changed_are_named() -> None:
-    """One has 3 ends and 2.128 errors, 1.0858 times 1.96; two have 5 and 2.326, 1.1869 times."""
-    assert moved(("a", 45.0, 25.0, 65.0, True)) == ["a has surely changed: +45 Elo (23..67)."]
-    assert moved(("a", 5.0, -15.0, 25.0, False)) == ["a has not surely changed: +5 Elo (-17..27)."]
-    assert moved(("a", 45.0, 25.0, 65.0, True), ("b", -9.0, -29.0, 11.0, False)) == [
-        "Surely changed: a of 2 bots.",
-        "The clearest change is that of a: +45 Elo (21..69).",
-        strictly("2 bots"),
-    ]
-    assert moved(("a", 5.0, -15.0, 25.0, False), ("b", -9.0, -29.0, 11.0, False)) == [
-        "Surely changed: none of 2 bots.",
-        "The clearest change is that of b: -9 Elo (-33..15).",
-        strictly("2 bots"),
-    ]
-
-
-def test_runs_in_which_nothing_has_changed_say_so() -> None:
-    """What is not tested is luck; without a common scale nothing is compared."""
-    (said,) = moved(("a", 5.0, -15.0, 25.0, None))
-    assert said == "Nothing that could change the Elo is different: what differs is luck."
-    (said,) = moved(("a", math.nan, math.nan, math.nan, None))
-    assert said == "The Elo of no bot can be compared between these runs."
-    assert moved() == [said]
-
-
-def test_other_opponents_are_not_called_luck() -> None:
-    """A bot that only one of the runs has played against the others there."""
-    cells = [("a", "same", 1500.0, 1505.0, 5.0, -15.0, 25.0, None)]
-    table = pd.DataFrame(cells, columns=RATING_CHANGES.names)
-    bots = [MatchedBot("a", "a", "same"), MatchedBot(None, "b", ONLY_OTHER)]
-    (said,) = find_moved(Changes(bots, [], table, table, table, table, [])).sentences()
-    assert said.endswith("is luck or comes from opponents that only one of them has: b.")
-
-
 @pytest.mark.slow
 def test_the_clearest_difference_is_seldom_wrong() -> None:
     """Few runs, with the truth known."""
-    for made in (
-        effect_headlines.simulate(effect_headlines.CASES[1], 15),
-        move_headlines.simulate(move_headlines.CASES[1], 20),
-    ):
-        runs, found = effect_headlines.count(made)
-        assert runs >= 15
-        assert found["interval"] <= 3
-        assert found["sure"] <= 3
+    runs, found = effect_headlines.count(effect_headlines.simulate(effect_headlines.CASES[1], 15))
+    assert runs == 15
+    assert found["interval"] <= 3
+    assert found["sure"] <= 3
 
 
 def test_a_wrong_difference_is_seen_to_be_wrong() -> None:
@@ -274,10 +223,3 @@ def check(made: tuple[int, dict[str, int]]) -> None:
 def test_ablations_are_wrong_in_one_of_twenty_at_most(case: effect_headlines.Case) -> None:
     """1,000 of each (bench/STUDIES.md)."""
     check(effect_headlines.count(effect_headlines.simulate(case)))
-
-
-@pytest.mark.study
-@pytest.mark.parametrize("case", move_headlines.CASES, ids=lambda case: case.name)
-def test_several_runs_are_wrong_in_one_of_twenty_at_most(case: move_headlines.Case) -> None:
-    """1,000 of each (bench/STUDIES.md)."""
-    check(effect_headlines.count(move_headlines.simulate(case)))

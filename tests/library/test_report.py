@@ -84,7 +84,8 @@ def test_two_runs_are_compared(results: arena.Results) -> None:
     other = arena.run(["greedy", "denier"], pairs=2, seed=7, progress=False)
     report = results.report(other)
     assert repr(report) == "<report: run (2), compared with run (1)>"
-    assert "| greedy | same |" in report.markdown()
+    assert "No bot has changed" in report.markdown()
+    assert "Not in run (1): denier of run (2)." in report.markdown()
 
 
 @pytest.mark.slow

@@ -6,13 +6,15 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.differences.run_files import Files, make_files
 from arena.entries.resolve import resolve
+from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
 from arena.reports.blocks import Report
 from arena.reports.run_report import make_report, report_writers
+from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played
@@ -20,6 +22,7 @@ from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
 from engine.notation import parse_actions
 from engine.play import playout
+from tests.runs.test_verify import HERE
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -42,6 +45,27 @@ VARIANTS = [
     *(f"flat_mc(positions={p}, worlds={w})" for p in (100, 200) for w in range(2, 8)),
 ]
 """40 variants of three bots."""
+
+
+class RunGames(NamedTuple):
+    """A run that was played, and its games."""
+
+    tournament: Tournament
+    store: Store
+
+
+BASE = ("greedy", "uniform", "mine=greedy(patience=2.5)")
+
+
+def tournament(*bots: str, seed: int = 3, pairs: int = 12) -> Tournament:
+    return Tournament("cup", seed, pairs, [resolve(bot, lane="inproc") for bot in bots], STANDARD)
+
+
+def played(what: Tournament) -> RunGames:
+    """Return a run whose games are played in this process."""
+    store = Store(None)
+    run(what, HERE, None, QUIET, store=store)
+    return RunGames(what, store)
 
 
 def cup(labels: Sequence[str], pairs: int, **more: Any) -> Tournament:

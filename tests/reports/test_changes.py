@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,24 +11,26 @@ from urllib.parse import unquote
 import pytest
 
 from arena.addons.studies.ablate_rules import ablate, make_ablation_report
-from arena.differences.changes import find_changes
 from arena.differences.claims import Shown, read_path
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Report, Table, Text, to_markdown
-from arena.reports.changes_report import make_changes_report, name_significant, point_chart
+from arena.reports.changes_report import make_changes_report
+from arena.reports.difference_blocks import name_significant, point_chart
 from arena.reports.html import to_html
 from arena.reports.lead import Bars
 from arena.reports.run_report import make_report
 from arena.statistics.intervals import Estimate
+from arena.store.listed_games import list_run
+from arena.tables.rated_lists import rate_lists
 from arena.tables.summary import plain_rows
 from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
-from tests.differences.test_changes import BASE, RunGames, play, tournament
+from tests.reports.runs import BASE, RunGames, played, tournament
 from tests.runs.test_verify import playing
 
 HOSTILE = ["<script>alert(1)</script>", "a|b`*", "W" * 60, "שלום"]
@@ -47,110 +49,70 @@ def table_of(report: Report, name: str) -> Table:
     return found
 
 
-def facts(title: str, games: RunGames) -> RunFacts:
-    return RunFacts(
-        title,
-        games.tournament,
-        games.store.count_games(),
-        games.store.count_games() == games.tournament.games,
-    )
-
-
 @pytest.fixture(scope="module")
 def runs() -> Iterator[list[RunGames]]:
     """Three runs: a base, one with a bot that has changed and hostile names, one apart."""
     made = [
-        play(with_hostile(*BASE)),
-        play(with_hostile("greedy", "uniform", "mine=greedy(patience=1)")),
-        play(tournament("majority", "city_hunter", pairs=2)),
+        played(with_hostile(*BASE)),
+        played(with_hostile("greedy", "uniform", "mine=greedy(patience=1)")),
+        played(tournament("majority", "city_hunter", pairs=2)),
     ]
     yield made
     for games in made:
         games.store.close()
 
 
-@pytest.fixture(scope="module")
-def report(runs: list[RunGames]) -> Report:
-    """What is different from the first run to the others."""
-    named = [facts(name, games) for name, games in zip(HOSTILE, runs, strict=False)]
-    changes = [find_changes(runs[0], other) for other in runs[1:]]
-    return make_changes_report(named[0], [*zip(named[1:], changes, strict=True)])
+def report_of(runs: Sequence[RunGames], *, finished: bool = True) -> Report:
+    """Return the report of some runs with hostile titles."""
+    titles = [*zip(HOSTILE, runs, strict=False)]
+    lists = [list_run(*games, title) for title, games in titles]
+    facts = [RunFacts(title, games.tournament, 9, finished) for title, games in titles]
+    return make_changes_report(facts, lists, rate_lists(lists, by_list=True))
 
 
 @pytest.mark.slow
-def test_every_part_has_a_name_of_its_own(report: Report) -> None:
-    """Also where several runs are compared; charts lead to tables that are there."""
+def test_a_changed_bot_is_named_by_its_run_and_has_the_verdict_of_the_table(
+    runs: list[RunGames],
+) -> None:
+    """The lead is that of the new one; the bots that are the same are rated once."""
+    report = report_of(runs[:2])
+    ((run, bot, base, lead, low, high, likely, verdict),) = table_of(report, "changes").rows
+    assert (run, bot, base) == (HOSTILE[1], f"mine@{HOSTILE[1]}", "mine")
+    (row,) = (row for row in table_of(report, "verdicts").rows if {*row[:2]} == {bot, base})
+    sign = 1 if row[0] == bot else -1
+    assert [lead, low, high] == [sign * end for end in (row[2], *row[3:5][::sign])]  # type: ignore[operator]
+    assert likely == pytest.approx(row[5] if sign > 0 else 1 - row[5])  # type: ignore[operator]
+    assert verdict == row[6]
+    assert report.summary[0].endswith(f": {bot} is at {lead:+.0f} Elo ({low:.0f}..{high:.0f}).")
+    bots = [row[1] for row in table_of(report, "standings").rows]
+    assert {*bots} == {*BASE[:2], "mine", bot, HOSTILE[0]}  # deniers are one bot
+
+
+@pytest.mark.slow
+def test_a_run_with_the_same_bots_has_no_change(runs: list[RunGames]) -> None:
+    """And where no games connect two runs, a warning says so."""
+    report = report_of([runs[0], runs[2]], finished=False)
+    assert report.summary[0].startswith("No bot has changed: ")
+    assert "Not in <script>alert(1)</script>: city_hunter and majority of a|b`*." in report.summary
+    assert any(line.startswith("Not finished: ") for line in report.summary)
+    texts = [block for block in report.blocks if isinstance(block, Text) and block.warning]
+    assert any("never met" in " ".join(text.paragraphs) for text in texts)
+
+
+@pytest.mark.slow
+def test_every_part_of_the_report_of_runs_has_a_name_of_its_own(runs: list[RunGames]) -> None:
+    """Charts lead to tables that are there, and a row has a cell for each column."""
+    report = report_of(runs)
     tables = [table.name for table in report.tables()]
-    charts = [chart.name for chart in report.charts()]
-    sections = [section.name for section in report.sections]
-    for names in (tables, charts, sections):
+    for names in (tables, [chart.name for chart in report.charts()]):
         assert len(names) == len({*names})
     assert {chart.table for chart in report.charts()} <= {*tables}
-    assert {"ratings-1", "win-types-1", "head-to-head-1", "ratings-2"} <= {*sections}
-    assert "head-to-head-2" not in sections
-
-
-@pytest.mark.slow
-def test_every_row_has_a_cell_for_each_column(report: Report) -> None:
-    """And what is a number is one, or nothing."""
     for table in report.tables():
-        for row in table.rows:
-            assert len(row) == len(table.columns)
-            for column, cell in zip(table.columns, row, strict=True):
-                is_text = isinstance(cell, str)
-                assert cell is None or is_text == (column.kind in ("text", "code")), column
-
-
-@pytest.mark.slow
-def test_the_table_says_which_bots_are_the_same(report: Report) -> None:
-    """And the chart has the same changes as the table of ratings."""
-    table = table_of(report, "ratings-1")
-    rows = {row[0]: row for row in table.rows}
-    assert rows["greedy"][1] == "same"
-    assert rows["mine"][1] == "changed"
-    assert rows["greedy"][-1] == "not tested"
-    assert rows["mine"][-1] in ("significant", "not significant")
-    (chart,) = (chart for chart in report.charts() if chart.name == "rating-changes-1")
-    values = {row["name"]: row["value"] for row in chart.spec["data"]["values"]}
-    assert values == {label: row[4] for label, row in rows.items()}
-
-
-@pytest.mark.slow
-def test_what_cannot_be_compared_is_a_warning(report: Report) -> None:
-    """In the section of the run, and the others are compared."""
-    (section,) = (section for section in report.sections if section.name == "ratings-2")
-    warning = section.blocks[0]
-    assert isinstance(warning, Text)
-    assert warning.warning
-    assert len(warning.paragraphs) == 2
-
-
-def test_hostile_names_are_text_on_the_page_and_in_markdown(report: Report) -> None:
-    """Titles of runs and labels alike."""
+        assert all(len(row) == len(table.columns) for row in table.rows)
     page = to_html(report)
     assert "<script>alert" not in page.replace("\\u003c", "")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "\\<script>alert" in to_markdown(report)
-    assert page == to_html(report)
-
-
-def test_an_unfinished_run_is_named(runs: list[RunGames]) -> None:
-    """So that nobody takes it for the whole."""
-    one = facts("one", runs[0])
-    other = replace(facts("two", runs[1]), finished=False)
-    report = make_changes_report(one, [(other, find_changes(*runs[:2]))])
-    first = report.sections[0].blocks[0]
-    assert isinstance(first, Text)
-    assert first.paragraphs == ["Not finished, so as far as it was played: two."]
-    assert report.summary[0].startswith("mine has ")
-    assert report.summary[1].startswith("Not finished: two. What is said may turn around ")
-
-
-def test_the_headline_of_several_runs_has_one_for_each(report: Report) -> None:
-    """Those that have no bot in common cannot be compared."""
-    first, second, _ = report.summary
-    assert first.startswith(f"{HOSTILE[1]}: mine has ")
-    assert second == f"{HOSTILE[2]}: The Elo of no bot can be compared between these runs."
 
 
 @pytest.fixture(scope="module", params=[[], ["uniform", "denier"]], ids=["direct", "against"])
@@ -166,7 +128,7 @@ def compared(request: pytest.FixtureRequest) -> Iterator[tuple[Tournament, RunGa
         panel=len(request.param),
     )
     what = as_comparison(what, make_sprt(0, 10, 0.05, 0.05, 64))
-    games = play(what)
+    games = played(what)
     yield what, games
     games.store.close()
 

@@ -207,13 +207,10 @@ def test_results_say_that_they_are_about_these_deals(arena: Arena, book: Path) -
 
 @pytest.mark.slow
 def test_runs_with_other_deals_have_no_game_in_common(tmp_path: Path) -> None:
-    """Neither when they are rated together nor when they are compared, with the same seed."""
+    """When they are rated together, with the same seed."""
     for name, first in (("one", 0), ("two", 1), ("like one", 0)):
         own, out = DEALS[first : first + 1], tmp_path / name
         library.run(["greedy", "uniform"], pairs=1, deals=own, out=out, progress=False)
     one, two, like = (tmp_path / name for name in ("one", "two", "like one"))
     assert not [note for note in library.rate(one, two).notes if "counted once" in note]
     assert [note for note in library.rate(one, like).notes if "counted once" in note]
-    apart = "The runs share no deals"
-    assert apart in library.open(one).report(library.open(two)).markdown()
-    assert apart not in library.open(one).report(library.open(like)).markdown()

@@ -33,7 +33,7 @@ from arena.errors import InputError, counted
 from arena.executors.contract import open_executor
 from arena.reports.about import with_glossary
 from arena.reports.blocks import Block, Cell, Chart, Report, Section, Table, Text
-from arena.reports.changes_report import difference_chart, name_verdict, point_chart
+from arena.reports.difference_blocks import difference_chart, name_verdict, point_chart
 from arena.runs.rerun import prepare
 from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.intervals import Estimate

@@ -12,13 +12,12 @@ from typing import Any, Final, NamedTuple
 
 
 class Command(NamedTuple):
-    """A command: where it is, the section of the help that lists it, and whether it forks.
+    """A command: where it is, and whether it forks.
 
     `extra` is the extra that installs `library`, without which the command cannot work.
     """
 
     place: str
-    section: str
     forks: bool = True
     extra: str = ""
     library: str = ""
@@ -37,7 +36,7 @@ class Addon(NamedTuple):
 
 ADDONS: Final = {
     "cluster": Addon(
-        {"sites": Command("cluster_commands:sites", "Machines", True, "dask", "distributed")},
+        {"sites": Command("cluster_commands:sites", True, "dask", "distributed")},
         hooks={
             "DaskExecutor": "dask:DaskExecutor",
             "PoolExecutor": "dask:PoolExecutor",
@@ -48,24 +47,24 @@ ADDONS: Final = {
         },
     ),
     "league": Addon(
-        {"league": Command("league_commands:league", "Tournaments")},
+        {"league": Command("league_commands:league")},
         {"League": "standing:League", "league": "standing:league"},
     ),
     "learn": Addon(
-        {"probe": Command("probe_commands:probe", "Bots")},
+        {"probe": Command("probe_commands:probe")},
         {"probe": "probe_bot:probe"},
     ),
     "programs": Addon(hooks={"build": "build:build"}),
     "remote": Addon(
-        {"serve-bot": Command("bot_server:serve_bot", "Bots", True, "remote", "uvicorn")},
+        {"serve-bot": Command("bot_server:serve_bot", True, "remote", "uvicorn")},
         hooks={"RemoteBot": "remote_bot:RemoteBot", "find_bot": "address:find_bot"},
     ),
     "rl": Addon(hooks={"small_games": "exact:small_games"}),
     "studies": Addon(
         {
-            "ablate": Command("vary_commands:ablate", "Tournaments"),
-            "analyse": Command("analyse_commands:analyse", "Tournaments"),
-            "tune": Command("vary_commands:tune", "Tournaments"),
+            "ablate": Command("vary_commands:ablate"),
+            "analyse": Command("analyse_commands:analyse"),
+            "tune": Command("vary_commands:tune"),
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {
@@ -75,8 +74,8 @@ ADDONS: Final = {
     ),
     "table": Addon(
         {
-            "human": Command("person:human", "Games"),
-            "table": Command("person:table", "Games", True, "table", "starlette"),
+            "human": Command("person:human"),
+            "table": Command("person:table", True, "table", "starlette"),
         },
         hooks={"play_person": "person:play_person"},
     ),

@@ -29,19 +29,11 @@ _FAULT = (
 
 _FULL: Final = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
-_CORE: Final = {
-    "Tournaments": ("run", "play", "compare", "plan", "report", "rate", "verify"),
-    "Bots": ("bots", "new", "check", "pack"),
-    "Games": ("show", "view", "game", "replay", "export"),
-    "Machines": ("doctor",),
-    "Help": ("docs",),
-}
-
-SECTIONS: Final = {
-    title: (*names, *(name for name, one in addons.COMMANDS.items() if one.section == title))
-    for title, names in _CORE.items()
-}
-"""The commands that each section of the help lists: those of the core first."""
+FIRST: Final = (
+    *("run", "play", "compare", "rate", "report", "verify", "show", "game"),
+    *("league", "new", "check", "bots", "table", "doctor"),
+)
+"""The commands that the help lists first."""
 
 FORKING: Final = {
     *("run", "play", "compare", "verify", "check", "game"),
@@ -51,7 +43,7 @@ FORKING: Final = {
 
 
 class Sections(click.Group):
-    """A group whose help lists its commands in sections by purpose, each with a whole sentence.
+    """A group whose help lists its commands in two sections, each with a whole sentence.
 
     A command of an add-on is imported when it is used.
     """
@@ -216,6 +208,12 @@ from arena.cli import compare, look, play, records, view, writing  # noqa: E402
 for _module in (compare, look, play, records, view, writing):
     for _command in _module.COMMANDS:
         cli.add_command(_command)
+
+SECTIONS: Final = {
+    "Commands": FIRST,
+    "More": tuple(sorted({*cli.commands, *addons.COMMANDS} - {*FIRST})),
+}
+"""The commands that each section of the help lists."""
 
 
 def find_commands() -> dict[str, click.Command]:

@@ -41,7 +41,8 @@ def listing(folder: str) -> str:
     """Return a table of all commands for each part of `arena --help`, with links into a folder."""
     lines = []
     for title, names in SECTIONS.items():
-        lines += [f"## Commands: {title.lower()}", "", "| command | what it does |", "|---|---|"]
+        heading = title if title == "Commands" else f"{title} commands"
+        lines += [f"## {heading}", "", "| command | what it does |", "|---|---|"]
         for name in names:
             summary = (COMMANDS[name].help or "").partition("\n")[0]
             lines.append(f"| [arena {name}]({folder}{file_name(name)}) | {summary} |")

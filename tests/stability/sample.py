@@ -68,7 +68,7 @@ COMMANDS = {
     ),
     "league play": ("league", "play", "league", "--games", "20", *_RUN),
     "league show": ("league", "show", "league", "--json"),
-    "league history": ("league", "history", "league", "greedy", "--json"),
+    "league show NAME": ("league", "show", "league", "greedy", "--json"),
     "analyse": ("analyse", "run", "--games", "2", "--worlds", "4", *_RUN),
     "verify": ("verify", "run", "--sample", "0", "--json"),
     "bots": ("bots", "--json"),

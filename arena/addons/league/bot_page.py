@@ -174,7 +174,7 @@ def _advise(
         why = f": {refusal.public}" if refusal.public else ""
         yield (
             f"The last submission was refused ({refusal.at[:16].replace('T', ' ')} UTC){why}. "
-            f"`arena league history FOLDER {last.name}` has all of the reason."
+            f"`arena league show FOLDER {last.name}` has all of the reason."
         )
     row = rows.get(last.id)
     if row is None:

@@ -234,7 +234,12 @@ def play(
 
 def _report_round(result: RoundResult) -> None:
     say(f"round {result.number:,}: {2 * result.pairs:,} games")
-    say(*(f"  {name} is suspended: `arena league history` says why" for name in result.suspended))
+    say(
+        *(
+            f"  {name} is suspended: `arena league show` with its name says why"
+            for name in result.suspended
+        )
+    )
 
 
 @league.command()
@@ -244,31 +249,34 @@ def _report_round(result: RoundResult) -> None:
 @venue_options(*ON_THIS_MACHINE)
 @json_option
 def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: Any) -> None:
-    """Show how the league stands, or why a bot lost.
+    """Show how the league stands, or the course of NAME.
 
-    The standings are those after the last round. With --why, of NAME: the three decisions that cost
-    it most against each opponent, in up to four lost games of each as `arena analyse` judges them,
-    the games in which it was out of time, and its course by version on common deals. The page of
-    the bot shows it, too.
+    The standings are those after the last round. Of NAME it shows versions, ratings and refusals.
+    With --why, it shows the three decisions that cost it most against each opponent, in up to four
+    lost games of each as `arena analyse` judges them, the games in which it was out of time, and
+    its course by version on common deals. The page of the bot shows it, too.
 
     \b
     Example:
       arena league show results/club patient --why
     """
-    from arena.addons.league.shown import format_summary, to_document
+    from arena.addons.league import answer, shown
 
-    if (name is not None) != why:
-        raise InputError("NAME and --why: give both of them, or none")
+    if why and name is None:
+        raise InputError("--why: name a bot, too")
     with open_league(folder) as opened:
         if name is None:
-            print_found(to_document(opened), format_summary(opened), as_json=as_json)
-            return
-        from arena.addons.league import answer
-        from arena.lanes.cleanup import adopt_orphans
+            data, lines = shown.to_document(opened), shown.format_summary(opened)
+        elif not why:
+            data = shown.history(opened, name)
+            lines = shown.format_history(data)
+        else:
+            from arena.lanes.cleanup import adopt_orphans
 
-        adopt_orphans()
-        found = answer.why(opened, name, find_venue(options), progress=not as_json)
-    print_found(answer.why_to_data(found), answer.format_why(found), as_json=as_json)
+            adopt_orphans()
+            found = answer.why(opened, name, find_venue(options), progress=not as_json)
+            data, lines = answer.why_to_data(found), answer.format_why(found)
+    print_found(data, lines, as_json=as_json)
 
 
 @league.command()
@@ -287,24 +295,6 @@ def withdraw(folder: Path, name: str, owner: str, as_json: bool) -> None:
         version = opened.withdraw(name, owner)
     gone = {"bot": name, "version": version.number, "state": "withdrawn"}
     print_found(gone, [f"{version.title} is withdrawn"], as_json=as_json)
-
-
-@league.command()
-@FOLDER
-@click.argument("name")
-@json_option
-def history(folder: Path, name: str, as_json: bool) -> None:
-    """Show versions, ratings and refusals of NAME.
-
-    \b
-    Example:
-      arena league history results/club patient
-    """
-    from arena.addons.league import shown
-
-    with open_league(folder) as opened:
-        data = shown.history(opened, name)
-    print_found(data, shown.format_history(data), as_json=as_json)
 
 
 for command in (page, serve, freeze, final, invite, web):

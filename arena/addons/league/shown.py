@@ -211,7 +211,7 @@ def format_standings(found: list[Standing]) -> Iterator[str]:
     yield _HEAD
     for one in found:
         interval = write_ends(one.elo_low, one.elo_high)
-        note = f"{one.note}; see `arena league history`" if one.state == SUSPENDED else one.note
+        note = f"{one.note}; see `arena league show`" if one.state == SUSPENDED else one.note
         title = write_title(f"{one.bot} {one.version}")
         line = f"{one.rank or '-':>4}  {title} "
         if one.elo is None:

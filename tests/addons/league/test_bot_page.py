@@ -186,7 +186,7 @@ def test_the_standings_are_lines_for_a_terminal() -> None:
     assert lines[0].split() == ["3", "mine", "2", "1500", "1470..1530", "1490", "1,260", "a"]
     assert lines[1].split(maxsplit=3) == ["3", "mine", "2", "plays in the next round"]
     assert lines[2].startswith("   -  nnnn")
-    assert lines[3] == "      suspended: late; see `arena league history`"
+    assert lines[3] == "      suspended: late; see `arena league show`"
     assert max(map(len, lines)) <= 80
 
 

@@ -46,7 +46,7 @@ def test_a_league_from_its_beginning(club: Arena) -> None:
     assert "This is after round 2" in shown[-1]
     done = club("league", "withdraw", "club", "patient", "--by", "patient")
     assert done.stdout == "patient 1 is withdrawn\n"
-    history = club("league", "history", "club", "patient").stdout.splitlines()
+    history = club("league", "show", "club", "patient").stdout.splitlines()
     history = [line for line in history if not line.startswith("  like ")]
     assert history[0].endswith("withdrawn")
     assert history[1].split() == ["elo", "95", "%"]
@@ -70,7 +70,7 @@ def test_every_command_has_one_json_document(club: Arena, tmp_path: Path) -> Non
     shown = json.loads(club("league", "show", "club", "--json").stdout)
     assert {**shown, "rounds": 1, "games": 60} == played
     assert {one["bot"] for one in shown["standings"]} == {"mine", *NEW[-1].split(",")}
-    history = json.loads(club("league", "history", "club", "mine", "--json").stdout)
+    history = json.loads(club("league", "show", "club", "mine", "--json").stdout)
     assert [one["number"] for one in history["versions"]] == [1]
     assert history["refusals"][0]["why"] == "the same as mine 1 of Ann"
     page = json.loads(club("league", "page", "club", "--json").stdout)
@@ -92,7 +92,7 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("refused: the check failed: imports: ")
     assert "ZeroDivisionError" in done.stderr
-    history = club("league", "history", "club", "bad").stdout
+    history = club("league", "show", "club", "bad").stdout
     assert "ZeroDivisionError" in history
 
 
@@ -117,7 +117,7 @@ def test_a_bot_that_fails_the_check_is_refused_with_status_1(club: Arena, tmp_pa
         (("play", "club", "--executor", "moon"), "--executor"),
         (("withdraw", "club", "nobody"), "no bot 'nobody' in this league"),
         (("withdraw", "club", "greedy"), "greedy: it is of the panel, which stays"),
-        (("history", "club", "nobody"), "no bot 'nobody' in this league"),
+        (("show", "club", "nobody"), "no bot 'nobody' in this league"),
         (("page", "nowhere"), "nowhere: no league there"),
         (("serve", "nowhere"), "nowhere: no league there"),
         (("serve", "club", "--workers", "0"), "--workers"),

@@ -14,7 +14,6 @@ from bench.studies import (
     chances,
     claims,
     cluster,
-    deal_luck,
     effect_headlines,
     guess,
     handing_in,
@@ -30,7 +29,6 @@ from bench.studies import (
     swiss,
     swiss_field,
     telling,
-    tune,
     unbeaten,
     unmet,
     verdicts,
@@ -66,16 +64,14 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "headlines": ("The headline of a run", headlines.lines),
     "effect_headlines": ("The headline of an ablation", effect_headlines.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
-    "deal_luck": ("Comparisons: what the luck of the deals would save", deal_luck.lines),
     "chances": ("Replays: whether the curve is right", chances.lines),
     "cluster": ("Clusters: the same bytes", cluster.lines),
-    "tune": ("Searches for good parameters: arena tune", tune.lines),
     "baselines": ("Baselines: how far algorithms are from optimal play", baselines.lines),
     "telling": ("Jails: what one tells another", telling.lines),
 }
 """The studies by name: the title of the section, and what yields its lines."""
 
-LONG = {"baselines", "handing_in", "tune"}
+LONG = {"baselines", "handing_in"}
 """Studies that are made only by name: each takes half an hour, of which one plays games once."""
 
 

@@ -8,6 +8,7 @@ share won less the chance that was said, beyond what the number of games explain
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from arena.batch.lockstep import Lockstep, random_deals
 from arena.batch.replay import NOTHING
-from arena.batch.rollouts import pick
+from arena.batch.rollouts import Policy, pick
 from arena.entries.resolve import resolve
 from arena.store.curve import (
     BOT,
@@ -28,8 +29,8 @@ from arena.store.curve import (
     part_of,
     zone_of,
 )
-from bench.studies.deal_luck import policy_of
 from engine import STANDARD, Record, to_text
+from engine.play import setup
 
 BOTS: Final = ("greedy", "majority", "denier", "timing", "apprentice")
 PAIRS = 400  # of each two bots, so that there are 8,000 games
@@ -53,6 +54,13 @@ class Games(NamedTuple):
     won: Floats
     before: Floats
     now: Floats
+
+
+@cache
+def policy_of(name: str) -> Policy:
+    """Return the policy of a house bot."""
+    scores: Policy = resolve(name).create(setup(0, 0, STANDARD)).scores  # type: ignore[attr-defined]
+    return scores
 
 
 def play(pairs: int, bots: Sequence[str] = BOTS, seed: int = 32) -> Games:

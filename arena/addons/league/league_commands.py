@@ -266,16 +266,16 @@ def show(folder: Path, name: str | None, why: bool, as_json: bool, **options: An
         raise InputError("--why: name a bot, too")
     with open_league(folder) as opened:
         if name is None:
-            data, lines = shown.to_document(opened), shown.format_summary(opened)
+            data, lines = shown.to_document(opened), [*shown.format_summary(opened)]
         elif not why:
             data = shown.history(opened, name)
-            lines = shown.format_history(data)
+            lines = [*shown.format_history(data)]
         else:
             from arena.lanes.cleanup import adopt_orphans
 
             adopt_orphans()
             found = answer.why(opened, name, find_venue(options), progress=not as_json)
-            data, lines = answer.why_to_data(found), answer.format_why(found)
+            data, lines = answer.why_to_data(found), [*answer.format_why(found)]
     print_found(data, lines, as_json=as_json)
 
 

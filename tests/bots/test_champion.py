@@ -82,7 +82,6 @@ def test_every_weight_counts(after: int) -> None:
     assert (np.abs(table).sum(axis=0) > 0).all()
 
 
-SUMS = {1: -1.8208630692595773, 2: 28.144003746496935, 3: -16.10624726905105}
 SUMS_WITHIN = {
     1: 45.31586790291759,
     2: 11.741318670438961,
@@ -90,15 +89,6 @@ SUMS_WITHIN = {
     4: 81.68052721560073,
 }
 """Of values by the learned weights; new ones need a new place on the ladder."""
-
-
-@pytest.mark.parametrize("after", ROUNDS)
-def test_no_learned_weight_has_changed(after: int) -> None:
-    """Each of them counts in the values of some hundred positions."""
-    values, rng = Values(LEARNED[after]), Random(after)
-    logits = [values.logit(*piles, row) for piles, row in between_rounds(300)]
-    total = sum(rng.random() * logit for logit in logits)
-    assert total == pytest.approx(SUMS[after], abs=1e-6)
 
 
 @pytest.mark.parametrize("number", sorted(TO_TAKE))
@@ -163,20 +153,6 @@ def test_an_end_is_worth_its_outcome() -> None:
     for seat in (0, 1):
         won.piles = (pack("CCC"), 0)[:: 1 - 2 * seat]
         assert champion().value(won) == 1 - seat
-
-
-def test_a_better_pile_is_worth_more() -> None:
-    """Every further 8 raises the owner's chance, and so do two cities."""
-    world = after_round(2, 1)
-    world.row = b""
-    for seat in (0, 1):
-        chances = []
-        for cards in ("", "8", "88", "888"):
-            world.piles = (pack(cards), 0)[:: 1 - 2 * seat]
-            chances.append(champion().value(world))
-        assert chances == sorted(chances, reverse=bool(seat))
-        world.piles = (pack("CC"), 0)[:: 1 - 2 * seat]
-        assert (champion().value(world) > 0.6) is (seat == 0)
 
 
 def test_under_other_rules_a_position_is_valued_as_by_ismcts() -> None:

@@ -134,13 +134,6 @@ def test_a_hand_is_yielded_once_with_the_number_of_its_deals() -> None:
     assert compared >= 100
 
 
-def test_an_empty_hand_is_one_hand() -> None:
-    """An opponent without cards has one possible hand, with one deal."""
-    seen = View.from_text("0 6y 38 3x57TC66868T7yT677525z7T56T8z5y48x2T27CTCx887")
-    assert seen.opponent_cards == 0
-    assert list(hands(seen)) == [(0, 1)]
-
-
 def test_an_earlier_round_is_out_of_reach() -> None:
     """All legal actions count as equally good."""
     seen = View.from_text("1 88 2y 5x5727TC65CTz75yC4")
@@ -240,12 +233,3 @@ def test_an_unknown_bot_inside_is_an_error_that_names_it() -> None:
     """It is raised at construction, not in the middle of a game."""
     with pytest.raises(ImportError, match="nobody"):
         Endgame(setup(0, 0), inside="nobody")
-
-
-def test_the_same_view_gets_the_same_answer() -> None:
-    """From a bot that has played before, and from a new one."""
-    used = Endgame(setup(0, 0))
-    seen = list(last_round(STANDARD, 10, seed=6))
-    first = [used.choose(one) for one in seen]
-    assert [used.choose(one) for one in reversed(seen)] == first[::-1]
-    assert [Endgame(setup(1, 0)).choose(one) for one in seen] == first

@@ -114,14 +114,6 @@ def test_they_do_so_under_other_rules(name: str, rules: Rules) -> None:
     assert not differing(strategy(name, rules), moments(60, rules))
 
 
-@pytest.mark.study
-@pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
-@pytest.mark.parametrize("name", BOTS)
-def test_they_do_so_in_many_games_under_other_rules(name: str, rules: Rules) -> None:
-    """Under each variant."""
-    assert not differing(strategy(name, rules), moments(150, rules))
-
-
 @pytest.mark.parametrize("name", BOTS)
 def test_the_scores_use_what_the_seat_knows(name: str) -> None:
     """Without the other seat's hand and the cards to come they are the same."""

@@ -12,7 +12,6 @@ from engine.cards import (
     CHARS,
     MOST_COPIES,
     UNIT,
-    VALUES,
     cards_of,
     pack_of,
     pack_text,
@@ -27,14 +26,6 @@ def test_the_kinds_are_the_integers_in_the_order_of_the_notation() -> None:
     assert (FIVE, SIX, SEVEN, EIGHT, CITY, TAKE) == (0, 1, 2, 3, 10, 11)
     assert SUPPORTS == (0, 1, 2, 3)
     assert CHARS == "5678234xyzCT"
-
-
-def test_the_values_are_the_alliances_plus_and_the_betrayals_minus() -> None:
-    """Supports and cities are worth nothing by themselves."""
-    worth = dict(zip(CHARS, VALUES, strict=False))
-    assert [worth[char] for char in "234"] == [2, 3, 4]
-    assert [worth[char] for char in "xyz"] == [-1, -2, -3]
-    assert [worth[char] for char in "5678C"] == [0, 0, 0, 0, 0]
 
 
 def test_kind_0_is_a_card() -> None:

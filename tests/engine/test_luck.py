@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine import STANDARD, Action, Setup, State, View, play_game
+from engine import STANDARD, State
 from engine.cards import shuffled
 from engine.play import draw, playout
 from engine.seeds import address, noise
@@ -20,27 +20,6 @@ def test_a_game_draws_both_seats_seeds_and_then_its_deal() -> None:
     seeds = int.from_bytes(drawn[:16]), int.from_bytes(drawn[16:32])
     assert draw(where).lucks == seeds
     assert draw(where).deal == shuffled(STANDARD.deck, drawn[32:])
-
-
-def test_each_strategy_gets_its_own_seats_generator() -> None:
-    """The first bot's is that of seat 0, the second bot's that of seat 1."""
-    first: list[float] = []
-
-    def bot(setup: Setup) -> FirstLegal:
-        first.append(setup.rng.random())
-        return FirstLegal()
-
-    play_game(bot, bot, seed=3)
-    lucks = draw(address(3, "deal")).lucks
-    assert first == [Random(luck).random() for luck in lucks]
-
-
-class FirstLegal:
-    """Plays the first legal action."""
-
-    def choose(self, view: View, /) -> Action:
-        """Return the first legal action."""
-        return view.legal[0]
 
 
 @pytest.mark.parametrize(("number", "index"), [(0.0, 0), (1 - 2**-53, -1)])

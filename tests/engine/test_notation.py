@@ -6,20 +6,13 @@ from typing import Any
 
 import pytest
 
-from engine import Rules, State, View
+from engine import Rules, View
 from engine.errors import AfterEnd, DealError, EngineError, IllegalAction, NotationError
 from engine.notation import check_deal, parse_actions, parse_cards, parse_deal
 from engine.view import view
 from tests.positions import DECK, at, dealt, quiet_game
 
 DEAL = dealt("55667", "78822", "88", removed="CCC")
-
-
-def test_every_character_is_its_kind() -> None:
-    """The first character is kind 0, and the eleventh is kind 10."""
-    assert list(parse_cards("5678234xyzC")) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert parse_cards("5") == b"\x00"
-    assert parse_cards("") == b""
 
 
 def test_the_take_is_an_action_and_no_card() -> None:
@@ -83,13 +76,6 @@ def test_a_deal_is_checked_against_its_own_rules() -> None:
     check_deal(parse_cards(DEAL[:-1] + "5"), rules)
     with pytest.raises(DealError, match="5 of card 5, not 6"):
         parse_deal(DEAL, rules)
-
-
-def test_the_text_of_a_position_is_its_deal_and_its_actions() -> None:
-    """Read and written again, the text is the same if the hands are in kind order."""
-    state = at(DEAL, "57T")
-    assert state.to_text() == f"{DEAL} 57T"
-    assert State.from_text(state.to_text()) == state
 
 
 def test_the_text_of_a_position_without_actions_is_its_deal() -> None:

@@ -42,10 +42,3 @@ def test_counts_worked_out_by_hand() -> None:
     """
     record = Record(dealt("55555", "66666", "77", removed="CCC"), "")
     assert engine_counts(record, 2) == [(2, 2), (3, 3)]
-
-
-def test_hands_are_played_in_every_order() -> None:
-    """After both takes, four cards each are left: 4! x 4! orders."""
-    record = Record(dealt("5678C", "5678C", "77", removed="xyz"), "T55T")
-    counts = [sequences for sequences, _ in engine_counts(record, 8)]
-    assert counts == [4, 16, 48, 144, 288, 576, 576, 576]

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import STANDARD, TAKE, Record, Rules, Seat, State, View
-from engine.cards import cards_of, pack_of, size, to_text
-from engine.scoring import city_winner
+from engine import STANDARD, Record, Rules, Seat, State, View
+from engine.cards import cards_of, pack_of, size
 from engine.view import view
-from tests.positions import DECK, RULE_SETS, at, dealt, quiet_game
+from tests.positions import RULE_SETS
 
 properties = settings(max_examples=min(60, settings.default.max_examples))  # 20 in `make test`
 
@@ -46,57 +45,6 @@ def everything(state: State) -> bytes:
 
 
 @properties
-@given(games(rules=None))
-def test_every_card_is_in_exactly_one_place_at_every_ply(positions: list[State]) -> None:
-    """Deck, removed, hands, row and piles add up to the deck of the rules."""
-    for state in positions:
-        assert everything(state) == state.rules.deck
-
-
-@properties
-@given(games())
-def test_a_game_without_a_city_win_has_exactly_48_actions(positions: list[State]) -> None:
-    """4 rounds x (5 plays + 1 take) x 2 players; only a city win ends it sooner."""
-    for state in positions:
-        won = city_winner(state.piles) is not None
-        assert state.over == (won or len(state.history) == 48)
-    last = positions[-1]
-    assert last.over
-    if city_winner(last.piles) is None:
-        assert last.history.count(TAKE) == 8
-        assert size(last.piles[0] + last.piles[1]) + len(last.row) == 42
-
-
-@properties
-@given(games())
-def test_the_row_holds_at_least_two_cards_at_the_end_of_each_round(
-    positions: list[State],
-) -> None:
-    """Two takes move ten cards at most, and ten were played."""
-    for state in positions:
-        if len(state.history) % 12 == 0:
-            assert len(state.row) >= 2
-
-
-@properties
-@given(games())
-def test_a_forced_take_finds_at_least_five_cards(positions: list[State]) -> None:
-    """In fact six: 2 in the row, 5 own plays and 4 of the opponent's, less one take of 5."""
-    for state in positions:
-        if not state.over and not state.hands[state.to_act]:
-            assert state.legal() == (TAKE,)
-            assert len(state.row) >= 6
-
-
-@properties
-@given(games(rules=None))
-def test_a_player_who_may_act_always_has_an_action(positions: list[State]) -> None:
-    """The legal list is empty only at the end of the game."""
-    for state in positions:
-        assert bool(state.legal()) is not state.over
-
-
-@properties
 @given(games(rules=None), seats)
 def test_what_a_seat_sees_and_does_not_see_adds_up_to_the_deck(
     positions: list[State], seat: Seat
@@ -108,19 +56,6 @@ def test_what_a_seat_sees_and_does_not_see_adds_up_to_the_deck(
         assert total == pack_of(state.rules.deck)
         hidden = state.hands[1 - seat] + pack_of(state.deck) + pack_of(state.removed)
         assert seen.unseen == hidden
-
-
-@properties
-@given(games(), seats)
-def test_in_round_4_only_the_other_hand_and_the_removed_are_unseen(
-    positions: list[State], seat: Seat
-) -> None:
-    """The deck is empty then."""
-    for state in positions:
-        if state.round == 4:
-            seen = view(state, seat)
-            assert seen.unseen == state.hands[1 - seat] + pack_of(state.removed)
-            assert size(seen.unseen) == seen.opponent_cards + 3
 
 
 @properties
@@ -222,18 +157,3 @@ def test_views_are_hashable_and_immutable(positions: list[State], seat: Seat) ->
         hash(getattr(seen, name))
     with pytest.raises(FrozenInstanceError):
         seen.rules.set_bonus = 0  # type: ignore[misc]
-
-
-def test_a_view_stays_in_the_round_that_a_city_win_ended() -> None:
-    """The twelfth action wins by city: the round is still 1, and both hands are empty."""
-    deal = dealt("CC566", "C5677", "88")
-    state = at(deal, quiet_game(deal, 1))
-    assert state.over
-    assert state.round == 1
-    assert [view(state, seat).opponent_cards for seat in (0, 1)] == [0, 0]
-    assert [view(state, seat).round for seat in (0, 1)] == [1, 1]
-
-
-def test_the_deck_of_the_tests_is_the_deck_of_the_rules() -> None:
-    """The deals made by hand use the published 45 cards."""
-    assert to_text(STANDARD.deck) == DECK

@@ -16,7 +16,7 @@ from engine.errors import (
     RulesError,
 )
 from engine.notation import parse_deal
-from tests.positions import at, dealt, piles, quiet_game, row
+from tests.positions import at, dealt, quiet_game
 
 DEAL = dealt("55667", "78822", "88", removed="CCC")
 
@@ -57,14 +57,6 @@ def test_a_record_is_read_from_bytes_as_from_text() -> None:
     assert Record.from_json(record.to_json().encode()) == record
 
 
-def test_a_replay_is_the_position_after_the_last_action() -> None:
-    """The row 8 8 5 7 is taken by seat 0."""
-    state = Record(DEAL, "57T").replay()
-    assert piles(state) == ("5788", "")
-    assert row(state) == ""
-    assert state.to_act == 1
-
-
 def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
     """Also the order in a hand, which the position does not keep."""
     deal = "76655" + DEAL[5:]
@@ -72,13 +64,6 @@ def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
     record = Record.of(parse_deal(deal), state)
     assert record == Record(deal, "57T", STANDARD)
     assert record.replay() == state
-
-
-def test_a_record_of_a_variant_replays_by_its_own_rules() -> None:
-    """With takes of four, a row of five keeps its oldest card."""
-    rules = Rules(take_size=4)
-    assert row(Record(DEAL, "575T", rules).replay()) == "8"
-    assert row(Record(DEAL, "575T").replay()) == ""
 
 
 @pytest.mark.parametrize(

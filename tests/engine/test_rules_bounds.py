@@ -11,7 +11,6 @@ from engine import Rules, State, View
 from engine.errors import RulesError
 from engine.state import random_deal
 from engine.view import view
-from tests.positions import RULE_SETS
 
 LEAST = {
     "removed": 0,
@@ -123,8 +122,3 @@ def test_a_deck_may_have_more_cards_than_a_byte_has_values() -> None:
         seen = view(state, seat)
         assert (seen.over, seen.round) == (True, 31)
         assert View.from_text(seen.to_text(), rules) == seen
-
-
-def test_rules_that_differ_have_different_hashes() -> None:
-    """Equal hashes would be correct, but slow in a dict."""
-    assert len({hash(rules) for rules in RULE_SETS.values()}) == len(RULE_SETS)

@@ -222,20 +222,6 @@ def test_nothing_hidden_can_be_reached_from_a_view_or_a_setup() -> None:
     assert not [value for value in values if isinstance(value, State | bytearray)]
 
 
-def test_a_view_does_not_change_while_play_goes_on() -> None:
-    """The views of all plies are kept and compared at the end."""
-    rng = Random(6)
-    state = State(random_deal(rng))
-    kept = []
-    while not state.over:
-        for seat in (0, 1):
-            seen = view(state, seat)
-            kept.append((seen, repr(seen), hash(seen)))
-        state.apply(rng.choice(state.legal()))
-    for seen, text, number in kept:
-        assert (repr(seen), hash(seen)) == (text, number)
-
-
 def test_a_city_win_with_a_rounds_last_action_stays_in_that_round() -> None:
     """The view shows that round and an empty hand of the opponent, as the game does."""
     deal = dealt("CC567", "C5678", "88", removed="xyz")

@@ -9,15 +9,11 @@ from random import Random
 from statistics import median
 from time import process_time
 
-import numpy as np
-
 from arena.entries.resolve import resolve
 from arena.store.store import Store
-from arena.tables.cards import MOST_PAIRS, Cards
 from arena.tables.parts_of_field import make_seats
-from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
+from arena.tables.replayed_games import Cards, Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Batch, Row, read_batches
-from arena.tables.swings import Decisive
 from arena.tables.win_tables import WinTables, make_win_tables
 from arena.tournament.match import Finished, GameResult, result_of
 from arena.tournament.plan import Chunk, Played
@@ -106,8 +102,7 @@ def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
         ("cities", Cities(labels, rules)),
         ("wins_by_source", Sources(labels, rules)),
         ("takes", Takes(labels, rules)),
-        ("cards", Cards(labels, rules, np.array([MOST_PAIRS]))),
-        ("decisive", Decisive(labels)),
+        ("cards", Cards(labels, rules)),
     ):
         spent[name] = _seconds(lambda table=table: table.add(sides))  # type: ignore[misc]
         spent[name] += _seconds(table.table)

@@ -182,13 +182,8 @@ class Results:
 
     @property
     def cards(self) -> pd.DataFrame:
-        """Plays, takes and the correlation with wins of each kind of card (cards.csv)."""
+        """Plays and takes of each kind of card, and the share of wins (cards.csv)."""
         return self._wins.cards.frame
-
-    @property
-    def decisive(self) -> pd.DataFrame:
-        """The plies at which the chance to win, by `champion`, changed most (decisive.csv)."""
-        return self._wins.decisive.frame
 
     @cached_property
     def timings(self) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from arena.store.columns import Columns
 from arena.store.finished import Game
 from arena.store.store import Store
 from arena.store.timeline import make_timeline
-from arena.tables.swings import chances_by_game
+from arena.tables.chances import chances_by_game
 from arena.tables.table_columns import FAULT_KINDS, FAULTS, TIMINGS
 from arena.tournament.replay_command import Command
 from arena.tournament.schedule import Fixture, Pairing
@@ -64,25 +64,14 @@ def replay_id(place: Place) -> str:
     return f"game-{place.pairing}-{place.pair}-{place.seat}"
 
 
-def pick_games(
-    store: Store, turns: Columns, margins: Iterable[Margin], games: int
-) -> Iterator[Pick]:
-    """Yield the closest games, the shortest City wins and the greatest turns of a run.
-
-    The first two kinds are taken from different pairings, as far as possible.
-    """
+def pick_games(store: Store, margins: Iterable[Margin], games: int) -> Iterator[Pick]:
+    """Yield the closest games and the shortest City wins of a run, from different pairings."""
     most = MOST if games >= MANY else 1
     for lead in islice(_least_leads(margins), most):
         for place in store.first_with_lead(*lead):
             yield Pick(Place(*place), "One of the closest games by points.")
     for place in islice(store.shortest_city_wins(), most):
         yield Pick(Place(*place), "One of the shortest wins by City.")
-    for swing, pairing, pair, seat, ply in turns.where(slice(most)).rows():
-        yield Pick(
-            Place(pairing, pair, seat),
-            f"One of the greatest turns: at ply {ply} the chance to win changed by "
-            f"{100 * swing:.0f} points of 100.",
-        )
 
 
 def _least_leads(margins: Iterable[Margin]) -> Iterator[tuple[int, int]]:

@@ -309,8 +309,7 @@ class _Sections:
             yield from pick_shown(self.tournament, self.files.lead_parts())
         if comparison and comparison.paired:
             yield from pick_decided(self.tournament, comparison.paired.decided)
-        turns, games = self.files.wins().turns, self.files.counts.total
-        yield from pick_games(self.store, turns, self.margins, games)
+        yield from pick_games(self.store, self.margins, self.files.counts.total)
         for shown in self.faults:
             yield Pick(self._place(shown), f"A forfeit of {shown.guilty}: {shown.kind}.")
 

@@ -292,9 +292,6 @@ def _blocks(takes: Columns, cards: Columns, labels: Sequence[str]) -> Iterator[B
         yield frame_table(TAKES, "Takes", takes, folded=True)
     else:
         yield Text(["No card was taken."])
-    known = cards.where(is_known(cards["adds"]) & is_in(cards["bot"], names))
-    if len(known):
-        yield _card_chart(known, names)
     if len(cards):
         cards = cards.put(card=map_cells(cards["card"], CARD_NAMES.get))
         yield frame_table(CARDS, "Cards", cards, folded=True)
@@ -323,13 +320,6 @@ _TAKE_TIPS: list[Spec] = [
 ]
 _ROUNDS = {"domain": [f"round {n}" for n in "1234"]}
 _ROUND_COLOURS = {"range": ["#3a93cb", "#b86e00", "#0b4f86", "#b0558a"]}
-_TAKE_FIELDS = {
-    "bot": "bot",
-    "card": "card",
-    "adds": "value",
-    "adds_low": "low",
-    "adds_high": "high",
-}
 _SHAPES = {"range": ["circle", "square", "diamond", "triangle-up"]}
 
 
@@ -374,29 +364,3 @@ def _take_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
             {"calculate": f"{worth} : 0", "as": "worth"},
         ],
     )
-
-
-def _card_chart(cards: Columns, names: Sequence[str]) -> Chart:
-    points = {name: (100 * cards[name]).round(2) for name in ("adds", "adds_low", "adds_high")}
-    rows = cards.put(card=map_cells(cards["card"], CARD_NAMES.get), **points).dicts(_TAKE_FIELDS)
-    known = {row["bot"] for row in rows}
-    title = "adds to wins, percentage points"
-    x = quantity("value", title, axis={"format": "+d", "tickMinStep": 1})
-    shown = [("value", "Adds to wins, points"), ("low", "low"), ("high", "high")]
-    spec = chart(
-        rows,
-        height=22 * len(CARD_NAMES),
-        params=[choice("chosen_bot", "Bot", [name for name in names if name in known])],
-        transform=[{"filter": "datum.bot == chosen_bot"}],
-        layer=interval_layers(x),
-        encoding={
-            "y": nominal("card", sort=[*CARD_NAMES.values()], title=None),
-            "tooltip": [*tips(("card", "Card")), *tips(*shown, form="+.1f")],
-        },
-    )
-    description = (
-        "How much more often a bot wins when such a card is in its take, with 95 % intervals. The "
-        "other cards of the take and what was known before it are allowed for. An average card "
-        "adds about 0. This is an adjusted correlation and not what the card causes."
-    )
-    return Chart("card-worth", "What cards add to wins", description, spec, "cards")

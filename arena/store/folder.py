@@ -27,7 +27,7 @@ DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
 LEAD_PARTS = "lead_parts.csv"
 GAMES = "games.csv"
-WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards", "decisive")
+WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards")
 """The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
@@ -52,8 +52,7 @@ _DETAILS: Final[Mapping[str, str]] = {
     "cities.csv": "how often a bot that holds 0, 1 or 2 cities after a round wins, and by City",
     "wins_by_source.csv": "the points of winners and losers by source",
     "takes.csv": "when each bot takes, how many cards, and worth how much",
-    "cards.csv": "how often each kind of card is played and taken, and how that goes with winning",
-    "decisive.csv": "in which round, and by which action, the chance to win changed most",
+    "cards.csv": "how often each kind of card is played and taken, and how often its taker wins",
     COMPARISON: "of a comparison: the verdict, the counts, the test and Elo, for programs",
     DIFFERENCES: "of a comparison against other bots: the difference in each part, with interval",
     LEAD_PARTS: "of a comparison: what the lead is made of: endings, rounds, sources of points",

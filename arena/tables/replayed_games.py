@@ -1,4 +1,4 @@
-"""Add up replayed games by pair: leads and cities after rounds, sources of points, and takes."""
+"""Add up replayed games by pair: leads, cities, sources of points, takes, and cards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from arena.batch.replay import Ints, find_points, find_sources
 from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
 from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_table
-from engine import CITY, Rules
+from engine import CITY, KINDS, Rules
+from engine.cards import CHARS
 
 
 class Ends(NamedTuple):
@@ -314,3 +315,39 @@ class Takes:
         for name in _SHARES:
             columns |= interval(name, name, self.moments[name].shares())
         return make_table(columns, self.labels, takes > 0)
+
+
+class Cards:
+    """Counts the cards that each bot plays and takes in a game, and how often their taker wins.
+
+    Forfeited games that had begun count, but not in how often the taker wins.
+    """
+
+    def __init__(self, labels: Sequence[str], _: Rules) -> None:
+        self.labels = labels
+        self.played, self.taken = (Moments(len(labels) + 1, len(KINDS)) for _ in range(2))
+        self.won = Moments(len(labels) + 1, len(KINDS), scale=2)
+
+    def add(self, sides: Sides) -> None:
+        """Count the cards of a batch."""
+        batch, replay = sides.batch, sides.batch.replay
+        begun = np.broadcast_to(replay.plies > 0, (2, len(KINDS), batch.games)).astype(np.int64)
+        played, taken = replay.count_played(), replay.piles[-1].astype(np.int64)
+        of_both = (self.played, sides.add_up_all(played)), (self.taken, sides.add_up_all(taken))
+        sides.add(sides.add_up_all(begun), *of_both)
+        score = np.where(batch.winner < 0, 1, 2 * (batch.winner == np.array([[0], [1]])))
+        ended = taken * batch.finished
+        won = sides.add_up_all(ended * score[:, None])
+        sides.add(sides.add_up_all(ended), (self.won, won))
+
+    def table(self) -> Columns:
+        """Return a row for each bot and kind of card, and for all bots."""
+        games = self.played.counts.ravel()
+        columns = {
+            **every(bot=range(len(self.labels) + 1), card=[*CHARS[: len(KINDS)]]),
+            "games": games,
+            **interval("played", "played", self.played.means()),
+            **interval("taken", "taken", self.taken.means()),
+            **interval("won", "won", self.won.shares()),
+        }
+        return make_table(columns, self.labels, games > 0)

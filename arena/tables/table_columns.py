@@ -224,24 +224,18 @@ TAKES: Final = list_columns(f"""
     forced | Forced | share | Share of takes with an empty hand (R8).
     forced_low forced_high
     """)
-CARDS: Final = list_columns(f"""
+CARDS: Final = list_columns("""
     cards.csv
     bot | Bot
     card | Card | text | A kind: 5 to 8, alliances 2 to 4, betrayals x to z, C.
-    games
+    games | Games | count
     played | Played | number | Cards of this kind that it played in a game, on average.
     played_low played_high
     taken | Taken | number | Cards of this kind that it took in a game, on average.
     taken_low taken_high
-    sampled | Games sampled | count | Games of which won to adds come.
-    won | Won | share | Games won by who took such a card, counted by cards.
-    expected | Expected | share | The same, as the state before the take said.
-    more | More than expected | points | Won less expected: how much more often than the \
-        state said. It goes with the card, and need not come from it.
-    more_low more_high
-    adds | Adds to wins | points | What one such card adds to won less expected, beside \
-        the other cards of its take: a correlation, adjusted, and no cause.
-    adds_low adds_high | Adds to wins | points | {MEAN_END}
+    won | Won | share | The score of the bot that took such a card, counted by cards. It goes with \
+        the card, and need not come from it: who is ahead takes better cards.
+    won_low won_high | Won | share | The 95 % interval of this share, by pairs of games.
     """)
 FAULTS: Final = list_columns("""
     faults.csv
@@ -316,20 +310,6 @@ CITIES: Final = list_columns("""
     won_low won_high | Won | share | The 95 % interval of this share, by pairs of games.
     by_city | By City | share | The share of them that the bot won by City.
     by_city_low by_city_high | By City | share | The 95 % interval of this share, by pairs of games.
-    """)
-DECISIVE: Final = list_columns("""
-    decisive.csv
-    bot | | | The bot that won; empty for all bots.
-    win_type | | | How it won.
-    round | | | The round of the ply at which the chance to win changed most.
-    action | | | What was done there: a take, or a play of a card.
-    games | | | Such games.
-    share | | | Their share of the games that the bot won by this win type.
-    share_low share_high | | share | The 95 % interval of the share (Wilson).
-    swing | | | The mean change of the chance to win, towards the winner.
-    swing_low swing_high | | share | The 95 % interval of the swing, by pairs.
-    own | | | The share of them in which the winner acted there; else the loser did.
-    own_low own_high | | share | The 95 % interval of this share.
     """)
 LEAGUE: Final = list_columns("""
     league.csv

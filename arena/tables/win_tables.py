@@ -23,17 +23,14 @@ from arena.statistics.model import is_equal
 from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
-from arena.tables.cards import MOST_PAIRS, Cards
 from arena.tables.findings import Findings, Misfit, Unbounded
 from arena.tables.parts_of_field import make_seats
-from arena.tables.replayed_games import Cities, Leads, Sides, Sources, Takes
+from arena.tables.replayed_games import Cards, Cities, Leads, Sides, Sources, Takes
 from arena.tables.run_games import Row, read_batches
-from arena.tables.swings import Decisive
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
 from arena.tournament.strikes import find_out, find_unrated
 from arena.tournament.tournament import Tournament
-from engine import STANDARD
 
 
 def share_out(pairs: Ints, limit: int) -> Ints:
@@ -67,12 +64,9 @@ MOST_REPLAYED: Final = 100_000
 """Pairs that are replayed: they take 10 s, and shares of games are known within 0.3 %."""
 
 
-_ALL = 1 << 62  # pairs
-
-
 @dataclass(frozen=True)
 class WinTables:
-    """The tables of how the games of a run were won; `turns` are the games with the largest turns.
+    """The tables of how the games of a run were won.
 
     `count_seats` is `make_seats` of this run: `seats` has 40 MB for 300 bots, so it is not kept.
     """
@@ -83,8 +77,6 @@ class WinTables:
     wins_by_source: Columns
     takes: Columns
     cards: Columns
-    decisive: Columns
-    turns: Columns
 
     @property
     def seats(self) -> Columns:
@@ -99,19 +91,17 @@ def make_win_tables(
     *,
     games: int | None = None,
     replayed: int = MOST_REPLAYED,
-    sampled: int = MOST_PAIRS,
 ) -> WinTables:
     """Return the tables of a run's games.
 
     `records` takes a number of pairs for each pairing, and returns the games of its first pairs, in
     order and with the fields of a Row. They are read in batches of `games`, a size that does not
-    affect the result. All games are in `seats`; at most `replayed` pairs are in the other tables,
-    and the worth of cards is estimated from at most `sampled` of these (`share_out`). Raises
-    InputError for a record that cannot be replayed.
+    affect the result. All games are in `seats`; at most `replayed` pairs are in the other tables
+    (`share_out`). Raises InputError for a record that cannot be replayed.
     """
     pairs = count_pairs(counts, len(tournament.pairings))
     quota = share_out(pairs, replayed)
-    sums = WinSums(tournament, quota, share_out(quota, sampled), pairs)
+    sums = WinSums(tournament, quota)
     sums.add(map(Row._make, records(quota.tolist())), games)
     return sums.tables(counts)
 
@@ -119,31 +109,27 @@ def make_win_tables(
 class WinSums:
     """Adds up how the games of a run were won; pairs may come in any order, only sums are kept.
 
-    By pairing, `pairs` is the number of its pairs, `quota` how many of them, the first, are
-    replayed, and `sampled` how many of these are used to estimate the worth of cards.
+    `quota` says how many pairs of each pairing, the first, are replayed.
     """
 
-    def __init__(self, tournament: Tournament, quota: Ints, sampled: Ints, pairs: Ints) -> None:
+    def __init__(self, tournament: Tournament, quota: Ints) -> None:
         labels, rules = tournament.labels, tournament.rules
         self.tournament = tournament
-        self.quota, self.sampled = quota, sampled
+        self.quota = quota
         self.pairs = np.zeros(len(quota), np.int64)  # added so far
-        self.decisive = Decisive(labels)
         self.tallies = (
             Leads(labels, rules),
             Cities(labels, rules),
             Sources(labels, rules),
             Takes(labels, rules),
-            # the numbers of pairs may have gaps in an unfinished run
-            Cards(labels, rules, np.where(sampled < pairs, sampled, _ALL)),
+            Cards(labels, rules),
         )
 
     @classmethod
     def of_schedule(cls, tournament: Tournament) -> WinSums:
         """Return the sums for a run that is still to be played, with all pairs of each pairing."""
         pairs = np.full(len(tournament.pairings), tournament.most_pairs)
-        quota = share_out(pairs, MOST_REPLAYED)
-        return cls(tournament, quota, share_out(quota, MOST_PAIRS), pairs)
+        return cls(tournament, share_out(pairs, MOST_REPLAYED))
 
     def add(self, rows: Iterable[Row], games: int | None = None) -> None:
         """Add games, the two of a pair next to each other, in batches of about `games`."""
@@ -152,14 +138,11 @@ class WinSums:
             np.add.at(self.pairs, batch.pairing, 1)
             for tally in self.tallies:
                 tally.add(sides)
-            if self.tournament.rules == STANDARD:
-                self.decisive.add(sides)
 
     def has_all(self, counts: Counts) -> bool:
         """Return whether the games added are exactly those that the tables need."""
         quota = share_out(count_pairs(counts, len(self.quota)), MOST_REPLAYED)
-        sampled = np.minimum(self.pairs, self.sampled)
-        return bool((self.pairs == quota).all() and (sampled == share_out(quota, MOST_PAIRS)).all())
+        return bool((self.pairs == quota).all())
 
     def tables(self, counts: Counts) -> WinTables:
         """Return the tables; all counted games are in `seats`."""
@@ -167,8 +150,6 @@ class WinSums:
         return WinTables(
             partial(make_seats, self.tournament.labels, self.tournament.pairings, counts),
             *(leads, cities, sources, takes, cards),
-            self.decisive.table(),
-            self.decisive.turn_table(),
         )
 
 

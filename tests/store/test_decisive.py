@@ -9,8 +9,8 @@ import pytest
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.store.curve import describe_decisive, find_chances
+from arena.tables.chances import chances_of
 from arena.tables.run_games import read_batches
-from arena.tables.swings import chances_of
 from engine import Record, Rules, to_text
 from tests.conftest import Arena
 from tests.tables.games import play, tournament

@@ -15,11 +15,10 @@ from arena.statistics.intervals import Moments
 from arena.store.counting import Counts
 from arena.tables.parts_of_field import make_city_winners
 from arena.tables.replayed_games import SOURCES
-from arena.tables.run_games import Row, read_batches
-from arena.tables.swings import chances_of
+from arena.tables.run_games import Row
 from arena.tables.win_tables import WinTables
 from arena.tournament.schedule import Pairing
-from engine import CITY, STANDARD, TAKE, Rules, breakdown, counts, points
+from engine import CITY, TAKE, Rules, breakdown, counts, points
 from engine.cards import CHARS
 from tests.tables.games import Played, play, random_rules, rows_of, store_of, tables_of, tournament
 
@@ -216,10 +215,8 @@ def test_cards_are_counted_by_game() -> None:
     """How many of each kind a bot plays and takes in a game that has begun."""
     found = rows_by(TABLES.cards, "bot", "card")
     played, taken = defaultdict(list), defaultdict(list)
-    sampled: Counter[object] = Counter()
     for game in GAMES:
         moves = [(before.to_act, after.history[-1]) for before, after in pairwise(game.states)]
-        sampled.update({*([] if game.forfeited else [*seats_of(game), None])})
         for seat in (0, 1) if moves else ():
             for kind, held in enumerate(counts(game.states[-1].piles[seat])):
                 for bot in (seats_of(game)[seat], None):
@@ -230,8 +227,6 @@ def test_cards_are_counted_by_game() -> None:
         assert row["games"] == len(played[key])
         assert row["played"] == pytest.approx(np.mean(played[key]), abs=1e-4)
         assert row["taken"] == pytest.approx(np.mean(taken[key]), abs=1e-4)
-        assert row["sampled"] == sampled[key[0]]
-        assert row["won"] - row["expected"] == pytest.approx(row["more"], abs=2e-4)  # type: ignore[operator]
 
 
 def test_who_took_a_card_won_so_often() -> None:
@@ -246,49 +241,6 @@ def test_who_took_a_card_won_so_often() -> None:
                 won[seats_of(game)[seat], CHARS[kind]] += [result] * held
     for key, results in won.items():
         assert found[key]["won"] == pytest.approx(np.mean(results), abs=1e-4)
-
-
-def test_decisive_plies_are_counted_for_the_winner() -> None:
-    """Shares of a bot's wins of a type add up to 1; draws are only of all bots."""
-    table = TABLES.decisive
-    wins = Counter(
-        (bot, game.row.win_type)
-        for game in GAMES
-        if not game.forfeited
-        for bot in (None, *([] if game.row.winner is None else [seats_of(game)[winner_of(game)]]))  # type: ignore[index]
-    )
-    table = table.assign(bot=table["bot"].where(table["bot"].notna(), None))
-    totals = table.groupby(["bot", "win_type"], dropna=False)[["games", "share"]].sum()
-    assert {
-        (bot if isinstance(bot, str) else None, win_type): games
-        for (bot, win_type), games in totals["games"].items()
-    } == wins
-    assert totals["share"].to_numpy() == pytest.approx(np.ones(len(totals)), abs=1e-3)
-
-
-def test_the_decisive_ply_is_that_of_the_largest_swing() -> None:
-    """Its round, its action, how large it is, and whether it was the winner's own."""
-    (batch,) = read_batches(CUP, rows_of(GAMES))
-    found = chances_of(batch)
-    swings, owns = defaultdict(list), defaultdict(list)
-    for game, chance in zip(GAMES, found, strict=True):
-        if game.forfeited:
-            continue
-        swing = np.abs(np.diff(chance))
-        ply = int(np.argmax(swing))
-        state, winner = game.states[ply], winner_of(game)
-        action = "take" if game.row.actions[ply] == "T" else "play"
-        for bot in {None, None if winner is None else seats_of(game)[winner]}:
-            key = bot, game.row.win_type, state.round, action
-            swings[key].append(swing[ply])
-            owns[key].append(state.to_act == winner)
-    rows = rows_by(TABLES.decisive, "bot", "win_type", "round", "action")
-    assert rows.keys() == swings.keys()
-    for key, row in rows.items():
-        assert row["games"] == len(swings[key])
-        assert row["swing"] == pytest.approx(np.mean(swings[key]), abs=1e-4)
-        if key[1] != "draw":
-            assert row["own"] == pytest.approx(np.mean(owns[key]), abs=1e-4)
 
 
 def test_a_game_that_a_city_ends_with_the_round_has_no_leader_after_it() -> None:
@@ -306,27 +258,12 @@ def as_text(tables: WinTables) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("cup", [CUP, VARIANT], ids=["published", "variant"])
 def test_the_size_of_a_batch_changes_no_byte(cup: object) -> None:
-    """Nor does it under other rules, where the decisive ply is not known."""
+    """Nor does it under other rules."""
     assert isinstance(cup, type(CUP))
     rows = rows_of([*play(cup, forfeits=True)])
     whole = as_text(tables_of(cup, rows))
     for most in (1, 7):
         assert as_text(tables_of(cup, rows, games=most)) == whole
-    assert len(whole[-1].splitlines()) == 1 or cup.rules == STANDARD
-
-
-@pytest.mark.slow
-def test_the_sample_of_takes_is_the_first_pairs_of_every_pairing() -> None:
-    """With six pairs for three pairings, each has two; batches may end anywhere."""
-    rows = rows_of([*play(CUP)])
-    few = [row for row in rows if row.pair < 2]
-    columns = ["sampled", "won", "expected", "more", "more_low", "adds"]
-    wanted = tables_of(CUP, few).cards[columns]
-    for games in (None, 5):
-        sampled = tables_of(CUP, rows, games=games, sampled=6).cards
-        assert sampled[columns].equals(wanted)
-        assert sampled["played"].tolist() == tables_of(CUP, rows).cards["played"].tolist()
-    assert set(wanted["sampled"]) == {8, 12}
 
 
 @pytest.mark.parametrize(
@@ -345,7 +282,7 @@ def test_odd_runs_have_finite_tables(odd: str) -> None:
     with np.errstate(all="raise", under="ignore"):
         tables = tables_of(CUP, rows_of(games))
     made = [table for table in vars(tables).values() if isinstance(table, pd.DataFrame)]
-    assert len(made) == 8
+    assert len(made) == 6
     for table in made:
         numbers = table.select_dtypes("number").astype(float).to_numpy()
         assert not np.isinf(numbers).any()
@@ -375,7 +312,7 @@ def test_a_large_run_is_replayed_in_part() -> None:
     for games in (None, 5):
         part = tables_of(CUP, rows, games=games, replayed=6)
         assert part.seats.equals(whole.seats)
-        for name in ("leads", "wins_by_source", "takes", "cards", "decisive"):
+        for name in ("leads", "wins_by_source", "takes", "cards"):
             assert getattr(part, name).equals(getattr(few, name)), name
 
 
@@ -399,30 +336,13 @@ def first(pairs: dict[int, int]) -> list[Row]:
 def test_the_limits_are_shared_out_to_the_pairs_that_were_played(
     played: dict[int, int], limit: int, read: dict[int, int]
 ) -> None:
-    """So many are replayed, and so many are in the sample of takes, which is one of these."""
+    """So many are replayed."""
     rows, few = first(played), tables_of(CUP, first(read))
-    replayed, sampled = tables_of(CUP, rows, replayed=limit), tables_of(CUP, rows, sampled=limit)
+    replayed = tables_of(CUP, rows, replayed=limit)
     everyone = replayed.seats[replayed.seats["bot"].isna()]
     assert everyone["games"].tolist() == [2 * sum(played.values())] * 2
     assert replayed.takes.equals(few.takes)
     assert replayed.cards.equals(few.cards)
-    worth = ["bot", "sampled", "won", "expected", "more", "adds"]
-    assert (
-        sampled.cards[sampled.cards["sampled"] > 0][worth]
-        .reset_index(drop=True)
-        .equals(few.cards[worth])
-    )
-
-
-@pytest.mark.slow
-def test_the_sample_of_takes_is_of_the_pairs_that_are_replayed() -> None:
-    """Of six pairings 0, 1, 3 and 4 are replayed, and of these 0, 1 and 3 are sampled."""
-    cup = tournament(bots=4, pairs=2)
-    rows = rows_of([*play(cup)])
-    few = [row for row in rows if row.pair == 0 and row.pairing in (0, 1, 3, 4)]
-    found = tables_of(cup, rows, replayed=4, sampled=3).cards
-    assert found.equals(tables_of(cup, few, sampled=3).cards)
-    assert found["sampled"].iloc[-1] == 6
 
 
 @pytest.mark.slow

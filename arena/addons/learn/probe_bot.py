@@ -301,8 +301,8 @@ def gains_by_round(tournament: Tournament, store: Store) -> tuple[Estimate, ...]
     import numpy as np
 
     from arena.statistics.intervals import Moments
+    from arena.tables.chances import chances_by_game
     from arena.tables.run_games import add_rows
-    from arena.tables.swings import chances_by_game
 
     games = {(0, at.pair, at.seat): game for at, game in chosen_games(tournament, store, Chosen())}
     plies = range(0, STANDARD.game_plies + 1, STANDARD.round_plies)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 
+from arena.tables.chances import chances_of
 from arena.tables.run_games import read_batches
-from arena.tables.swings import Turns, chances_of, find_decisive
 from bots.champion import Champion
 from engine import STANDARD, Rules, Setup, State, Valuer
 from engine.view import view
@@ -88,27 +87,3 @@ def test_a_take_that_would_win_by_city_is_a_threat() -> None:
     assert calm is not None
     assert threat is not None
     assert threat > max(0.85, calm)
-
-
-def test_the_decisive_ply_has_the_largest_swing_and_is_the_first_of_equals() -> None:
-    """By hand, with swings in both directions; after the end nothing changes."""
-    rows = np.array([[0.5, 0.625, 0.25, 0.625, 1.0], [0.5, 0.25, 0.5, 0.5, 0.5], [0.5, 0, 0, 0, 0]])
-    ply, swing = find_decisive(rows)
-    assert ply.tolist() == [1, 0, 0]
-    assert swing.tolist() == pytest.approx([0.375, 0.25, 0.5])
-
-
-@pytest.mark.parametrize("most", [3, 100])
-def test_of_equal_swings_the_first_games_are_kept(most: int) -> None:
-    """By pairing, pair and seat, in whatever batches the games come."""
-    cup = tournament(bots=3, pairs=4)
-    rows = [*rows_of([*play(cup)])]
-    found = []
-    for size, order in ((None, rows), (2, rows), (2, rows[::-1])):
-        turns = Turns(most)
-        for batch in read_batches(cup, order, size):
-            game = np.arange(batch.games)
-            turns.add(batch, game, game, np.full(batch.games, 0.25))
-        found.append([(turn.pairing, turn.pair, turn.seat) for turn in turns.kept])
-    assert found[0] == found[1] == found[2]
-    assert found[0] == sorted((row.pairing, row.pair, row.seat) for row in rows)[:most]

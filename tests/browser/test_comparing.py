@@ -106,15 +106,6 @@ def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     check_whole(shared(kind))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", few(LOOKS, 0, 1))
-def test_the_page_is_drawn_whole_in_the_other_look(
-    pages: Pages, open_page: Open, kind: str
-) -> None:
-    """What is light above is dark here, and a phone is a laptop."""
-    check_whole(draw_all(open_page(pages[kind], **(DARK if LOOKS[kind] is LIGHT else LIGHT))))
-
-
 def check_whole(page: Any) -> None:
     """Check the charts, the width and what a screen reader reaches."""
     charts = page.locator("figure.chart")

@@ -100,21 +100,6 @@ def test_every_chart_is_drawn_and_nothing_overflows(shared: Open, name: str) -> 
     check_charts(shared(name), name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LOOKS)
-def test_every_chart_is_drawn_in_the_other_look(open_page: Open, pages: Pages, name: str) -> None:
-    """What is light above is dark here, and a phone is a laptop."""
-    page = draw_all(open_page(pages[name], **other_look(name)))
-    check_charts(page, name)
-
-
-def other_look(name: str) -> dict[str, Any]:
-    """Return how a page is not looked at by the tests that share it."""
-    is_light = LOOKS[name]["color_scheme"] == "light"
-    scheme, viewport = ("dark", PHONE) if is_light else ("light", LAPTOP)
-    return {"viewport": viewport, "color_scheme": scheme}
-
-
 def check_charts(page: Any, name: str) -> None:
     """Check that a page has all charts, and shows them whole."""
     drawings = page.eval_on_selector_all("figure.chart", DRAWN)
@@ -255,20 +240,6 @@ SCROLL = """async (region) => {
   element.scrollTop = element.scrollHeight;
   for (const _ of "ab") await new Promise(requestAnimationFrame);
 }"""
-
-
-@pytest.mark.study
-def test_rows_that_come_by_scrolling_are_as_the_first_ones(shared: Open) -> None:
-    """Element for element, with the exact numbers; sorting has all of them in view."""
-    page = shared("many")
-    scrolled(page, "head_to_head")
-    shapes = page.eval_on_selector_all("#table-head_to_head tbody tr", SHAPES)
-    assert len(shapes) == 780
-    assert {*map(str, shapes[50:])} <= {*map(str, shapes[:50])} | {*map(str, shapes[-1:])}
-    head = page.locator("#table-head_to_head th[data-name=score] button")
-    head.click()
-    scores = [float(row[3].rstrip(" %")) for row in scrolled(page, "head_to_head")]
-    assert (len(scores), scores) == (780, sorted(scores, reverse=True))
 
 
 SHAPES = """rows => rows.map(row => [...row.cells].map(cell => [
@@ -457,12 +428,6 @@ def test_a_link_to_a_folded_table_unfolds_it(shared: Open) -> None:
 def test_axe_finds_nothing_serious(shared: Open) -> None:
     """With every part unfolded, and with a replay open."""
     check_with_axe(shared("hostile"))
-
-
-@pytest.mark.study
-def test_axe_finds_nothing_serious_in_the_other_look(open_page: Open, pages: Pages) -> None:
-    """On a laptop, where the page is light."""
-    check_with_axe(draw_all(open_page(pages["hostile"], **other_look("hostile"))))
 
 
 def check_with_axe(page: Any) -> None:

@@ -18,101 +18,28 @@ import pytest
 
 import engine
 from arena.check.inspector import Inspection
-from arena.check.item import NAMES, Item, Order, format_item, safest_lane
+from arena.check.item import NAMES, Order, safest_lane
 from arena.check.sparring import VARIANTS, Candidate, Sparring, find_parting
 from arena.check.supervisor import run_check
-from arena.entries.catalogue import ELO
 from arena.entries.resolve import installed, resolve
 from arena.errors import ArenaError
 from arena.lanes.limits import Limits
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
 from tests.conftest import Arena, run_command
-from tests.runs.test_rogues import NO_JAIL, assert_none_is_left, needs_jail
+from tests.runs.test_rogues import EXPECTED as IN_LANES
+from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, needs_jail
 from tests.waiting import PATIENCE, until
 
 Report = dict[str, Any]
 
-LOADING = {
-    "not_python": "imports",
-    "raises_in_import": "imports",
-    "exits_in_import": "imports",
-    "dies_in_import": "imports",
-    "loops_in_import": "imports",
-    "fails_late_in_import": "imports",
-    "no_bot": "binds bot",
-    **dict.fromkeys(
-        (
-            "says_exits_at_once",
-            "says_nothing_at_all",
-            "says_rubbish_at_once",
-            "says_not_ready",
-            "says_error_at_once",
-            "unknown_program",
-        ),
-        "imports",
-    ),
-}
-"""Rogues that do not load, and the item that fails; its kind is `import`."""
-
 LANE = "process" if NO_JAIL else "jail"
 """The lane of all of the bot's processes if none is asked for."""
 
-PLAYING = {
-    **dict.fromkeys(rogues.ILLEGAL, "illegal"),
-    **dict.fromkeys(rogues.RAISING, "exception"),
-    "chooses_nothing": "exception",
-    "raises_in_construction": "exception",
-    "late": "timeout",
-    "bends_clock": "timeout",
-    "bends_in_child": "timeout",
-    "bends_in_grandchild": "timeout",
-    "bends_in_ignored_children": "timeout",  # by a control group, or by the wall clock here
-    "bends_in_thread": "timeout",
-    "loops": "timeout",
-    "sleeps": "timeout",
-    "swallows": "timeout",
-    "stops": "timeout",
-    "exits_at_once": "crash",
-    "kills_itself": "crash",
-    "crashes": "crash",
-    "kills_group": "crash",
-    "kills_parent": "timeout",
-    "allocates": "memory",
-    "hoards": "crash",
-    "forks": "crash",
-    "forks_away": "crash",
-    "closes_descriptors": "crash",
-    "varies": "exception",
-    "breaks_log": "protocol",
-    "connects": "exception",
-    "says_never_reads": "timeout",
-    "says_talks_without_reading": "illegal",
-    "says_rubbish": "protocol",
-    "says_not_utf8": "protocol",
-    "says_a_list": "protocol",
-    "says_deep": "protocol",
-    "says_half_a_line": "timeout",
-    "says_100_mb": "protocol",
-    "says_nothing": "timeout",
-    "says_twice": "protocol",
-    "says_wrong_id": "protocol",
-    "says_no_action": "protocol",
-    "says_illegal": "illegal",
-    "says_long_action": "illegal",
-    "says_error": "exception",
-    "says_memory": "memory",
-    "says_exits": "crash",
-    "says_closes_stdout": "crash",
-    "forges": "protocol",
-}
-"""Rogues that forfeit their first games in a process of their own, and the fault's kind."""
-
-OTHERWISE_IN_JAIL = {
-    "kills_parent": "timeout",
-    "connects": "",
-}
-"""Those whose fault is another one in the jail, or none: what they try has no effect there."""
+KINDS = {name: kinds[-2 if NO_JAIL else -1] for name, kinds in (IN_LANES | SAID).items()}
+KINDS |= {"bends_in_ignored_children": "timeout"}  # by a control group, or by the wall clock here
+KINDS |= {"forges": "protocol"}
+"""The kind of fault of a rogue in that lane, "" for none."""
 
 OTHER_ITEMS = {
     "reads_frames": {"lane inproc": "exception"},
@@ -142,27 +69,20 @@ OTHER_ITEMS = {
 }
 """Rogues that play their games without a fault, and the items that fail, with their kinds."""
 
-HARMLESS = ("mutates", "reads_run_folder")
-"""Rogues whose attempts have no effect, and which play on like honest bots."""
-
 PARAMS: dict[str, dict[str, Any]] = {
     "prints": {"megabytes": 2},
     "says_100_mb_of_errors": {"megabytes": 2},
 }
 
 
-def in_jail() -> dict[str, str]:
-    """Return what is different in the lane in which the rogues are checked."""
-    return {} if NO_JAIL else OTHERWISE_IN_JAIL
+def items_of(name: str, kind: str) -> dict[str, str]:
+    """Return the items that fail for a rogue with this kind of fault, with their kinds."""
+    if kind == "import":
+        return {"binds bot" if name == "no_bot" else "imports": kind}
+    return {f"lane {LANE}": kind} if kind else {}
 
 
-EXPECTED = {
-    **{name: {} for name in OTHERWISE_IN_JAIL},
-    **OTHER_ITEMS,
-    **{name: {item: "import"} for name, item in LOADING.items()},
-    **{name: {f"lane {LANE}": kind} for name, kind in (PLAYING | in_jail()).items() if kind},
-    **{name: {} for name in HARMLESS},
-}
+EXPECTED = {name: items_of(name, kind) for name, kind in KINDS.items()} | OTHER_ITEMS
 
 
 def report(arena: Arena, *words: str, **environment: str) -> Report:
@@ -195,7 +115,7 @@ def listener() -> Iterator[int]:
 
 
 def test_every_rogue_of_the_gallery_is_in_a_table() -> None:
-    """The tables above name all rogues of the gallery, and no other."""
+    """The tables name all rogues of the gallery, and no other."""
     assert set(EXPECTED) == {*rogues.ROGUES, *rogues.UNTRUE, *rogues.COMMANDS}
 
 
@@ -207,7 +127,7 @@ ONE_OF_A_KIND = {
 """Rogues that do not load or forfeit their first games; the study has the others of each kind."""
 
 IN_THE_STUDY = {
-    *((PLAYING.keys() | LOADING.keys()) - ONE_OF_A_KIND),
+    *({name for name, kind in KINDS.items() if kind} - ONE_OF_A_KIND),
     *("draws_from_numpy", "depends_on_the_system", "reads_frames", "reads_gc", "closes_stdout"),
     *("reads_opponent", "litters", "leaves_process", "tampers", "says_100_mb_of_errors"),
     *(
@@ -354,26 +274,6 @@ def test_the_report_has_a_line_for_each_item_in_80_columns(arena: Arena, tmp_pat
     assert "raises forfeits (exception at ply 0): ZeroDivisionError" in again.stderr
 
 
-@pytest.mark.study
-def test_figures_are_numbers(arena: Arena, tmp_path: Path) -> None:
-    """The JSON document has the figures of the lines as numbers, and the bot's hash."""
-    path = rogues.write(
-        tmp_path, "first", "    def choose(self, view, /):\n        return view.legal[0]"
-    )
-    document = report(arena, "first.py", *quick())
-    assert document["ok"], with_status(document, "fail")
-    assert document["sha256"] == resolve(str(path)).sha256
-    figures = {item["name"]: item.get("figures", {}) for item in document["items"]}
-    assert figures[f"lane {LANE}"]["games"] == figures["lane inproc"]["games"] == 4
-    assert figures["rules variants"]["tried"] == len(VARIANTS)
-    assert 0 < figures["time"]["median"] <= figures["time"]["p99"] <= figures["time"]["max"] < 1
-    assert 5 < figures["memory"]["peak_mb"] < 100
-    assert figures["size"] == {"lines": 8, "bytes": path.stat().st_size}
-    assert figures["rating"]["low"] < figures["rating"]["elo"] < figures["rating"]["high"]
-    assert figures["hidden cards"]["decisions"] == 8
-    assert figures["leaves nothing"] == {"processes": 0, "files": 0, "output_bytes": 0}
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -502,29 +402,6 @@ def test_our_own_opponents_play_every_variant() -> None:
     for rules in VARIANTS.values():
         for seed in range(5):
             engine.play_game(uniform, greedy, seed=seed, rules=rules)
-
-
-@pytest.mark.study
-def test_the_guess_of_a_known_bot_is_near_its_rating(arena: Arena) -> None:
-    """The interval of the guess contains the figure in the ladder; it has not played itself."""
-    document = report(arena, "uniform")
-    figures = document["items"][-1]["figures"]
-    assert figures["low"] < ELO["uniform"] < figures["high"]
-    assert "uniform" not in figures["against"]
-    assert sum(one["games"] for one in figures["against"].values()) == figures["games"]
-
-
-def test_the_ladder_names_installed_bots() -> None:
-    """In ascending order; a bot that is removed must be removed from the ladder as well."""
-    assert set(ELO) <= {name for name, _ in installed()}
-    assert list(ELO.values()) == sorted(ELO.values())
-
-
-def test_a_long_message_is_broken_between_words() -> None:
-    """The second line begins where the message does."""
-    first, second = format_item(Item("time", "ok", "word " * 20))
-    assert len(first) <= 80
-    assert second.startswith(" " * 21 + "word")
 
 
 def test_games_part_where_one_ends() -> None:

@@ -57,36 +57,6 @@ def test_a_command_runs_as_it_was_hashed(bot: Path, spec: str, lane: str) -> Non
     assert edited.sha256 != entry.sha256
 
 
-@pytest.mark.study
-def test_a_run_with_an_edited_library_is_another_run(arena: Arena, tmp_path: Path) -> None:
-    """Its games are not those of before, and `verify` says why it replays none."""
-    if shutil.which("node") is None:
-        pytest.skip("this machine has no node")
-    (tmp_path / "js" / "lib").mkdir(parents=True)
-    (tmp_path / "js" / "bot.js").write_text(
-        "const pick = require('./lib/pick.js');\n"
-        "require('readline').createInterface({input: process.stdin}).on('line', (line) => {\n"
-        "  const m = JSON.parse(line);\n"
-        "  console.log(JSON.stringify({id: m.id, ready: true, action: pick(m.legal || '')}));\n"
-        "});\n"
-    )
-    pick = tmp_path / "js" / "lib" / "pick.js"
-    pick.write_text("module.exports = (legal) => legal[0];\n")
-    (tmp_path / "cup.yaml").write_text("pairs: 1\nbots: ['cmd:node js/bot.js', uniform]\n")
-    assert arena("run", "cup.yaml", "--quiet").returncode == 0
-    assert '"program": "node: v' in (tmp_path / "results/cup/manifest.json").read_text()
-    pick.write_text("module.exports = (legal) => { throw new Error('oh ' + __filename); };\n")
-    done = arena("run", "cup.yaml", "--quiet")
-    assert (done.returncode, "bot: sha256: there" in done.stderr) == (2, True)
-    assert "bot: not replayed: its source has changed" in arena("verify", "results/cup").stdout
-    told = set()
-    for lane in ("process", "jail"):
-        told.add(arena("game", "cmd:node js/bot.js", "uniform", "--lane", lane).stderr)
-    (text,) = told
-    assert "Error: oh lib/pick.js" in text
-    assert "at module.exports (lib/pick.js:1:" in text
-
-
 def test_what_is_no_part_of_a_program_is_left_out(bot: Path) -> None:
     """Versions, caches, and links that lead elsewhere; hidden files and links inside are in it."""
     before = resolve("cmd:sh bot/run.sh")

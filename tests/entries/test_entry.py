@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.entries.entry import check_labels
-from arena.entries.resolve import installed, resolve
+from arena.entries.resolve import resolve
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.executors.worker import Worker
@@ -347,13 +347,6 @@ def test_two_bots_with_one_label_are_refused() -> None:
     entries = [resolve("greedy"), resolve("uniform"), resolve("greedy")]
     with pytest.raises(InputError, match=r"bots 1 and 3 .* 'greedy'; .* other=greedy"):
         check_labels(entries)
-
-
-def test_the_installed_bots_are_listed_without_importing_them() -> None:
-    """Name and first line, in order of names."""
-    names = [name for name, _ in installed()]
-    assert names == sorted(names)
-    assert {"uniform", "greedy", "city_hunter", "majority"} <= set(names)
 
 
 @pytest.mark.slow

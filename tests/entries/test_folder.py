@@ -154,14 +154,6 @@ def test_two_folders_with_the_same_helper_play_in_one_process(arena: Arena, lear
     assert (done.returncode, "forfeits" in done.stdout) == (0, False)
 
 
-@pytest.mark.study
-def test_the_check_takes_a_folder(arena: Arena, learned: Path) -> None:
-    """Its size is that of all files."""
-    done = arena("check", f"./{learned.name}/", "--games", "4")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "bytes with its files" in done.stdout
-
-
 def refused(arena: Arena, folder: Path, spec: str = "./learned/") -> str:
     """Return the one line with which a folder is refused."""
     done = arena("play", spec, "uniform", "--pairs", "1")

@@ -107,23 +107,6 @@ def test_it_plays(tmp_path: Path, arena: Arena, spec: str) -> None:
     assert "forfeit" not in (tmp_path / "out" / "games.csv").read_text()
 
 
-@pytest.mark.slow
-def test_a_run_goes_on_and_is_verified_with_the_program_it_had(
-    tmp_path: Path, arena: Arena
-) -> None:
-    """An edit of the folder is another bot, as everywhere."""
-    folder = write_program(tmp_path / "first")
-    words = ("play", "./first/", "uniform", "--pairs", "2", "--out", "out")
-    assert arena(*words).returncode == 0
-    assert "bots: 4 games played again" in arena("verify", "out").stdout
-    assert arena(*words).returncode == 0
-    (folder / "more").write_text("1")
-    assert "first: not replayed: its source has changed" in arena("verify", "out").stdout
-    done = arena(*words)
-    assert done.returncode == 2
-    assert "changed since their games were played: first: sha256" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -106,28 +106,6 @@ def test_a_damaged_copy_is_an_error(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_joblib_keeps_results(tmp_path: Path) -> None:
-    """What is cached is read again, and the results are found as an argument, too."""
-    joblib = pytest.importorskip("joblib", reason="joblib is not installed")
-    calls = []
-
-    def run(pairs: int) -> arena.Results:
-        calls.append(pairs)
-        return play(["uniform", "greedy"], pairs=pairs)
-
-    def count(results: arena.Results) -> int:
-        calls.append("count")
-        return len(results.games)
-
-    memory = joblib.Memory(tmp_path, verbose=0)
-    cached, counted = memory.cache(run), memory.cache(count)
-    first, again = cached(2), cached(2)
-    assert_same(first, again)
-    assert [counted(again), counted(again)] == [4, 4]
-    assert calls == [2, "count"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("against", ["greedy", None])
 def test_a_comparison_is_copied(against: str | None) -> None:
     """With its games, its verdict, and the differences of two versions."""

@@ -6,7 +6,6 @@ import inspect
 import subprocess
 import sys
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 
@@ -45,25 +44,3 @@ def test_an_unknown_name_is_an_error() -> None:
     """As of any module."""
     with pytest.raises(AttributeError, match="module 'arena' has no attribute 'rum'"):
         _ = arena.rum  # type: ignore[attr-defined]
-
-
-@pytest.mark.study
-def test_a_type_checker_knows_the_names_and_their_types(tmp_path: Path) -> None:
-    """An unknown name is an error, too; in `make test` mypy reads bench, which imports them."""
-    (tmp_path / "program.py").write_text(
-        "import arena\n"
-        "reveal_type(arena.run(['greedy'], pairs=3).standings)\n"
-        "reveal_type(arena.open('x').game('a', 'b').winner)\n"
-        "arena.run(['greedy'], pairs='3')\n"
-        "arena.rum\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", tmp_path / "program.py"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    for part in ("pandas.", "DataFrame", '"str | None"', 'incompatible type "str"', '"rum"'):
-        assert part in done.stdout
-    assert "Found 2 errors" in done.stdout

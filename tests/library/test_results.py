@@ -62,17 +62,6 @@ def test_a_table_is_what_its_file_holds(folder: Path, name: str) -> None:
     assert len(table) > 0
 
 
-@pytest.mark.study
-def test_the_tables_without_a_folder_are_those_of_one(folder: Path) -> None:
-    """All but the clock's."""
-    bots: list[Any] = ["uniform", (HOSTILE, "greedy"), Faulty]
-    results = arena.run(bots, pairs=4, seed=7, name="friday", max_faults=3, progress=False)
-    kept = arena.open(folder)
-    for name in TABLES[:-1]:
-        pd.testing.assert_frame_equal(getattr(results, name), getattr(kept, name))
-    assert [*results.timings["bot"]] == [*kept.timings["bot"]]
-
-
 def test_results_are_shown_as_a_table(folder: Path) -> None:
     """In a terminal as `arena run` prints it, in a notebook as HTML in which labels are text."""
     results = arena.open(folder)
@@ -118,16 +107,6 @@ def test_a_game_is_found_by_its_bots_pair_and_seat(folder: Path) -> None:
     assert str(game).splitlines()[0] == f"seat 0: {HOSTILE}"
     assert str(game).splitlines()[-1] == game.ending
     assert game.record.replay().over
-
-
-@pytest.mark.slow
-def test_the_points_of_the_winner_stand_first_in_the_sentence() -> None:
-    """Also where seat 1 wins: so no sentence says that a bot wins 15 : 22."""
-    game = arena.play("uniform", "greedy", seed=3)
-    assert game.winner == game.seats[1]
-    assert game.ending == "greedy wins on points, {1} : {0}".format(*game.points)
-    assert [part.points for part in game.breakdown] == [*game.points]
-    assert game.points[0] < game.points[1]
 
 
 def test_a_forfeit_says_why_the_game_ended(folder: Path) -> None:

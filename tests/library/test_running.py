@@ -167,23 +167,6 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert game == arena.play("greedy", "uniform", pair=1, seat=1)
 
 
-@pytest.mark.study
-def test_a_class_is_known_by_its_source(tmp_path: Path) -> None:
-    """Its sha256 is that of its source; another one replaces it only when asked for."""
-    folder = tmp_path / "run"
-    arena.run([Mine, "greedy"], pairs=1, out=folder, progress=False)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["bots"][0]["bot"] == "python:Mine"
-    arena.run([Mine, "greedy"], pairs=1, out=folder, progress=False)
-
-    changed = [("Mine", Faulty), "greedy"]
-    with pytest.raises(arena.ChangedBots, match=r"Mine: bot: .*sha256: there") as caught:
-        arena.run(changed, pairs=1, out=folder, progress=False)
-    assert caught.value.labels == ["Mine"]
-    replaced = arena.run(changed, pairs=1, out=folder, replace=True, progress=False)
-    assert [*replaced.faults["bot"]] == ["Mine", "Mine"]
-
-
 @pytest.mark.slow
 def test_a_parameter_that_a_class_does_not_take_is_an_error() -> None:
     """It names the parameter, as for a bot of a file."""
@@ -338,16 +321,6 @@ def test_runs_in_threads_do_not_disturb_each_other() -> None:
         thread.join()
     assert len(results) == 2
     assert all(other.games.equals(alone.games) for other in results)
-
-
-@pytest.mark.study
-def test_progress_is_a_choice(capfd: pytest.CaptureFixture[str]) -> None:
-    """Without it nothing is printed, not even that a bot is out."""
-    settings: dict[str, Any] = {"pairs": 1, "max_faults": 1, "lane": "inproc"}
-    arena.run([Faulty, "greedy"], **settings, progress=False)
-    assert capfd.readouterr() == ("", "")
-    arena.run([Faulty, "greedy"], **settings)
-    assert "Faulty is out after 1 exception:" in capfd.readouterr().err
 
 
 @pytest.mark.slow

@@ -383,12 +383,6 @@ def test_a_test_that_cannot_be_is_one_line(arguments: tuple[Any, ...], message: 
         make_sprt(*arguments)
 
 
-def test_each_opponent_needs_a_pair() -> None:
-    """The most pairs are counted over all of them."""
-    with pytest.raises(InputError, match="max_pairs: 1 is too few for 2 opponents"):
-        comparison_of("new=greedy", "greedy", "uniform", "denier", most=1)
-
-
 @pytest.mark.study
 @pytest.mark.parametrize("workers", ["1", "2", "7"])
 @pytest.mark.parametrize(

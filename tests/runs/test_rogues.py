@@ -46,83 +46,58 @@ LANES = ("inproc", "process", "jail")
 HAS_GROUPS = has_groups()
 """Whether there are control groups; only they count children that a bot hides."""
 
+
+def alike(lanes: int, **names: str) -> dict[str, tuple[str, ...]]:
+    """Return rogues that have the same kind of fault in each lane; `none` is no fault."""
+    kinds = {kind: ("" if kind == "none" else kind,) * lanes for kind in names}
+    return {name: kinds[kind] for kind, some in names.items() for name in some.split()}
+
+
+IMPORTING = (
+    "no_bot not_python raises_in_import exits_in_import dies_in_import loops_in_import "
+    "fails_late_in_import"
+)
+UNREADY = (
+    "says_exits_at_once says_nothing_at_all says_rubbish_at_once says_not_ready "
+    "says_error_at_once unknown_program"
+)
 EXPECTED = {
     # label: the kind of the fault in the lanes inproc, process and jail, "" for no fault
     **dict.fromkeys(rogues.ILLEGAL, ("illegal",) * 3),
     **dict.fromkeys(rogues.RAISING, ("exception",) * 3),
-    "no_bot": ("import",) * 3,
-    "not_python": ("import",) * 3,
-    "chooses_nothing": ("exception",) * 3,
-    "raises_in_import": ("import",) * 3,
-    "exits_in_import": ("import",) * 3,
-    "dies_in_import": ("import",) * 3,
-    "loops_in_import": ("import",) * 3,
-    "raises_in_construction": ("exception",) * 3,
-    "late": ("timeout",) * 3,
-    "loops": ("timeout",) * 3,
-    "sleeps": ("timeout",) * 3,
-    "swallows": ("timeout",) * 3,
-    "stops": ("timeout",) * 3,
-    "exits_at_once": ("crash",) * 3,
-    "kills_itself": ("crash",) * 3,
-    "crashes": ("crash",) * 3,
-    "kills_group": ("crash",) * 3,
-    "kills_parent": ("timeout",) * 3,  # its parent is out of reach
-    "allocates": ("memory",) * 3,
-    "hoards": ("crash",) * 3,
-    "forks": ("crash",) * 3,
-    "forks_away": ("crash",) * 3,
-    "leaves_process": ("",) * 3,
-    "leaves_hidden_process": ("",) * 3,
+    **alike(
+        3,
+        **{"import": IMPORTING},
+        # the parent of kills_parent is out of reach
+        timeout="late loops sleeps swallows stops kills_parent bends_in_thread",
+        exception="chooses_nothing raises_in_construction varies",
+        crash="exits_at_once kills_itself crashes kills_group hoards forks forks_away "
+        "closes_descriptors",
+        memory="allocates",
+        # what those that read find in a worker is not there a second time
+        none="leaves_process leaves_hidden_process prints closes_stdout reads_frames reads_gc "
+        "reads_opponent reads_run_folder litters reseeds mutates",
+    ),
     "bends_clock": ("", "timeout", "timeout"),
     "bends_in_child": ("", "timeout", "timeout"),  # a worker's child ends at once
     "bends_in_grandchild": ("", "timeout", "timeout"),
     "bends_in_ignored_children": ("", *["timeout" if HAS_GROUPS else ""] * 2),
-    "bends_in_thread": ("timeout",) * 3,
-    "prints": ("",) * 3,
-    "closes_stdout": ("",) * 3,
-    "closes_descriptors": ("crash",) * 3,
-    "reads_frames": ("",) * 3,  # what it finds in a worker is not there a second time
-    "reads_gc": ("",) * 3,  # what it finds in a worker is not there a second time
-    "reads_opponent": ("",) * 3,  # what it finds in a worker is not there a second time
-    "reads_run_folder": ("",) * 3,  # what it finds in a worker is not there a second time
     "connects": ("exception", "exception", ""),
-    "litters": ("",) * 3,
-    "reseeds": ("",) * 3,
-    "mutates": ("",) * 3,
-    "varies": ("exception",) * 3,
-    "fails_late_in_import": ("import",) * 3,
     "breaks_log": ("", "protocol", "protocol"),
 }
-SAID = {
-    # label: the kind of the fault of a program, in the lanes process and jail
-    "says_exits_at_once": ("import", "import"),
-    "says_nothing_at_all": ("import", "import"),
-    "says_rubbish_at_once": ("import", "import"),
-    "says_not_ready": ("import", "import"),
-    "says_error_at_once": ("import", "import"),
-    "says_never_reads": ("timeout", "timeout"),
-    "says_talks_without_reading": ("illegal", "illegal"),
-    "says_rubbish": ("protocol", "protocol"),
-    "says_not_utf8": ("protocol", "protocol"),
-    "says_a_list": ("protocol", "protocol"),
-    "says_deep": ("protocol", "protocol"),
-    "says_half_a_line": ("timeout", "timeout"),
-    "says_100_mb": ("protocol", "protocol"),
-    "says_nothing": ("timeout", "timeout"),
-    "says_twice": ("protocol", "protocol"),
-    "says_wrong_id": ("protocol", "protocol"),
-    "says_no_action": ("protocol", "protocol"),
-    "says_illegal": ("illegal", "illegal"),
-    "says_long_action": ("illegal", "illegal"),
-    "says_error": ("exception", "exception"),
-    "says_memory": ("memory", "memory"),
-    "says_exits": ("crash", "crash"),
-    "says_closes_stdout": ("crash", "crash"),
-    "says_100_mb_of_errors": ("", ""),
-    "says_other_moves_later": ("", ""),
-    "unknown_program": ("import", "import"),
-}
+SAID = alike(
+    2,
+    **{"import": UNREADY},
+    timeout="says_never_reads says_half_a_line says_nothing",
+    illegal="says_talks_without_reading says_illegal says_long_action",
+    protocol="says_rubbish says_not_utf8 says_a_list says_deep says_100_mb says_twice "
+    "says_wrong_id says_no_action",
+    exception="says_error",
+    memory="says_memory",
+    crash="says_exits says_closes_stdout",
+    none="says_100_mb_of_errors says_other_moves_later",
+)
+"""The same of programs, in the lanes process and jail."""
 WITHOUT_NAMESPACES = {
     "kills_parent": "crash",
     "reads_run_folder": "exception",

@@ -127,19 +127,6 @@ def test_a_newcomer_finds_its_place_in_a_run_that_has_finished(
     assert arena("verify", "cup", "--sample", "1").returncode == 0
 
 
-@pytest.mark.study
-def test_a_bot_with_too_many_faults_leaves_the_others_to_it(arena: Arena, tmp_path: Path) -> None:
-    """It gets no games in later rounds, and the run comes to its end."""
-    write(tmp_path, "fails", "    def choose(self, view, /):\n        raise ValueError")
-    text = KINDS["until"].replace("[uniform", "[./fails.py, uniform")
-    (tmp_path / "cup.yaml").write_text(f"{text}max_faults: 3\nlane: inproc\n")
-    for workers in ("1", "3"):
-        done = arena("run", "cup.yaml", "--workers", workers, "--out", workers, "--json")
-        assert json.loads(done.stdout)["out"] == ["fails"]
-    assert files(tmp_path / "1") == files(tmp_path / "3")
-    assert arena("verify", "3", "--sample", "0").returncode == 0
-
-
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bench.studies import ratings
 from bench.studies.ratings import PAIRS, SETUPS, Setup, pair_shares, simulate
 from tests.tiers import few
 
@@ -48,11 +47,3 @@ def test_intervals_cover_the_truth_in_a_thousand_runs(setup: Setup, pairs: int) 
     assert found.elo.min() >= 0.93
     assert 0.93 <= found.score.mean() <= 0.97
     assert found.named <= 0.07
-
-
-def test_the_table_has_a_row_for_each_setup() -> None:
-    """With the range over bots or pairings where there is more than one."""
-    *_, first, _, _, last = ratings.lines(runs=2, sizes=[5])
-    assert first.startswith("| one pairing | 5 | ")
-    assert last.startswith("| a round robin of 8, one far weaker | 5 | ")
-    assert last.count(" (") >= 1

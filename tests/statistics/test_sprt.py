@@ -14,7 +14,6 @@ from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
     bounds,
-    elo_of,
     likeliest,
     likely_left,
     log_likelihood_ratio,
@@ -160,12 +159,6 @@ def test_the_ratio_turns_round_with_the_hypotheses() -> None:
 def test_the_bounds_are_those_of_wald() -> None:
     """log(0.1 / 0.95) and log(0.9 / 0.05)."""
     assert bounds(0.05, 0.1) == pytest.approx((-2.2512918, 2.8903718))
-
-
-def test_elo_is_the_logistic_one() -> None:
-    """191 points are three quarters; share and Elo are inverse."""
-    assert share_of(400 * math.log10(3)) == pytest.approx(0.75)
-    assert [elo_of(share_of(elo)) for elo in (-300, 0, 7)] == pytest.approx([-300, 0, 7])
 
 
 def test_one_more_pair_keeps_the_moments_from_the_ends() -> None:

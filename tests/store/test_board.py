@@ -93,11 +93,6 @@ def test_only_the_latest_of_many_events_are_shown() -> None:
     ]
 
 
-def test_an_empty_row_brings_nothing() -> None:
-    """The row is empty after a take of both cards of the opening row."""
-    assert "row         -" in texts(board(at(DEAL, "T"), 1))
-
-
 def test_german_names() -> None:
     """The German rulebook's words are in the row, the hand and the headings."""
     shown = "\n".join(texts(board(at(DEAL, "58C2T"), 1, "german")))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,6 @@ from arena.tournament.replay_command import replay_commands
 from arena.tournament.timing import Timing
 from tests import ROOT, markdown
 from tests.reports.runs import cup, make_store
-from tests.waiting import PATIENCE
 
 LABELS = ['=HYPERLINK("http://x";"y")', "-12", "+1", "@SUM(1)", "'=1+1", "'plain", "uniform"]
 FAULT = Fault("exception", "=1+1", "Traceback:\n  -x\n  +y", "@print\n=z\n")
@@ -140,21 +137,3 @@ def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:
             sheet.append(row)
     kinds = [cell.data_type for row in sheet.iter_rows() for cell in row if cell.value]
     assert kinds.count("f") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
-def test_libreoffice_takes_no_cell_for_a_formula(folder: Path, tmp_path: Path) -> None:
-    """As it takes what is not guarded."""
-    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
-    (tmp_path / "plain.csv").write_text("".join(f'"{cell[0]}1+1"\n' for cell in LABELS[:3]))
-    names = [str(path) for path in (tmp_path / "plain.csv", *sorted(folder.rglob("*.csv")))]
-    words = ["soffice", "--headless", "--convert-to", "xlsx", "--outdir", str(tmp_path), *names]
-    home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    subprocess.run(words, env=home, check=True, capture_output=True, timeout=PATIENCE)
-    formulas = {}
-    for path in tmp_path.glob("*.xlsx"):
-        rows = openpyxl.load_workbook(path).active.iter_rows()
-        formulas[path.stem] = sum(cell.data_type == "f" for row in rows for cell in row)
-    assert formulas.pop("plain") > 0
-    assert formulas == dict.fromkeys((Path(name).stem for name in names[1:]), 0)

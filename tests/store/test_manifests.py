@@ -66,15 +66,6 @@ def test_lists_of_different_lengths_are_reported_by_their_lengths(folder: RunFol
     assert differences(folder, notes=RUN["notes"][:1]) == ["notes: there 1 of them, here 2 of them"]
 
 
-def test_a_value_of_30_characters_is_shown_whole_and_a_longer_one_cut_to_12(
-    folder: RunFolder,
-) -> None:
-    """Two hashes usually differ in their first characters."""
-    other = [{"label": "a", "sha256": "f" * 30}, RUN["notes"][1]]
-    shown = f"there {'f' * 30}, here {'0' * 12}..."
-    assert differences(folder, notes=other) == [f"notes[0].sha256: {shown}"]
-
-
 def test_the_first_three_differences_are_reported(folder: RunFolder) -> None:
     """In the order of the manifest; nested ones are counted, too."""
     versions = {"arena": "0.2.0", "python": "3.12.0"}
@@ -86,11 +77,6 @@ def test_the_first_three_differences_are_reported(folder: RunFolder) -> None:
         "rules.rounds",
         "rules.set_bonus",
     ]
-
-
-def test_a_manifest_is_readable_for_a_person() -> None:
-    """It is indented by two, has letters as they are, and ends with a newline."""
-    assert manifest_text({"name": "é", "seed": 0}) == '{\n  "name": "é",\n  "seed": 0\n}\n'
 
 
 def test_one_run_at_a_time_writes_to_a_folder(folder: RunFolder) -> None:

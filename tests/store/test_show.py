@@ -51,34 +51,6 @@ def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("plays", "text", "row"),
-    [
-        ("", "ply 0: seat 0 takes 2: City, City", "-"),
-        ("5", "ply 1: seat 1 takes 3: City, City, Support 5", "-"),
-        ("58", "ply 2: seat 0 takes 4: City, City, Support 5, Support 8", "-"),
-        ("586", "ply 3: seat 1 takes 5: City, City, Support 5, Support 8, Support 6", "-"),
-        (
-            "5862",
-            "ply 4: seat 0 takes 5: City, Support 5, Support 8, Support 6, Alliance +2",
-            "City",
-        ),
-    ],
-)
-def test_a_take_is_the_whole_row_up_to_five_cards(plays: str, text: str, row: str) -> None:
-    """Of two to five cards none stays, of six the oldest one does (R6)."""
-    shown = lines("english", Record(DEAL, f"{plays}T"))
-    assert shown[shown.index(text) + 1] == f"  row     {row}"
-
-
-def test_german_names() -> None:
-    """The words of the German rulebook."""
-    text = "\n".join(lines("german", Record(DEAL, "58")))
-    for name in ("Bande 5", "Bündnis +4", "Verrat -3", "Gebäude"):
-        assert name in text
-    assert "Support" not in text
-
-
 def test_every_card_of_the_standard_deck_has_its_own_name() -> None:
     """45 names; suits, ranks and courts are those of the port to a standard deck."""
     cards = {kind: card_names("deck", kind) for kind in KINDS}
@@ -95,14 +67,6 @@ def test_every_card_of_the_standard_deck_has_its_own_name() -> None:
     assert {name[0] for name in cards[8]} == {"2"}
     assert cards[9] == ["Q♣", "Q♠"]
     assert cards[10][0] == "K♠"
-
-
-def test_a_card_of_the_standard_deck_keeps_its_name() -> None:
-    """From the hand through the row into a pile."""
-    shown = lines("deck", Record(DEAL, "58C2T"))
-    assert shown[1:3] == ["  row     K♥, K♦", "  hand 0  3♣, 3♥, 3♠, 3♦, K♠"]
-    assert "ply 2: seat 0 plays K♠" in shown
-    assert "ply 4: seat 0 takes 5: K♦, 3♣, 4♦, K♠, J♣" in shown
 
 
 @pytest.mark.parametrize("naming", NAMINGS)

@@ -211,14 +211,6 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path, application: i
     assert is_foreign(path)
 
 
-def test_a_store_of_ours_is_not_foreign(tmp_path: Path) -> None:
-    """With tables and games."""
-    store = Store(tmp_path / "run.sqlite")
-    store.add(played(0, 0, 3))
-    store.close()
-    assert not is_foreign(tmp_path / "run.sqlite")
-
-
 DAMAGES = {
     "DROP TABLE games": "not the tables of a run",
     "DROP TABLE evidence": "not the tables of a run",

@@ -15,7 +15,6 @@ from arena.store.timeline import look_back, make_frames, make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from engine import (
     STANDARD,
-    EngineError,
     Record,
     Rules,
     Seat,
@@ -249,16 +248,6 @@ def test_evidence_is_for_the_referee() -> None:
     )
     assert one["evidence"] == "a hand of 5 5 5"
     assert other["evidence"] == ""
-
-
-@pytest.mark.parametrize(
-    "record",
-    [Record("56", ""), Record(GAMES[0].deal, "?"), Record(GAMES[0].deal, "TT")],
-)
-def test_a_bad_record_is_refused(record: Record) -> None:
-    """By the engine's own errors."""
-    with pytest.raises(EngineError):
-        make_timeline(record, players=PLAYERS)
 
 
 def test_the_page_gets_the_numbers_of_the_rules() -> None:

@@ -17,7 +17,6 @@ from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
 from arena.tournament.match import GameResult, WallClock, play_untimed
 from arena.tournament.plan import Chunk
-from arena.tournament.schedule import Fixture, Pairing, round_robin
 from arena.tournament.timing import Pace
 from arena.tournament.tournament import Tournament
 from engine import STANDARD, State
@@ -85,19 +84,6 @@ def test_games_are_the_same_with_and_without_timing(
     quick = played(UNIFORM, GREEDY, pairs=40)
     monkeypatch.setattr(Pace, "needs_no_clock", lambda *_: False)
     assert played(UNIFORM, GREEDY, pairs=40) == quick
-
-
-def test_pairs_and_seeds_and_opponents_have_deals_of_their_own() -> None:
-    """Each pairing, pair and seed has another deal."""
-    draws = {
-        Fixture(pairing, pair, 0).draw(seed)
-        for pairing in round_robin(["a", "b", "c"])
-        for pair in (0, 1)
-        for seed in (0, 1)
-    }
-    assert len(draws) == 12
-    assert len({draw.deal for draw in draws}) == 12
-    assert Fixture(Pairing("b", "a"), 0, 0).draw(5) == Fixture(Pairing("a", "b"), 0, 1).draw(5)
 
 
 @pytest.mark.parametrize("name", [*few(ILLEGAL, 2), *few(RAISING, 2)])

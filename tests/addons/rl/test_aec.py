@@ -6,13 +6,10 @@ once, and PettingZoo itself runs it on none of its card and board games.
 
 from __future__ import annotations
 
-import importlib
-import itertools
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -82,17 +79,6 @@ def test_save_obs_test(
     monkeypatch.chdir(tmp_path)
     assert complaints(test_save_obs, aec.env()) == set()
     assert "Observations must be Box to save observations as image" in capsys.readouterr().out
-
-
-def test_performance_benchmark(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its five seconds are over after 200 readings of the clock."""
-    module = importlib.import_module("pettingzoo.test.performance_benchmark")
-    clock = itertools.count()
-    monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: next(clock) / 40))
-    assert complaints(module.performance_benchmark, aec.env()) == set()
-    assert "Finished performance benchmark" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("rules", RULE_SETS.values(), ids=RULE_SETS)

@@ -153,21 +153,6 @@ def test_gymnasiums_wrappers_transform_observations(name: str, mode: str, copy: 
     assert ends >= COUNT
 
 
-@pytest.mark.slow
-def test_gymnasium_normalizes_observations() -> None:
-    """By their mean and variance so far, which it takes of all steps."""
-    games, plain = wrappers.NormalizeObservation(make()), make()
-    observations, infos = games.reset(seed=4)
-    seen = [plain.reset(seed=4)[0]]
-    for _ in range(STEPS):
-        actions = first_legal(infos)
-        observations, _, _, _, infos = games.step(actions)
-        seen.append(plain.step(actions)[0])
-    every = np.concatenate(seen)
-    expected = (seen[-1] - every.mean(axis=0)) / np.sqrt(every.var(axis=0) + 1e-8)
-    assert np.abs(observations - expected).max() < 0.05
-
-
 @pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP", "DISABLED"])
 def test_gymnasium_counts_the_steps_of_games(mode: str) -> None:
     """Twelve actions a round and four rounds, or fewer with a city win, in each mode."""

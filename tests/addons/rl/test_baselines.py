@@ -66,14 +66,6 @@ def test_each_algorithm_learns_a_small_game(name: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.study
-@pytest.mark.parametrize("name", QUICK)
-def test_each_algorithm_learns_points(name: str) -> None:
-    """In half of the steps of the table; uniform play loses 0.67."""
-    game, steps = runs.game_of("points"), ALGORITHMS[name].steps["points"]
-    assert played(name, game, max(1, steps // 2)) < POINTS.get(name, 0.01)
-
-
-@pytest.mark.study
 @pytest.mark.parametrize("variant", PLAYED)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_stored_figures_come_again(name: str, variant: str) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pytest
 
 import arena
@@ -82,14 +81,6 @@ def rows_of(blocks: list[Decisions]) -> list[tuple[bytes, bytes, int, int, int, 
 def test_every_decision_is_there_once(folder: Path, games: int) -> None:
     """However many games at a time: what the view says, what was played, what it brought."""
     assert rows_of([*dataset(folder, games)]) == expected(folder)
-
-
-@pytest.mark.slow
-def test_memory_is_that_of_a_block(folder: Path) -> None:
-    """Blocks come one by one."""
-    blocks = dataset(folder, games=2)
-    assert len(np.unique(next(blocks).games)) == 2
-    assert [len(np.unique(block.games)) for block in blocks] == [2] * 11
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from arena.entries.layout import Layout
 from arena.entries.resolve import resolve
-from arena.entries.syntax import find_tree
+from arena.entries.syntax import read_outline
 from arena.errors import Exhausted, InputError, blaming_machine
 from arena.lanes import bubblewrap
 from arena.lanes.bubblewrap import free_user, require_jail
@@ -189,4 +189,4 @@ def test_a_source_that_no_process_can_read_is_nobodys_fault(
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with pytest.raises(Exhausted, match="no process can be started: Resource temporarily"):
-        find_tree(b"nobody = 'has read this'")
+        read_outline(b"nobody = 'has read this'")

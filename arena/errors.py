@@ -110,7 +110,7 @@ def blaming_machine(what: str) -> Iterator[None]:
 
 
 class NoSites(ArenaError):
-    """No site, or no scheduler, is left that could play; the games so far are kept.
+    """No machine of a cluster is left that could play; the games so far are kept.
 
     >>> issubclass(NoSites, ArenaError)
     True

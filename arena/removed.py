@@ -24,6 +24,7 @@ REMOVED: Final = {
     "arena.facts": "docs/facts.md has the figures",
     "arena.load_dataset": "each line of games.jsonl is JSON (docs/dataset.md)",
     "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
+    "arena sites": "a machine that differs ends the run, with a line that says what differs there",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""

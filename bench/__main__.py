@@ -12,7 +12,6 @@ from time import perf_counter
 
 from bench import (
     analyse,
-    cluster,
     endurance,
     engine,
     gym,
@@ -23,7 +22,6 @@ from bench import (
     peers,
     rating,
     search,
-    sites,
     small,
     store,
     summary,
@@ -79,12 +77,10 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
     "gym": ("Thousands of games in lockstep, and views as arrays", gym.rows),
     "workers": ("A run, by workers", workers.rows),
     "small": ("Ten games, with all that a command does", small.rows),
-    "sites": ("Two sites of a Dask cluster, beside two workers", sites.rows),
     "lanes": ("A bot in a process of its own", lanes.rows),
     "leagues": ("A large league", leagues.rows),
     "many": ("Many bots, one pair of each two", many.rows),
     "endurance": ("A long run of uniform and greedy on two workers", endurance.rows),
-    "cluster": ("A simulated cluster: one client, many sites of 16 cores", cluster.rows),
     "store": ("The store, with checksums", store.rows),
     "summary": ("From the store of a run to its files", summary.rows),
     "field": (
@@ -104,7 +100,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], Iterable[Sequence[str]]]]] = {
 OWN = {"peers": (peers.COLUMNS, peers.NOTE)}
 """Columns and a note of tables that have others than all."""
 
-LONG = ("sites", "cluster", "field", "endurance", "ten_million", "tail")
+LONG = ("field", "endurance", "ten_million", "tail")
 """Tables that are made only where they are named."""
 
 FELT = (

@@ -35,17 +35,7 @@ class Addon(NamedTuple):
 
 
 ADDONS: Final = {
-    "cluster": Addon(
-        {"sites": Command("cluster_commands:sites", True, "dask", "distributed")},
-        hooks={
-            "DaskExecutor": "dask:DaskExecutor",
-            "PoolExecutor": "dask:PoolExecutor",
-            "connect": "dask:connect",
-            "import_distributed": "dask:import_distributed",
-            "mpi_executor": "dask:mpi_executor",
-            "serve_if_not_root": "dask:serve_if_not_root",
-        },
-    ),
+    "cluster": Addon(hooks={"open_pool": "connect:open_pool"}),
     "league": Addon(
         {"league": Command("league_commands:league")},
         {"League": "standing:League", "league": "standing:league"},

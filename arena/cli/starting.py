@@ -100,10 +100,7 @@ def describe_interruption(interrupted: Interrupted, folder: Path | None) -> str:
 
 
 def make_playing(options: Mapping[str, Any], config: Venue | None = None) -> Playing:
-    """Return how the options of a command say to play, whose defaults are those of a config.
-
-    A rank of MPI that is not the first serves here, and ends the command.
-    """
+    """Return how the options of a command say to play, whose defaults are those of a config."""
     from arena.executors import log
     from arena.runs.run import Playing
 
@@ -168,20 +165,11 @@ def report_problems(problems: Sequence[str], options: Mapping[str, Any]) -> None
 
 
 def find_venue(options: Mapping[str, Any], config: Venue | None = None) -> Venue:
-    """Return where the games of a command are played; raises InputError.
-
-    A rank of MPI that is not the first serves here, and ends the command: so it comes before
-    anything is read or written.
-    """
+    """Return where the games of a command are played; raises InputError."""
     from arena.tournament.keys import HERE, choose_venue
 
     venue = choose_venue(options, config or HERE)
-    if venue.kind == "mpi":
-        from arena.addons import hook
-
-        if hook("serve_if_not_root")():
-            raise click.exceptions.Exit(0)
-    elif venue.kind == "local" and "executor" in options:
+    if venue.kind == "local" and "executor" in options:
         _refuse_ranks()
     return venue
 

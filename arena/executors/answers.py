@@ -11,7 +11,7 @@ import msgspec
 
 from arena.errors import ArenaError, escape_lines
 from arena.executors.log import Line
-from arena.lanes.evidence import MOST_OUTPUT, write_all
+from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import KINDS, Fault, one_line
 from arena.tournament import judged
 from arena.tournament.judged import JudgedGame
@@ -138,11 +138,6 @@ def pack(kind: int, data: bytes = b"") -> bytes:
     '02 00 00 00 00 00 00 00 01 61 62'
     """
     return _HEAD.pack(len(data), kind) + data
-
-
-def send(descriptor: int, kind: int, data: bytes = b"") -> None:
-    """Write a frame; raises OSError if the other end is closed."""
-    write_all(descriptor, pack(kind, data))
 
 
 def receive(descriptor: int) -> tuple[int, bytes]:

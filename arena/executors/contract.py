@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from concurrent import futures
 from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
 from arena.addons import hook
-from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import RunLog
 from arena.lanes.cleanup import count_cores
 from arena.tournament.keys import EXECUTORS, ExecutorChoice, Venue
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
-from engine.errors import show
 
 
 @runtime_checkable
@@ -47,25 +44,16 @@ def open_executor(venue: Venue) -> Iterator[Executor]:
     """Yield what plays at a venue: every game of every command and call is played by one of these.
 
     The venue's executor may also be an Executor of ours, one of `concurrent.futures` or a Dask
-    client. On a cluster the workers are those of each site. Raises InputError if the executor
-    cannot be reached, or is no executor.
+    client. On a cluster the workers are those of each call, by default one. Raises InputError if
+    the executor cannot be reached, or is no executor.
     """
     at: Any = venue.executor or "local"
     at = ExecutorChoice(at) if at in EXECUTORS else at
     told = replace(venue, executor=None)  # it travels to the workers
     if isinstance(at, Executor):
         yield at
-    elif isinstance(at, futures.Executor):
-        yield hook("PoolExecutor")(at, told)
-    elif not isinstance(at, ExecutorChoice):
-        if not isinstance(at, hook("import_distributed")().Client):
-            known = "a name, a mapping, an executor of concurrent.futures nor a Dask client"
-            raise InputError(f"executor: {show(at)} is neither {known}")
-        yield hook("DaskExecutor")(at, told)
-    elif at.kind == "mpi":
-        yield hook("mpi_executor")(told, at.patience)
-    elif at.kind == "dask":
-        with hook("connect")(at.scheduler, at.scheduler_file) as client:
-            yield hook("DaskExecutor")(client, told, at.patience)
-    else:
+    elif isinstance(at, ExecutorChoice) and at.kind == "local":
         yield LocalExecutor(venue.workers or count_cores(), told)
+    else:
+        with hook("open_pool")(at, told) as pool:
+            yield pool

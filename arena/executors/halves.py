@@ -21,7 +21,7 @@ _MOST_WAITING = 2  # for each worker: halves of long chunks that may wait for on
 
 
 class Work(Protocol):
-    """A source of chunks: the plan of a run, or the batches that a site receives."""
+    """A source of chunks: the plan of a run, or the chunks of a call."""
 
     def next(self) -> Chunk | None:
         """Return the next chunk, None if there is nothing to play now."""

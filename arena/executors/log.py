@@ -63,7 +63,7 @@ class _OneLine(logging.Formatter):
 
 
 class Line(msgspec.Struct, array_like=True):
-    """A log record as data, sent from a worker to its parent or from a site to its client."""
+    """A log record as data, sent from a worker to its parent, or from another machine."""
 
     process: str
     level: int

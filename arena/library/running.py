@@ -101,7 +101,7 @@ def run(
     ChangedBots, or `replace` those of before. With `repeat`, a hundredth of the games is played
     again at the end, and a warning names bots whose moves differ. Raises InputError, with the
     message of `arena run`, WorkerDied if workers die and no bot is to blame, NoSites if a cluster
-    has no site left, and Interrupted after Ctrl-C.
+    has no machine left, and Interrupted after Ctrl-C.
 
     >>> results = run(["greedy", "uniform"], pairs=2, seed=7, progress=False)
     >>> results.played, list(results.standings["bot"])

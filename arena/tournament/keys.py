@@ -118,7 +118,7 @@ Bots = Annotated[list[_Bot], Meta(max_length=MOST_BOTS)]
 
 
 PATIENCE: Final = 60.0
-"""Seconds to wait while a cluster has no site."""
+"""Seconds to wait while a cluster has no machine."""
 
 
 class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,7 +136,7 @@ class ExecutorChoice(Struct, frozen=True, forbid_unknown_fields=True):
         str | None, Meta(description="A file that says where the scheduler is.")
     ] = None
     patience: Annotated[
-        float, Meta(gt=0, description="Seconds for which a cluster may have no site.")
+        float, Meta(gt=0, description="Seconds for which a cluster may have no machine.")
     ] = PATIENCE
 
     def __post_init__(self) -> None:

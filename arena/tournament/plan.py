@@ -119,22 +119,6 @@ def gather_times(parts: Sequence[Played]) -> list[Played]:
     return [*bare, last._replace(timings=timings, renewed=sorted(renewed))]
 
 
-def join_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Return chunks in order, joining those that are consecutive.
-
-    >>> [chunk[:3] for chunk in join_chunks([Chunk(0, 4, 2), Chunk(1, 6, 1), Chunk(0, 0, 4)])]
-    [(0, 0, 6), (1, 6, 1)]
-    """
-    joined: list[Chunk] = []
-    for chunk in sorted(chunks, key=lambda chunk: chunk[:2]):
-        last = joined[-1] if joined else chunk
-        if chunk == last._replace(first=last.first + last.pairs, pairs=chunk.pairs):
-            joined[-1] = last._replace(pairs=last.pairs + chunk.pairs)
-        else:
-            joined.append(chunk)
-    return joined
-
-
 class _Missing(NamedTuple):
     """Missing pairs of a pairing, up to `end`, to be played in chunks of at most `most`.
 
@@ -170,7 +154,7 @@ class Plan:
         self.size = size
         self._missing: list[_Missing] = []  # a heap
         self._returned: list[Chunk] = []
-        self._given: dict[tuple[int, int], int] = {}  # pairs of the chunks that are being played
+        self._given: set[tuple[int, int]] = set()  # the chunks that are being played
         self._pair_seconds: dict[int, float] = {}
         listed = [(number, pairs) for number, ranges in enumerate(missing) for pairs in ranges]
         for place, (number, pairs) in enumerate(listed, -len(listed)):
@@ -206,7 +190,7 @@ class Plan:
         """
         while chunk := self._take(fits):
             if not self.strikes.is_out(chunk.pairing):
-                self._given[chunk[:2]] = chunk.pairs
+                self._given.add(chunk[:2])
                 return chunk
             self.strikes.finish(chunk.pairing, chunk.first, chunk.pairs)
         return None
@@ -256,13 +240,11 @@ class Plan:
             self._returned.append(chunk)
 
     def _forget(self, chunk: Chunk) -> None:
-        """Record that a chunk, or several joined chunks, is no longer being played."""
-        first = chunk.first
-        while first < chunk.first + chunk.pairs:
-            first += self._given.pop((chunk.pairing, first), chunk.pairs)
+        """Record that a chunk is no longer being played."""
+        self._given.discard(chunk[:2])
 
     def learn(self, played: Played) -> None:
-        """Record the speed and the faults of a played chunk, or of several joined chunks."""
+        """Record the speed and the faults of a played chunk."""
         chunk = played.chunk
         self._forget(chunk)
         self._pair_seconds[chunk.pairing] = max(1e-6, played.seconds) / chunk.pairs

@@ -34,7 +34,7 @@ class Mutant(NamedTuple):
 
         >>> Mutant("arena/entries/template/bot.py", "AddNot", 0, 1, 0).room
         'arena/entries'
-        >>> Mutant("arena/addons/cluster/wire.py", "AddNot", 0, 1, 0).room
+        >>> Mutant("arena/addons/cluster/call.py", "AddNot", 0, 1, 0).room
         'arena/addons/cluster'
         """
         top, *parts = self.module.split("/")[:-1]

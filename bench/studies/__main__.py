@@ -13,7 +13,6 @@ from bench.studies import (
     apart,
     chances,
     claims,
-    cluster,
     effect_headlines,
     guess,
     handing_in,
@@ -65,7 +64,6 @@ STUDIES: Mapping[str, tuple[str, Callable[[], Iterable[str]]]] = {
     "effect_headlines": ("The headline of an ablation", effect_headlines.lines),
     "ablation": ("Changes of the rules: arena ablate", ablation.lines),
     "chances": ("Replays: whether the curve is right", chances.lines),
-    "cluster": ("Clusters: the same bytes", cluster.lines),
     "baselines": ("Baselines: how far algorithms are from optimal play", baselines.lines),
     "telling": ("Jails: what one tells another", telling.lines),
 }

@@ -473,7 +473,7 @@ LONG |= {"tune", "view"}
     "command",
     [
         pytest.param(name, marks=tier((name not in QUICK) + (name in LONG), 1, 1))
-        for name in ("", *sorted(COMMANDS.keys() - {"table", "sites", "serve-bot"}))
+        for name in ("", *sorted(COMMANDS.keys() - {"table", "serve-bot"}))
     ],
 )
 def test_every_help_has_an_example_that_works(arena: Arena, tmp_path: Path, command: str) -> None:

@@ -25,7 +25,6 @@ WITH_JSON = (
     "ablate",
     "bots",
     "doctor",
-    "sites",
     "verify",
     "check",
     "replay",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.cluster.site import find_here
+from arena.addons.cluster.call import find_here
 from arena.entries import identity
 from arena.entries.entry import Entry
 from arena.entries.resolve import resolve

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.cluster.site import find_here, hash_imports
+from arena.addons.cluster.call import find_here, hash_imports
 from arena.entries.identity import hash_package, hash_source
 from arena.entries.resolve import resolve
 from arena.errors import InputError

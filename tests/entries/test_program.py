@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.addons.cluster.site import find_here
+from arena.addons.cluster.call import find_here
 from arena.entries import program
 from arena.entries.entry import Entry
 from arena.entries.identity import COPY

@@ -6,18 +6,15 @@ import os
 import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
 import pytest
 
-from arena.addons.cluster.dask import PoolExecutor
-from arena.addons.cluster.fleet import Fleet
-from arena.addons.cluster.roster import Place
+from arena.addons.cluster.pool import PoolExecutor
 from arena.entries.resolve import resolve
 from arena.executors.contract import Executor
 from arena.executors.local import LocalExecutor
@@ -49,38 +46,17 @@ class InThisProcess:
                 yield pickle.loads(pickle.dumps(worker.play(travelled)))
 
 
-class TwoSites:
-    """Plays on two sites of this machine, as a cluster would."""
-
-    def look(self) -> dict[str, Place]:
-        return {"first": Place(ThreadPoolExecutor(4), 1), "second": Place(ThreadPoolExecutor(4), 2)}
-
-    def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
-        yield from Fleet(Fixed(self.look()), plan, tournament, log).play()
-
-
-@dataclass
-class Fixed:
-    """Places that do not change."""
-
-    places: dict[str, Place]
-
-    def look(self) -> dict[str, Place]:
-        return self.places
-
-
 class TwoProcesses:
     """Plays on a pool of processes, which ends with the run."""
 
     def play(self, plan: Plan, tournament: Tournament, log: RunLog) -> Iterator[Played]:
         with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-            yield from PoolExecutor(pool).play(plan, tournament, log)
+            yield from PoolExecutor(pool, lambda: 2, "processes").play(plan, tournament, log)
 
 
 EXECUTORS = {
     "one": LocalExecutor(1),
     "three": LocalExecutor(3),
-    "sites": TwoSites(),
     "pool": TwoProcesses(),
     "here": InThisProcess(),
 }
@@ -125,7 +101,7 @@ def played(
     return results
 
 
-@each("sites", study=(*SLOW, "pool"))
+@each("pool", study=SLOW)
 def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor: Executor) -> None:
     """Whichever executor plays it, and in any order."""
     results = played(honest, executor)
@@ -137,7 +113,7 @@ def test_every_game_comes_back_once_and_is_the_same(honest: Tournament, executor
 
 
 @pytest.mark.slow
-@each("here", "three", study=("one", "sites", "pool"))
+@each("here", "three", study=("one", "pool"))
 def test_faults_are_the_same(executor: Executor) -> None:
     """Kind, message and evidence are equal game by game, also where a process has died."""
     names = ("raises_boom", "answers_99", "exits_at_once", "not_python", "says_rubbish")
@@ -154,16 +130,16 @@ def test_faults_are_the_same(executor: Executor) -> None:
 
 
 @pytest.mark.slow
-@each(*SLOW, "sites", "pool")
+@each(*SLOW, "pool")
 def test_closed_early_it_leaves_no_process_and_no_file(
     honest: Tournament, executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The processes of workers and bots have ended when `close` returns."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of sites
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of other processes
     chunks = executor.play(plan_for(honest), honest, LOG)
     next(chunks)
-    if executor is not EXECUTORS["pool"]:  # whose sites end with each call
+    if executor is not EXECUTORS["pool"]:  # whose workers end with each call
         assert list(tmp_path.iterdir()) != []
     chunks.close()
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 import arena
-from arena.addons.cluster import roster, wire
+from arena.addons.cluster import call
 from arena.check.item import Order
 from arena.cli import cli
 from arena.errors import InputError
@@ -191,14 +191,13 @@ def test_options_come_before_a_config_and_a_config_before_the_cores() -> None:
     assert open_by("play").venue.workers is None
 
 
-def test_workers_know_the_venue_here_and_on_a_site() -> None:
+def test_workers_know_the_venue_here_and_elsewhere() -> None:
     """Each of them enters it; a client or a pool stays where it is."""
     cup, venue = Tournament("cup", 0, 1, [], STANDARD), More(workers=3, mark=7)
     with open_executor(venue) as executor:
         assert executor == LocalExecutor(3, venue)
     assert pickle.loads(worker_process.write_head(cup, venue))[1] == venue
-    head = wire.read_head(roster.Opening(cup, venue).head(4))
-    assert (head.workers, head.venue) == (4, venue)
+    assert pickle.loads(call.write_head(cup, venue))[1] == venue
 
 
 class Stub:
@@ -233,9 +232,8 @@ def test_an_order_of_a_check_has_its_venue() -> None:
 
 OWNERS: Mapping[str, set[str]] = {
     "LocalExecutor": {"arena.executors.contract"},
-    "DaskExecutor": {"arena.executors.contract"},
-    "PoolExecutor": {"arena.executors.contract", "arena.addons.cluster.dask"},
-    "mpi_executor": {"arena.executors.contract"},
+    "PoolExecutor": {"arena.addons.cluster.connect"},
+    "open_pool": {"arena.executors.contract"},
     "Venue": {"arena.tournament.keys", "arena.addons.league.submission"},  # which times a bot
 }
 """Which modules make an executor or a venue."""

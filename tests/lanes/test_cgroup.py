@@ -179,12 +179,15 @@ def test_cores_are_those_of_the_affinity_and_at_least_one(
 ON_ONE_CORE = """
 import os
 os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-from arena.addons.cluster.dask import PoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from arena.cli.machine import examine_cores
 from arena.executors.contract import open_executor
 from arena.tournament.keys import Venue
-with open_executor(Venue()) as executor:
-    print(executor, PoolExecutor(None).look().keys().__len__(), examine_cores().detail, sep="; ")
+with (
+    open_executor(Venue()) as executor,
+    open_executor(Venue(executor=ThreadPoolExecutor(9))) as pool,
+):
+    print(executor, pool, examine_cores().detail, sep="; ")
 """
 
 
@@ -194,7 +197,7 @@ def test_on_one_core_there_is_one_worker() -> None:
     words = [sys.executable, "-c", ON_ONE_CORE]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
     detail = "1" if os.cpu_count() == 1 else f"1 of {os.cpu_count()}"
-    assert done.stdout == f"1 worker; 1; {detail}\n"
+    assert done.stdout == f"1 worker; 9 processes of ThreadPoolExecutor; {detail}\n"
 
 
 @pytest.mark.slow

@@ -65,7 +65,6 @@ NEEDING = {
     "league web club": "table",
     "serve-bot greedy": "remote",
     "play http://127.0.0.1:9 greedy": "remote",
-    "sites": "dask",
     "play greedy uniform --executor dask": "dask",
     "play greedy uniform --executor mpi": "mpi",
 }

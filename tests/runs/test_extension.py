@@ -25,16 +25,22 @@ from arena.errors import ChangedBots
 from arena.executors.local import LocalExecutor
 from arena.runs.saving import open_store
 from arena.store.folder import RunFolder
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import rogues
 from tests.conftest import Arena, Done, Once, run_here
-from tests.executors.scripted import won
 from tests.runs import test_resume
 from tests.runs.test_resume import games_in, has_kept_more, started
 from tests.stores import forge
 from tests.waiting import PATIENCE
+
+
+def won() -> list[GameResult]:
+    """Return both games of the first pair, which the pairing's first bot has won."""
+    return [GameResult(0, seat, 0, "points", 1, 0, 2, None, "55") for seat in (0, 1)]
+
 
 BOTS: list[Any] = [
     "uniform",
@@ -439,7 +445,7 @@ def test_only_games_that_would_be_lost_are_put_aside(tmp_path: Path) -> None:
             games = [len([*store.games_of(number)]) for number in range(3)]
             if not any(games):
                 for number in range(3):
-                    store.add(Played(Chunk(number, 0, 1), won([Chunk(number, 0, 1)]), {}, 0.0))
+                    store.add(Played(Chunk(number, 0, 1), won(), {}, 0.0))
                 store.commit()
         return games, folder.replaced.exists()
 

@@ -1,1 +1,1 @@
-"""Play on the machines of a cluster: Dask's workers, or the ranks of MPI."""
+"""Play on the machines of a cluster, with calls of `concurrent.futures`: Dask, MPI, any pool."""

@@ -13,25 +13,17 @@ from types import TracebackType
 
 from tests.waiting import until
 
-_PRELOAD = """
-from arena.addons.cluster import wire as host
-host.CLIENT_PATIENCE = {patience}
-"""
-
 
 class Cluster:
     """A scheduler on a port that the system chooses, and the workers that are started.
 
-    All of them and what they start have `folder` in their environment; sites have it for
-    temporary files. A site ends when its client is silent for `patience` seconds.
+    All of them and what they start have `folder` in their environment, also for temporary files.
     """
 
-    def __init__(self, folder: Path, patience: float) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.temporary = folder / "tmp"
         self.temporary.mkdir(parents=True)
-        self._preload = folder / "preload.py"
-        self._preload.write_text(_PRELOAD.format(patience=patience))
         self._file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
         words = ["--port", "0", "--host", "127.0.0.1", "--no-dashboard"]
@@ -39,13 +31,12 @@ class Cluster:
         until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
         self.address: str = json.loads(self._file.read_text())["address"]
 
-    def _start(self, what: str, *words: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+    def _start(self, what: str, *words: str) -> subprocess.Popen[bytes]:
         environment = {
             "DASK_TEMPORARY_DIRECTORY": str(self.folder),
             "TMPDIR": str(self.temporary),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        environment |= {"PYTHONPATH": str(path)} if path else {}
         words = (f"distributed.cli.dask_{what}", *words, "--scheduler-file", str(self._file))
         with (self.folder / "cluster.log").open("ab") as log:
             return subprocess.Popen(
@@ -58,14 +49,10 @@ class Cluster:
                 start_new_session=True,
             )
 
-    def add(
-        self, threads: int = 1, *, nanny: bool = False, path: Path | None = None
-    ) -> subprocess.Popen[bytes]:
-        """Start a worker; `path` has the packages that it imports in place of ours."""
-        words = ["--nthreads", str(threads), "--nworkers", "1", "--no-dashboard"]
-        words += ["--nanny" if nanny else "--no-nanny", "--host", "127.0.0.1"]
-        words += ["--preload", str(self._preload)]
-        worker = self._start("worker", *words, path=path)
+    def add(self, threads: int = 1) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        words = ["--nthreads", str(threads), "--nworkers", "1", "--no-dashboard", "--no-nanny"]
+        worker = self._start("worker", *words, "--host", "127.0.0.1")
         self.workers.append(worker)
         return worker
 

@@ -11,19 +11,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from arena.addons.cluster import dask
 from arena.cli.starting import find_venue
-from arena.errors import InputError
 from arena.tournament.keys import Venue
 from tests import rogues
 from tests.conftest import Arena, run_command
-from tests.kills import count_games, count_judged
+from tests.kills import count_games
 from tests.waiting import PATIENCE, until
 
 LACKS = next(
@@ -40,6 +38,7 @@ LACKS = next(
 needs_mpi = pytest.mark.skipif(bool(LACKS) and "CI" not in os.environ, reason=LACKS)
 ROOT_MAY = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 RANKS = 3
+FUTURES = ["-m", "mpi4py.futures", "-m", "arena"]
 DIFFERENT = {"run.log", "run.sqlite", "timings.csv"}  # from run to run, also on one machine
 HONEST = ["uniform", "greedy", {"bot": "apart=greedy", "lane": "process"}]
 BOOM = {"bot": f"boom={rogues.FOLDER}/raises.py(what='boom')", "lane": "process"}
@@ -79,10 +78,10 @@ def processes_of(folder: Path) -> list[psutil.Process]:
     return found
 
 
-def start(folder: Path, *words: str, ranks: int = RANKS) -> subprocess.Popen[str]:
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     """Start `arena` with these words on so many ranks."""
     return subprocess.Popen(
-        ["mpirun", "--oversubscribe", "-n", str(ranks), sys.executable, "-m", "arena", *words],
+        ["mpirun", "--oversubscribe", "-n", str(RANKS), sys.executable, *FUTURES, *words],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -123,8 +122,6 @@ def test_a_run_by_ranks_has_the_bytes_of_a_local_run(folder: Path) -> None:
     assert "exception" in (folder / "ranks" / "faults.csv").read_text()
     log = (folder / "ranks" / "run.log").read_text()
     assert f"{RANKS - 1} ranks of MPI" in log
-    for rank in range(1, RANKS):
-        assert f"{rank} of {RANKS - 1} ranks of MPI" in log
 
 
 @pytest.mark.study
@@ -152,78 +149,22 @@ def test_a_killed_rank_ends_the_job_and_the_same_command_goes_on(folder: Path) -
     assert files(cup) == files(folder / "alone")
 
 
-@pytest.mark.study
-@needs_mpi
-def test_ranks_judge_what_a_killed_rank_left(folder: Path) -> None:
-    """`arena analyse` by ranks has the bytes of one worker; what was judged is kept.
-
-    A file of records is read, and one of decisions written, by rank 0 only.
-    """
-    cup, kept, games = folder / "cup", "analysis.sqlite", 24
-    words = ("play", "uniform", "greedy", "--pairs", str(games // 2), "--out", "cup", "-q")
-    assert run_command(folder, *words).returncode == 0
-    how = ("--by", "greedy", "--worlds", "20", "--worst", "0", "-q")
-    words = ("analyse", str(cup), *how)
-    alone = run_command(folder, *words, "--workers", "1")
-    assert alone.returncode == 0, alone.stderr
-    judged = (cup / "details" / "analysis.csv").read_bytes()
-    for name in ("analysis.csv", kept):
-        (cup / "details" / name).unlink()
-    run = start(folder, *words, "--executor", "mpi")
-    until(lambda: run.poll() is not None or count_judged(cup / "details" / kept) > 0)
-    psutil.Process(run.pid).children()[-1].send_signal(signal.SIGKILL)
-    finish(run)
-    assert run.returncode != 0
-    until(lambda: not processes_of(folder))
-    assert 0 < count_judged(cup / "details" / kept) < games
-    run = start(folder, *words, "--executor", "mpi")
-    out, errors = finish(run)
-    assert (run.returncode, out) == (0, alone.stdout), errors
-    assert (cup / "details" / "analysis.csv").read_bytes() == judged
-    lines = run_command(folder, "export", str(cup)).stdout.splitlines(keepends=True)
-    (folder / "games.jsonl").write_text("".join(lines[:4]))
-    for out_file, where in (("one.csv", "local"), ("ranks.csv", "mpi")):
-        words = ("analyse", "games.jsonl", *how, "--executor", where, "--out", out_file)
-        run = start(folder, *words, ranks=RANKS if where == "mpi" else 1)
-        _, errors = finish(run)
-        assert run.returncode == 0, errors
-    assert (folder / "ranks.csv").read_bytes() == (folder / "one.csv").read_bytes()
-
-
 @pytest.mark.slow
 @needs_mpi
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_an_error_of_rank_0_is_said_once_and_ends_all_ranks(folder: Path, when: str) -> None:
-    """Whether it is found before a game could be played, or when the folder is opened."""
-    words = ["run", "cup.yaml", "--executor", "mpi", "--out", "full"]
-    if when == "before":
-        words += ["--bot", "./no_such_bot.py"]
-    else:
-        (folder / "full").mkdir()
-        (folder / "full" / "other.txt").touch()
-    run = start(folder, *words)
-    _, errors = finish(run)
-    assert run.returncode == 2
-    assert len([line for line in errors.splitlines() if line.startswith("error: ")]) == 1
-    assert "Traceback" not in errors
-
-
-@pytest.mark.slow
-@needs_mpi
-def test_one_rank_is_refused(folder: Path) -> None:
-    """Without mpirun the message says how to start it; nothing is written."""
+def test_ranks_that_no_pool_holds_are_told_how_to_start(folder: Path) -> None:
+    """Each would play the whole run."""
     done = run_command(folder, "run", "cup.yaml", "--executor", "mpi")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: executor mpi: there is one rank only")
-    assert "mpirun -n 3" in done.stderr
-    assert not (folder / "results").exists()
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: executor mpi: start it with mpirun -n 3 python -m mpi4py.futures -m arena ...\n",
+    )
 
 
 @pytest.mark.slow
 def test_without_mpi4py_the_message_names_the_extra(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is one line, and nothing is written."""
+    """It is one line."""
     (folder / "mpi4py.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'mpi4py'\", name='mpi4py')\n"
     )
@@ -233,7 +174,6 @@ def test_without_mpi4py_the_message_names_the_extra(
         2,
         "error: executor mpi: mpi4py is not installed; pip install 'district-noir-arena[mpi]'\n",
     )
-    assert not (folder / "results").exists()
 
 
 @pytest.mark.parametrize("mpi", ["OMPI_COMM_WORLD", "PMI"])
@@ -252,34 +192,3 @@ def test_a_rank_that_would_play_alone_is_refused(
     assert not (folder / "results").exists()
     monkeypatch.setenv(f"{mpi}_SIZE", "1")
     assert find_venue(dict.fromkeys(Venue.__struct_fields__)).kind == "local"
-
-
-class World:
-    """Stands for the communicator of all ranks, as one of them sees it."""
-
-    def __init__(self, size: int, rank: int) -> None:
-        self.size, self.rank = size, rank
-
-
-@pytest.mark.parametrize("rank", [0, 1])
-def test_only_the_other_ranks_serve(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rank 0 gets the pool, however often it asks; another one ends when rank 0 has ended."""
-    entered = []
-
-    def enter_pool(world: World, root: int) -> AbstractContextManager[object]:
-        entered.append(root)
-        return nullcontext(None if world.rank else "pool")
-
-    monkeypatch.setattr(dask, "_import_mpi", lambda: (World(RANKS, rank), enter_pool))
-    monkeypatch.setattr(dask, "_pools", [])
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    assert [dask.serve_if_not_root() for _ in "12"] == [rank > 0] * 2
-    assert (len(entered), dask._pools) == ((2, []) if rank else (1, ["pool"]))
-
-
-def test_a_single_rank_is_told_how_to_start_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would play nothing."""
-    monkeypatch.setattr(dask, "_import_mpi", lambda: (World(1, 0), None))
-    monkeypatch.setattr(dask, "_pools", [])
-    with pytest.raises(InputError, match="there is one rank only"):
-        dask.serve_if_not_root()

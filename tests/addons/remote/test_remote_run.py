@@ -200,7 +200,7 @@ def test_other_machines_ask_it_as_this_one(server: Server, where: str, tmp_path:
             executor: Any = opened.enter_context(futures.ProcessPoolExecutor(1))
         else:
             pytest.importorskip("distributed")
-            cluster = opened.enter_context(Cluster(tmp_path, 600.0))
+            cluster = opened.enter_context(Cluster(tmp_path))
             cluster.add()
             executor = {"kind": "dask", "scheduler": cluster.address, "patience": 600}
         there = arena.run([server.url, "uniform"], executor=executor, **keys).games

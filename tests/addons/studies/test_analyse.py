@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 import arena as library
-from arena.addons.cluster import dask
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.store.html_page import render_replay
@@ -176,18 +175,6 @@ def test_other_processes_judge_the_same(folder: Path) -> None:
         there = results.analyse("greedy", **how, executor=two)  # type: ignore[arg-type]
     assert there.decisions.equals(here.decisions)
     assert there.worst.equals(here.worst)
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_rank_that_is_not_the_first_reads_and_writes_nothing(
-    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All ranks of MPI run the command: the others must serve before a file is looked for."""
-    monkeypatch.setattr(dask, "serve_if_not_root", lambda: True)
-    for target in ("run", "nowhere"):
-        done = arena("analyse", target, "--executor", "mpi", "--out", "out.csv")
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.slow

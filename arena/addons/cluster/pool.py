@@ -1,0 +1,197 @@
+"""Play a plan through any executor of `concurrent.futures`: Dask's, MPI's, a pool of processes.
+
+Each call plays some seconds of chunks with a crew of its own. A game has the same record on every
+machine, so a lost call can be made again, which is the executor's matter. A fault that a machine
+could have caused is replayed on this one, and that counts.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from math import isinf
+from typing import Any
+
+from arena.addons.cluster.call import play_call, play_chunks, read_answer, write_head
+from arena.errors import ArenaError, NoSites, escape
+from arena.executors.answers import Garbled, check_refusal
+from arena.executors.log import RunLog, logger
+from arena.lanes.cleanup import count_cores
+from arena.lanes.faults import KINDS
+from arena.tournament.keys import HERE, PATIENCE, Venue
+from arena.tournament.plan import CHUNK_SECONDS, Chunk, Plan, Played
+from arena.tournament.timing import Speeds
+from arena.tournament.tournament import Tournament
+from arena.tournament.versions import versions_here
+
+_AHEAD = 2  # calls for each process: the one that it plays, and the next
+_LEAST, _MOST = 1.0, 5.0  # seconds of play in a call, whose start takes about 0.3
+_SHARE = 0.25  # of the run so far: a short run has short calls, so that all processes are busy
+_MOST_CHUNKS = 4096  # of a call
+_TICK = 1.0  # seconds between two looks at the number of processes
+
+
+@dataclass(frozen=True)
+class PoolExecutor:
+    """Plays on all processes of an executor; `count` returns how many there are now.
+
+    A call has the venue's workers, or one. `patience` is for how many seconds a run waits while
+    there is no process. `what` names the processes in messages.
+    """
+
+    executor: Executor = field(repr=False)
+    count: Callable[[], int]
+    what: str
+    venue: Venue = HERE
+    patience: float = PATIENCE
+
+    def __str__(self) -> str:
+        return f"{self.count()} {self.what}"
+
+    def play(
+        self, plan: Plan, tournament: Tournament, log: RunLog
+    ) -> Generator[Played, None, None]:
+        """Play every chunk of the plan, and yield each as soon as it is finished."""
+        yield from _Calls(self, plan, tournament, log).play()
+
+
+class _Calls:
+    """The calls of a run.
+
+    `held` are results with faults in doubt, which wait for their replays; `replayed` are those
+    whose replays are being played by the thread `home`.
+    """
+
+    def __init__(self, pool: PoolExecutor, plan: Plan, tournament: Tournament, log: RunLog) -> None:
+        self.pool = pool
+        self.plan = plan
+        self.tournament = tournament
+        self.log = log
+        self.head = write_head(tournament, pool.venue)
+        self.speeds = Speeds()
+        self.asked: dict[Future[bytes], list[Chunk]] = {}
+        self.home = ThreadPoolExecutor(1, "replays")
+        self.stopped = threading.Event()
+        self.replays: Future[list[Played]] | None = None
+        self.held: list[tuple[str, Played]] = []
+        self.replayed: list[tuple[str, Played]] = []
+        self.doubtful: set[str] = set()  # machines that had a fault which is none here
+        self.began = self.seen = time.monotonic()
+        self.is_waiting = False
+
+    def play(self) -> Generator[Played, None, None]:
+        """Play every chunk of the plan; raises NoSites, and what a call raises."""
+        try:
+            while not self.plan.is_finished:
+                self._ask()
+                calls: list[Future[Any]] = [*self.asked, *filter(None, [self.replays])]
+                done = wait(calls, _TICK, FIRST_COMPLETED).done
+                if not calls:
+                    time.sleep(_TICK)
+                for call in done:
+                    yield from self._settle() if call is self.replays else self._hear(call)
+        finally:
+            self.stopped.set()
+            for call in self.asked:
+                call.cancel()
+            self.home.shutdown(cancel_futures=True)
+
+    def _ask(self) -> None:
+        """Make calls until each process has its own and the next, and start replays."""
+        if self.held and not self.replays:
+            self.replayed, self.held = self.held, []
+            chunks = [chunk for _, one in self.replayed for chunk in _find_doubts(one)]
+            how = self.tournament, self.pool.venue, chunks, self.log, self.stopped.is_set
+            self.replays = self.home.submit(play_chunks, count_cores(), *how)
+        most = _AHEAD * self._count()
+        while len(self.asked) < most and (chunks := self._cut()):
+            told = versions_here(), self.head, pickle.dumps(chunks)
+            try:
+                self.asked[self.pool.executor.submit(play_call, *told)] = chunks
+            except Exception as error:  # it was shut down, or has lost its processes
+                raise self._lost(error) from None
+
+    def _count(self) -> int:
+        """Return the number of processes; raises NoSites if there was none for too long."""
+        count, now, patience = self.pool.count(), time.monotonic(), self.pool.patience
+        if count:
+            self.seen = now
+        elif now - self.seen > patience:
+            raise NoSites(f"there was no machine for {patience:g} s")
+        elif not self.is_waiting:
+            logger.warning("there is no machine; waiting up to %g s for one", patience)
+        self.is_waiting = not count
+        return count
+
+    def _cut(self) -> list[Chunk]:
+        """Return the chunks of the next call; a pairing whose faults are in doubt waits.
+
+        One of its bots may soon be out.
+        """
+        doubted = {one.chunk.pairing for _, one in (*self.held, *self.replayed)}
+        seconds = min(_MOST, max(_LEAST, _SHARE * (time.monotonic() - self.began)))
+        seconds *= self.pool.venue.workers or 1
+        chunks: list[Chunk] = []
+        while seconds > 0 and len(chunks) < _MOST_CHUNKS:
+            if not (chunk := self.plan.next(lambda pairing: pairing not in doubted)):
+                break
+            chunks.append(chunk)
+            expected = self.speeds.expect(self.tournament.pairings[chunk.pairing], chunk.games)
+            seconds -= CHUNK_SECONDS if isinf(expected) else expected
+        return chunks
+
+    def _hear(self, call: Future[bytes]) -> Iterator[Played]:
+        """Yield the results of a call, but for those whose faults are in doubt."""
+        chunks = self.asked.pop(call)
+        try:
+            machine, played, lines = read_answer(call.result(), chunks)
+            for one in played:
+                check_refusal(one, self.tournament)
+                one.check()
+        except Exception as error:
+            if isinstance(error, ArenaError) and not isinstance(error, Garbled):
+                raise  # it names its machine
+            raise self._lost(error) from None
+        for line in lines:
+            self.log.write(line.process, line)
+        for one in played:
+            pairing = self.tournament.pairings[one.chunk.pairing]
+            self.speeds.learn(pairing, one.seconds / one.chunk.games)
+            if _find_doubts(one):
+                self.held.append((machine, one))
+            else:
+                yield one
+
+    def _settle(self) -> Iterator[Played]:
+        """Yield the held results, with the replays in place of the games in doubt."""
+        assert self.replays
+        new = {
+            (again.chunk.pairing, *game[:2]): game
+            for again in self.replays.result()
+            for game in again.check().results
+        }
+        replayed, self.replayed, self.replays = self.replayed, [], None
+        for machine, one in replayed:
+            number = one.chunk.pairing
+            results = [new.get((number, *game[:2]), game) for game in one.results]
+            for before, after in zip(one.results, results, strict=True):
+                if before.fault and not after.fault and machine not in self.doubtful:
+                    self.doubtful.add(machine)
+                    name = self.tournament.pairings[number].name
+                    logger.warning("%s: %s; not so here: %s", machine, before.fault.message, name)
+            yield one._replace(results=results)
+
+    def _lost(self, error: Exception) -> NoSites:
+        reason = escape(str(error)).partition("\\n")[0] or type(error).__name__
+        return NoSites(f"a call to {self.pool.what} was lost: {reason}")
+
+
+def _find_doubts(played: Played) -> Sequence[Chunk]:
+    """Return the pairs of a chunk with faults that its machine could have caused, as chunks."""
+    faults = [(game.pair, KINDS[game.fault.kind]) for game in played.forfeits if game.fault]
+    pairs = {pair for pair, kind in faults if not (kind.is_sure or kind.is_final)}
+    return [played.chunk._replace(first=pair, pairs=1) for pair in sorted(pairs)]

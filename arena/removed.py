@@ -12,6 +12,7 @@ REMOVED: Final = {
     "arena.Evaluation": "what arena.run, arena.probe and Results.analyse return",
     "arena.evaluate": "arena.run with against, arena.probe and Results.analyse",
     "arena analyse --agree": "ask bots in a program, at any view",
+    "arena ablate --cross": "join rules that change together by +: rounds=3+removed=13",
     "arena probe --minutes": "--learn PAIRS; arena docs training has the training of a network",
     "arena compare --season": "divide --alpha by the number of comparisons",
     "arena view --judge": "first `arena analyse RUN`, then the replay has what each decision lost",

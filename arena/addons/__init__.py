@@ -58,7 +58,7 @@ ADDONS: Final = {
         },
         {"Tuning": "tuning:Tuning", "tune": "tuning:tune"},
         {
-            "ablate": "ablate_rules:ablate",
+            "ablate": "ablation:ablate",
             "analyse_run": "analysis:analyse_run",
         },
     ),

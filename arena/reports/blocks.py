@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape as escape_html
 from itertools import chain
 from typing import Any, TypeAlias
@@ -41,10 +41,6 @@ class Table:
     more: Sequence[str] = ()
     few: Collection[str] = ()
     """Names of the columns that a narrow screen shows; all of them if it is empty."""
-    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    """Classes of cells, by the numbers of row and column: a shade (`shade`), and `sure`."""
-    meaning: str = ""
-    """How to read a table with marks; the page has it behind a sign."""
 
     @property
     def key(self) -> int:
@@ -312,10 +308,7 @@ def _table_lines(table: Table) -> Iterator[str]:
     )
     most = len(table.rows) if table.name == "glossary" else MOST_ROWS
     for number, row in enumerate(table.rows[:most]):
-        cells = [
-            f"**{cell}**" if "sure" in table.marks.get((number, own[0]), "") else cell
-            for own, cell in ((own, _cell(table.columns, row, own)) for own in columns)
-        ]
+        cells = [_cell(table.columns, row, own) for own in columns]
         link = table.links[number] if number < len(table.links) else None
         if link and link.startswith("./"):  # a page that was written beside this file
             cells[0] = f"[{cells[0]}]({link})"
@@ -323,8 +316,8 @@ def _table_lines(table: Table) -> Iterator[str]:
     yield ""
     if len(table.rows) > most:
         yield from (f"The first {MOST_ROWS:,} of {len(table.rows):,} rows.", "")
-    for text in filter(None, (table.meaning, table.note)):
-        yield from (to_paragraph(text), "")
+    if table.note:
+        yield from (to_paragraph(table.note), "")
 
 
 def _columns(table: Table) -> Iterator[tuple[int, ...]]:

@@ -44,8 +44,6 @@ def write_rows(table: Table, names: Names) -> Markup:
             zip(table.columns, zip(*first, strict=True), strict=True)
         )
     ]
-    for (row, number), mark in table.marks.items():
-        columns[number][row] = columns[number][row].replace("<td", f'<td class="{mark}"', 1)
     cells = columns[table.key]
     for number, link in enumerate(table.links[: len(first)]):
         if link:
@@ -72,8 +70,6 @@ def find_rest(table: Table, names: Names) -> dict[str, Any]:
 
 
 def _count_first(table: Table) -> int:
-    if table.marks:
-        return len(table.rows)
     return FIRST_FOLDED if table.folded else FIRST
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from arena.errors import InputError
@@ -31,12 +31,11 @@ class Variant(NamedTuple):
     rules: Rules
 
 
-def make_variants(base: Rules, options: Sequence[str], *, cross: bool = False) -> list[Variant]:
+def make_variants(base: Rules, options: Sequence[str]) -> list[Variant]:
     """Return the base rules, then a variant for each change in the options, without duplicates.
 
     An option is `NAME=VALUE,VALUE`; a list is in brackets, and `+NAME=VALUE` after a value changes
-    a further rule along with it. With `cross`, the changes of different rules are also made
-    together, in every combination. Raises InputError, which names the option and the value.
+    a further rule along with it. Raises InputError, which names the option and the value.
 
     >>> options = ["set_bonus=0,5,0", "rounds=2+removed=23"]
     >>> [variant.name for variant in make_variants(Rules(), options)]
@@ -45,9 +44,8 @@ def make_variants(base: Rules, options: Sequence[str], *, cross: bool = False) -
     by_rule: dict[str, list[Change]] = {}
     for option in options:
         by_rule.setdefault(option.partition("=")[0].strip(), []).extend(_parse(option))
-    changes = _combine(by_rule.values()) if cross else (c for cs in by_rule.values() for c in cs)
     variants = {base: BASE}
-    for change in changes:
+    for change in chain.from_iterable(by_rule.values()):
         rules = _apply(base, change)
         variants.setdefault(rules, name_of(rules, base))
         if len(variants) > MOST_VARIANTS:
@@ -131,16 +129,6 @@ def _value(text: str) -> Any:
     if text.startswith("[") and text.endswith("]"):
         return [_value(part.strip()) for part in text[1:-1].split(",")]
     return int(text) if _NUMBER.fullmatch(text) else text
-
-
-def _combine(by_rule: Iterable[Sequence[Change]]) -> Iterator[Change]:
-    """Yield every combination of changes of different rules, including single changes."""
-    for parts in product(*([{}, *changes] for changes in by_rule)):
-        names = [name for part in parts for name in part]
-        if len(names) > len({*names}):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"--cross: {show(twice)} is changed by two of the options --rule")
-        yield {name: value for part in parts for name, value in part.items()}
 
 
 def _apply(base: Rules, change: Change) -> Rules:

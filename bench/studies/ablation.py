@@ -88,7 +88,7 @@ def hold(setup: Setup, runs: int = RUNS) -> Held:
         other = np.where(rng.random(shape) < SHARED, luck, rng.random(shape))
         both = play(luck, shares[0]), play(other, shares[1])
         for name, true in truth.items():
-            _, low, high = difference(*both, _BY_NAME[name], None).cells
+            _, low, high = difference(*both, _BY_NAME[name]).cells
             if low is not None and high is not None:
                 held[name].append(low <= true <= high)
     city, margin = held.values()

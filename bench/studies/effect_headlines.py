@@ -12,15 +12,14 @@ import numpy.typing as npt
 from arena.addons.studies.ablation import (
     COUNTED,
     MEASURES,
-    SPREAD,
     Ablation,
     VariantResult,
     difference,
     estimate,
-    find_effects,
 )
 from arena.differences.claims import Clearest
 from arena.statistics.intervals import Estimate, Ints
+from arena.tournament.rule_changes import Variant
 from bench.studies.ablation import COLUMNS
 from engine import STANDARD
 
@@ -140,15 +139,17 @@ def ablate(case: Case, rng: np.random.Generator) -> Ablation:
     luck = rng.random((case.pairings, case.pairs, 2, 4))
     base = play(luck, Game())
     nothing = [Estimate()] * len(MEASURES)
-    values = [estimate(base, measure, None) for measure in MEASURES]
-    results = [VariantResult("base", STANDARD, True, 0, 0, {}, values, nothing)]
+    values = [estimate(base, measure) for measure in MEASURES]
+    results = [VariantResult(Variant("base", STANDARD), True, 0, 0, {}, values, nothing)]
     for number, game in enumerate(case.variants):
         is_kept = rng.random(luck.shape[:-1])[..., None] < SHARED
         counts = play(np.where(is_kept, luck, rng.random(luck.shape)), game)
-        values = [estimate(counts, measure, None) for measure in MEASURES]
-        changes = [difference(base, counts, measure, None) for measure in MEASURES]
-        results.append(VariantResult(str(number), STANDARD, True, 0, 0, {}, values, changes))
-    return Ablation(results, case.pairs, None)
+        values = [estimate(counts, measure) for measure in MEASURES]
+        changes = [difference(base, counts, measure) for measure in MEASURES]
+        results.append(
+            VariantResult(Variant(str(number), STANDARD), True, 0, 0, {}, values, changes)
+        )
+    return Ablation(results, case.pairs)
 
 
 def simulate(case: Case, runs: int = RUNS) -> Iterator[Wrong]:
@@ -158,13 +159,11 @@ def simulate(case: Case, runs: int = RUNS) -> Iterator[Wrong]:
     for _ in range(runs):
         ablation = ablate(case, rng)
         truths = {
-            f"{ablation.title(measure)}, under {number}": game.truths()[measure.name]
-            - base[measure.name]
-            for number, game in enumerate(case.variants)
-            for measure in MEASURES
-            if measure.name != SPREAD
+            f"{number} {place}": game.truths()[measure.name] - base[measure.name]
+            for place, game in enumerate(case.variants, 1)
+            for number, measure in enumerate(MEASURES)
         }
-        if found := find_effects(ablation).clearest:
+        if found := ablation.clearest:
             yield judge(found, truths)
 
 

@@ -1,22 +1,18 @@
-"""The pages that compare: runs, versions of a bot, and rules, in a browser."""
+"""The pages that compare: runs, and versions of a bot, in a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
 
-from arena.addons.studies.ablate_rules import ablate
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.reports.html import to_html
 from arena.reports.run_report import make_report
 from arena.store.html_page import frame as frame_of
-from arena.tournament.rule_changes import make_variants
 from arena.tournament.sprt_rounds import as_comparison
 from arena.tournament.stop import make_sprt
 from arena.tournament.tournament import Tournament
@@ -31,14 +27,12 @@ from tests.browser.conftest import (
     overflowing,
 )
 from tests.conftest import Once
-from tests.reports.runs import BASE, played, tournament
+from tests.reports.runs import BASE, played
 from tests.reports.test_changes import HOSTILE, report_of, with_hostile
-from tests.runs.test_verify import playing
-from tests.tiers import few
 
 LIGHT = {"viewport": LAPTOP, "color_scheme": "light"}
 DARK = {"viewport": PHONE, "color_scheme": "dark"}
-LOOKS = {"runs": LIGHT, "versions": DARK, "rules": LIGHT}
+LOOKS = {"runs": LIGHT, "versions": DARK}
 """How the page that tests share is looked at."""
 
 MARKS = ", ".join(f"svg .mark-{kind} path" for kind in ("symbol", "rect", "line"))
@@ -68,15 +62,6 @@ def versions_page(folder: Path) -> Path:
     return written(folder / "versions.html", to_html(made))
 
 
-def rules_page(folder: Path) -> Path:
-    """Write the page of a change of the rules, for two bots with long names."""
-    variants = make_variants(STANDARD, ["set_bonus=0"])
-    cup = tournament("greedy", "uniform", pairs=3)
-    entries = [replace(bot, label=name) for bot, name in zip(cup.entries, LONG, strict=True)]
-    ablate(replace(cup, entries=entries), variants, folder / "rules", playing())
-    return folder / "rules" / "report.html"
-
-
 def written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
@@ -88,7 +73,6 @@ def pages(once: Once) -> Pages:
     makers = {
         "runs": runs_page,
         "versions": versions_page,
-        "rules": rules_page,
     }
     return Pages(once, "comparing", makers)
 
@@ -100,7 +84,7 @@ def shared(keep_page: Open, pages: Pages) -> Open:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", few(LOOKS, 0, 2))
+@pytest.mark.parametrize("kind", LOOKS)
 def test_the_page_is_drawn_whole(shared: Open, kind: str) -> None:
     """Every chart has its marks, nothing is wider than the window, and axe finds no fault."""
     check_whole(shared(kind))
@@ -139,29 +123,6 @@ def test_a_decided_game_opens_its_replay(shared: Open) -> None:
     assert "new/uniform/" in page.locator("#replay-title").inner_text()
     page.keyboard.press("Escape")
     page.locator("#replay").wait_for(state="hidden")
-
-
-@pytest.mark.slow
-def test_the_report_of_a_variant_is_one_click_away(shared: Open, open_page: Open) -> None:
-    """Its folder has a sign of equality, which is part of the address."""
-    page = shared("rules")
-    address = page.locator("#table-variants tbody a", has_text="set_bonus=0").evaluate(
-        "a => a.href"
-    )
-    assert address.endswith("/set_bonus%3D0/report.html")
-    other = draw_all(open_page(Path(unquote(address.removeprefix("file://")))))
-    assert other.locator(".kicker").inner_text().startswith("cup · ")
-
-
-@pytest.mark.slow
-def test_a_long_title_of_an_axis_has_several_lines(pages: Pages, open_page: Open) -> None:
-    """On a phone, where it is wider than the chart, and in a font with letters twice as wide."""
-    page = draw_all(open_page(pages["rules"], "100%", **DARK))
-    assert find_cut_texts(page) == []
-    lines = page.locator("#chart-spread-values .role-axis-title tspan").all_text_contents()
-    title = " ".join(lines)
-    assert len(lines) > 1
-    assert all(title.count(name) == 1 for name in LONG)
 
 
 @pytest.mark.slow

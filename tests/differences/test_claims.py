@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.addons.studies.ablation import MEASURES, Ablation, VariantResult, find_effects
 from arena.differences.claims import (
     Shown,
     pick_clearest,
@@ -25,7 +24,6 @@ from arena.tables.counted import make_verdicts
 from arena.tournament.sprt_rounds import Evidence, Verdict
 from arena.tournament.stop import Sprt
 from bench.studies import effect_headlines
-from engine import STANDARD
 
 STOP = Sprt(0.0, 15.0, 0.05, 0.05, 1000)
 
@@ -112,82 +110,6 @@ def test_what_is_shown_as_zero_is_not_the_clearest() -> None:
     found = pick_clearest([tiny, plain])
     assert found
     assert (found.best.name, [one.name for one in found.sure]) == ("b", ["b"])
-
-
-def ablation_of(*changes: dict[str, Estimate]) -> Ablation:
-    """Return an ablation whose variants change these measures; the others change by 0."""
-    nothing = [Estimate()] * len(MEASURES)
-    variants = [VariantResult("base", STANDARD, True, 20, 0, {}, nothing, nothing)]
-    for number, by_name in enumerate(changes, 1):
-        level = Estimate(0.0, -0.1, 0.1, 0.05)
-        made = [by_name.get(measure.name, level) for measure in MEASURES]
-        variants.append(VariantResult(f"v{number}", STANDARD, True, 20, 0, {}, made, made))
-    return Ablation(variants, 10, ("a", "b"))
-
-
-def strictly(tested: str) -> str:
-    """Return what is said of the interval of the clearest difference."""
-    return (
-        f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
-        'of the tables, and more is asked for than for "significant" there.'
-    )
-
-
-def test_an_ablation_names_its_clearest_effect_and_what_is_not_told_from_zero() -> None:
-    """Twelve effects have 25 ends, a level of 1 - .05 / 25 and 2.878 errors: 1.4685 times 1.96.
-
-    So 10 points more City wins with an interval of 2 to each side have one of 2.9. The score of
-    the strongest bot against the weakest is no effect.
-    """
-    city = Estimate(-0.1, -0.12, -0.08, 0.0102)
-    spread = Estimate(0.5, 0.49, 0.51, 0.001)
-    found = find_effects(ablation_of({"city": city, "spread": spread}, {}))
-    assert [*found.sentences()] == [
-        "The clearest effect: won by City, % of the games, under v1: -10.0 (-12.9..-7.1).",
-        "Surely more than luck: 1 of 12 effects.",
-        strictly("12 effects"),
-        "Cannot be told from zero: all under v2, drawn under v1, won by tie-break under v1 and 3 "
-        "more.",
-    ]
-    assert found.sentence == (
-        "The clearest effect: under v1 City's share of the games falls by 10.0 percentage points."
-    )
-
-
-def test_an_ablation_without_a_sure_effect_says_so() -> None:
-    """An effect that is significant in its own table need not be sure among all."""
-    city = Estimate(-0.1, -0.19, -0.01, 0.045)
-    found = find_effects(ablation_of({"city": city}))
-    first, second, strict, third = found.sentences()
-    assert found.sentence == (
-        "No effect is surely more than luck; the clearest seen: under v1 City's share of the games "
-        "falls by 10.0 percentage points."
-    )
-    assert strict == strictly("6 effects")
-    assert first == "None of 6 effects is surely more than luck."
-    assert second.startswith("The clearest effect seen: won by City, % of the games, under v1: -10")
-    assert "won by City" not in third
-    nothing = dict.fromkeys((measure.name for measure in MEASURES), Estimate())
-    unknown = find_effects(ablation_of(nothing))
-    (said,) = unknown.sentences()
-    assert said == unknown.sentence == "No effect can be estimated from these games."
-
-
-@pytest.mark.parametrize("measure", [one.name for one in MEASURES if one.name != "spread"])
-@pytest.mark.parametrize("error", [0.01, 1.0])
-def test_the_sentence_on_an_ablation_has_at_most_25_words(measure: str, error: float) -> None:
-    """Whatever is measured, and whether or not the effect is sure."""
-    change = Estimate(0.5, 0.5 - 2 * error, 0.5 + 2 * error, error)
-    level = dict.fromkeys((one.name for one in MEASURES), Estimate())
-    said = find_effects(ablation_of(level | {measure: change})).sentence
-    assert "rises by" in said
-    assert len(said.split()) <= 25
-
-
-def test_an_effect_that_is_not_tested_is_not_called_unclear() -> None:
-    """One without an error."""
-    found = find_effects(ablation_of({"city": Estimate(0.1, -0.1, 0.3)}))
-    assert "won by City" not in found.unclear[0][1]
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 
 import arena as library
 from arena.addons.rl.exact import Exact
-from arena.addons.studies.ablate_rules import ablate
+from arena.addons.studies.ablation import ablate
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.local import LocalExecutor

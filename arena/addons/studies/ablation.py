@@ -1,42 +1,47 @@
-"""Estimate from finished games how a change of the rules changes them: length, win types, draws.
+"""Play a tournament under several rules on the same deals, and say what each change changes.
 
-Every measure is a ratio of two counts. They are summed over pairs: one deal played twice, with
-the seats swapped (`arena.statistics`).
+Every measure is a ratio of two counts, which are summed over pairs: one deal played twice, with the
+seats swapped. A pair under changed rules is compared with the pair of the same deal under the base.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
-from arena.differences.claims import (
-    Clearest,
-    Shown,
-    explain_surely,
-    pick_clearest,
-)
+from arena.differences.claims import Clearest, Shown, pick_clearest
 from arena.differences.difference_columns import ABLATION
-from arena.errors import InputError, name_some
+from arena.errors import InputError, counted
+from arena.executors.contract import open_executor
+from arena.reports.about import with_glossary
+from arena.reports.blocks import Cell, Report, Section, Table, Text
+from arena.runs.rerun import prepare
+from arena.runs.run import Interrupted, Outcome, Playing, run
 from arena.statistics.counts import MISSING, RESULTS, WIN_TYPES
 from arena.statistics.difference import compare_ratios, estimate_ratio
-from arena.statistics.intervals import Estimate, Ints, find_significant
-from arena.statistics.wording import write_cells, write_estimate
+from arena.statistics.intervals import Estimate, Ints
+from arena.statistics.wording import write_cells
 from arena.store.counting import HALVES, TURNED, PairGames
 from arena.store.csv_files import replace_rows
 from arena.store.database import NAME
+from arena.store.folder import REPORT_HTML, REPORTS, RunFolder, check_names
+from arena.store.reader import count_kept, read_run
 from arena.tables.short_names import short_names
-from arena.tournament.rule_changes import BASE
-from engine import Rules
+from arena.tables.table_columns import Column
+from arena.tournament.rule_changes import BASE, Variant, deals_alike
+from arena.tournament.tournament import Tournament
 from engine.cards import CITY
 
+FILE: Final = ABLATION.file
+_NAME_WIDTH = 28
 _ENDED = np.arange(MISSING) // RESULTS
-_MARGIN, _PLIES = 2 * MISSING, 2 * MISSING + 1
 COUNTED: Final = 2 * MISSING + 2
 """Counts of a pair: games by seat of the first bot and ending, then the leads, then the plies."""
 
@@ -44,14 +49,23 @@ COUNTED: Final = 2 * MISSING + 2
 class Measure(NamedTuple):
     """One weighted sum of counts over another one, which is `scale` in a pair that counts in full.
 
-    Forfeited games count in neither. A share is between 0 and 1.
+    `noun` is what rises or falls. A share is between 0 and 1. Forfeited games count in neither sum.
+    With `pairing`, only the games of this one count.
     """
 
     name: str
+    title: str
+    noun: str
     counted: Ints
     weight: Ints
     scale: int
     is_share: bool = True
+    pairing: int | None = None
+
+    def sums(self, counts: Ints) -> Ints:
+        """Return count and weight of every pair (pairings x pairs x 2)."""
+        own = counts if self.pairing is None else counts[self.pairing : self.pairing + 1]
+        return np.stack([own @ self.counted, own @ self.weight], axis=2)
 
     @property
     def whole(self) -> int | None:
@@ -63,9 +77,16 @@ class Measure(NamedTuple):
         """To how many digits an estimate is rounded."""
         return 4 if self.is_share else 3
 
-    def sums(self, counts: Ints) -> Ints:
-        """Return count and weight of every pair (pairings x pairs x 2)."""
-        return np.stack([counts @ self.counted, counts @ self.weight], axis=2)
+    @property
+    def unit(self) -> str:
+        """The unit of a change."""
+        return (
+            "percentage points" if self.is_share else "plies" if self.name == "plies" else "points"
+        )
+
+    def shown(self, estimate: Estimate) -> Estimate:
+        """Return an estimate as it is shown: a share in per cent."""
+        return estimate.scaled(100 if self.is_share else 1, self.digits)
 
 
 def _ended(*win_types: str) -> Ints:
@@ -78,19 +99,35 @@ SPREAD: Final = "spread"
 _SCORED: Final = _ended("points", "tiebreak", "draw")
 _GAMES: Final = _SCORED + _ended("city")
 _OWN: Final = _GAMES * [*HALVES[:MISSING], *HALVES[:MISSING], 0, 0]
-_OF_SEAT_0: Final = _GAMES * [*HALVES[:MISSING], *HALVES[TURNED[:MISSING]], 0, 0]
-_LEADS, _LENGTHS = np.eye(COUNTED, dtype=np.int64)[[_MARGIN, _PLIES]]
+_SEAT_0: Final = _GAMES * [*HALVES[:MISSING], *HALVES[TURNED[:MISSING]], 0, 0]
+_LEAD: Final = "winner's lead in points, where points decided"
+_LEADS, _LENGTHS = np.eye(COUNTED, dtype=np.int64)[-2:]
 MEASURES: Final = (
-    Measure("city", _ended("city"), _GAMES, 2),
-    Measure("draws", _ended("draw"), _GAMES, 2),
-    Measure("tiebreaks", _ended("tiebreak"), _GAMES, 2),
-    Measure("seat_0", _OF_SEAT_0, 2 * _GAMES, 4),
-    Measure("margin", _LEADS, _SCORED, 2, is_share=False),
-    Measure(SPREAD, _OWN, 2 * _GAMES, 4),
-    Measure("plies", _LENGTHS, _GAMES, 2, is_share=False),
+    Measure("city", "won by City, % of the games", "City's share", _ended("city"), _GAMES, 2),
+    Measure("draws", "drawn, %", "the share of draws", _ended("draw"), _GAMES, 2),
+    Measure("tiebreaks", "won by tie-break, %", "their share", _ended("tiebreak"), _GAMES, 2),
+    Measure("seat_0", "score of seat 0, %", "the score of seat 0", _SEAT_0, 2 * _GAMES, 4),
+    Measure("margin", _LEAD, "the winner's lead", _LEADS, _SCORED, 2, is_share=False),
+    Measure("plies", "length in plies", "a game's length", _LENGTHS, _GAMES, 2, is_share=False),
 )
 """City wins, draws and tie-breaks as shares of the games, the score of seat 0, the winner's mean
-lead in the games that were scored, the score of the strongest bot against the weakest, length."""
+lead in the games that were scored, and the length."""
+
+
+def find_spread(counts: Ints, labels: Sequence[tuple[str, str]]) -> Measure | None:
+    """Return the score of the stronger bot of the most one-sided pairing; None without a game.
+
+    `counts` are those of the base, and `labels` the two bots of each pairing.
+    """
+    own, games = ((counts @ weights).sum(axis=1) for weights in (_OWN, 2 * _GAMES))
+    if not games.any():
+        return None
+    place = int(np.argmax(np.abs(2 * own - games) / np.maximum(games, 1)))
+    is_first = 2 * own[place] >= games[place]
+    two = labels[place] if is_first else labels[place][::-1]
+    score = _OWN if is_first else 2 * _GAMES - _OWN
+    said = "score of {} against {}".format(*two)
+    return Measure(SPREAD, f"{said}, %", f"the {said}", score, 2 * _GAMES, 4, pairing=place)
 
 
 def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
@@ -103,144 +140,280 @@ def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
         counts = np.zeros((pairs, COUNTED), np.int64)
         row, seat = np.nonzero(found.games != MISSING)
         counts[found.pair[row], MISSING * seat + found.games[row, seat]] = 1
-        counts[found.pair, _MARGIN] = (abs(found.margins) * _SCORED[found.games]).sum(axis=1)
-        counts[found.pair, _PLIES] = (found.plies * _GAMES[found.games]).sum(axis=1)
+        counts[found.pair, -2] = (abs(found.margins) * _SCORED[found.games]).sum(axis=1)
+        counts[found.pair, -1] = (found.plies * _GAMES[found.games]).sum(axis=1)
         made.append(counts)
     return np.array(made)
 
 
-class Contest(NamedTuple):
-    """The pairing of the strongest bot and the weakest; `first` says that the stronger is first."""
-
-    pairing: int
-    first: bool
-
-
-def _sums(counts: Ints, measure: Measure, contest: Contest | None) -> Ints | None:
-    """Return count and weight of a measure, by pairing and pair; None if no pairing has it."""
-    if measure.name != SPREAD:
-        return measure.sums(counts)
-    if contest is None:
-        return None
-    sums = measure.sums(counts[contest.pairing : contest.pairing + 1])
-    if not contest.first:
-        sums[:, :, 0] = sums[:, :, 1] - sums[:, :, 0]
-    return sums
-
-
-def estimate(counts: Ints, measure: Measure, contest: Contest | None) -> Estimate:
+def estimate(counts: Ints, measure: Measure) -> Estimate:
     """Return a measure of a run's games; nan if it is not estimable."""
-    sums = _sums(counts, measure, contest)
-    found = Estimate() if sums is None else estimate_ratio(sums, measure.whole)
-    return found.scaled(1, measure.digits)
+    return estimate_ratio(measure.sums(counts), measure.whole).scaled(1, measure.digits)
 
 
-def difference(base: Ints, changed: Ints, measure: Measure, contest: Contest | None) -> Estimate:
+def difference(base: Ints, changed: Ints, measure: Measure) -> Estimate:
     """Return by how much a measure is larger in the second run than in the first one.
 
     Both have the same pairings and pairs.
     """
-    sums = _sums(base, measure, contest), _sums(changed, measure, contest)
-    return compare_ratios(*sums, measure.whole).scaled(1, measure.digits)
-
-
-FILE: Final = ABLATION.file
-_NAME_WIDTH = 28
-TITLES: Final = {
-    "city": "won by City, % of the games",
-    "draws": "drawn, %",
-    "tiebreaks": "won by tie-break, %",
-    "seat_0": "score of seat 0, %",
-    "margin": "winner's lead in points, where points decided",
-    SPREAD: "score of {} against {}, %",
-    "plies": "length in plies",
-}
-"""What each measure is, with its unit; shares are in per cent."""
-
-_NOUNS: Final = {
-    "city": ("City's share of the games", "percentage points"),
-    "draws": ("the share of draws", "percentage points"),
-    "tiebreaks": ("the share of tie-breaks", "percentage points"),
-    "seat_0": ("the score of seat 0", "percentage points"),
-    "margin": ("the winner's lead", "points"),
-    "plies": ("the length of a game", "plies"),
-}
+    both = measure.sums(base), measure.sums(changed)
+    return compare_ratios(*both, measure.whole).scaled(1, measure.digits)
 
 
 class VariantResult(NamedTuple):
-    """The results of the games under some rules.
+    """The results of the games under some rules: an estimate and a change for each measure.
 
-    `values` and `differences`, those from the base, have an estimate for each measure. `out` has
-    the faults of bots that had too many, as text by label. The base has no differences. With
-    `no_effect` every pair has the counts of the base: how its games ended, leads and lengths.
+    `out` has the faults of bots that had too many, as text by label. The base has no changes.
     """
 
-    name: str
-    rules: Rules
+    variant: Variant
     same_deals: bool
     games: int
     forfeits: int
     out: Mapping[str, str]
     values: Sequence[Estimate]
-    differences: Sequence[Estimate]
+    changes: Sequence[Estimate]
     no_effect: bool = False
 
 
-def shown(estimate: Estimate, measure: Measure) -> Estimate:
-    """Return an estimate as it is shown: a share in per cent."""
-    return estimate.scaled(100 if measure.is_share else 1, measure.digits)
+@dataclasses.dataclass(frozen=True)
+class Ablation:
+    """The results of all variants, the base first; `measures` are those of the games.
 
-
-class Ablation(NamedTuple):
-    """The results of all variants, the base first; pairs in each pairing of every run.
-
-    `contest` has the labels of the strongest bot and of the weakest, None where no two bots that
-    met are rated.
+    `two` are the bots of the measure spread, and `pairs` those of each pairing of every run.
     """
 
     variants: Sequence[VariantResult]
     pairs: int
-    contest: tuple[str, str] | None
+    measures: Sequence[Measure] = MEASURES
+    two: tuple[str, str] | None = None
 
-    def title(self, measure: Measure) -> str:
-        """Return what a measure is, with its unit."""
-        return TITLES[measure.name].format(*(self.contest or ("nobody", "nobody")))
+    @cached_property
+    def clearest(self) -> Clearest | None:
+        """The clearest change of all, and those that are surely more than luck.
 
-    def judge(self, number: int) -> dict[int, bool | None]:
-        """Return by variant whether the change of the measure with this number is significant.
-
-        All its changes are looked at together. It is None for one without an error; those that
-        are not estimable are left out.
+        The spread is not among them: the games of the base chose its two bots, so that it shrinks
+        under any other rules.
         """
-        changes = {
-            place: shown(variant.differences[number], MEASURES[number])
-            for place, variant in enumerate(self.variants)
-            if not math.isnan(variant.differences[number].value)
-        }
-        judged = zip(changes.items(), find_significant([*changes.values()]), strict=True)
-        return {place: None if math.isnan(one.error) else sure for (place, one), sure in judged}
+        found = [
+            Shown(
+                f"{number} {place}", measure.shown(one.changes[number]), places=2 - measure.is_share
+            )
+            for place, one in enumerate(self.variants)
+            for number, measure in enumerate(self.measures)
+            if measure.name != SPREAD
+        ]
+        return pick_clearest(found)
+
+    @property
+    def sentence(self) -> str:
+        """The one sentence on all effects."""
+        if not self.clearest:
+            return "No effect can be estimated from these games."
+        best, sure, _ = self.clearest
+        number, place = map(int, best.name.split())
+        measure, change = self.measures[number], best.estimate.value
+        moves = f"{'falls' if change < 0 else 'rises'} by {abs(change):.{best.places}f}"
+        what = f"under {self.variants[place].variant.name} {measure.noun} {moves} {measure.unit}"
+        if sure:
+            return f"The clearest effect: {what}."
+        return f"No effect is surely more than luck; the clearest seen: {what}."
+
+    def is_sure(self, number: int, place: int) -> bool:
+        """Return whether a variant's change of a measure is surely more than luck."""
+        sure = self.clearest.sure if self.clearest else ()
+        return f"{number} {place}" in [one.name for one in sure]
 
     def notes(self) -> Iterator[str]:
-        """Yield where a rule had no effect, and where nobody can win by City."""
-        for variant in self.variants:
-            if variant.no_effect:
-                yield f"{variant.name}: no effect, every game ended as under the base"
-            if variant.rules.cities_needed > variant.rules.copies[CITY]:
-                yield f"{variant.name}: nobody can win by City, the deck has fewer cities"
+        """Yield what is to be known beside the numbers, a line each."""
+        for one in self.variants:
+            name, rules = one.variant
+            if not one.same_deals:
+                yield f"{name}: other deals than the base, so less is common to both"
+            if one.forfeits:
+                yield f"{name}: {counted(one.forfeits, 'forfeit')}, not counted: see its faults.csv"
+            yield from (
+                f"{name}: {label} was out after {faults}" for label, faults in one.out.items()
+            )
+            if one.no_effect:
+                yield f"{name}: no effect, every game ended as under the base"
+            if rules.cities_needed > rules.copies[CITY]:
+                yield f"{name}: nobody can win by City, the deck has fewer cities"
+
+    def seen(self) -> Iterator[tuple[int, Measure]]:
+        """Yield the measures with their numbers, without those that are 0 under all rules."""
+        for number, measure in enumerate(self.measures):
+            if any(one.values[number].value for one in self.variants):
+                yield number, measure
+
+    def lines(self) -> Iterator[str]:
+        """Yield the table as lines of 80 columns: for each measure a line for each variant."""
+        short = short_names((one.variant.name for one in self.variants), _NAME_WIDTH - 2)
+        yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
+        for number, measure in self.seen():
+            form = ".1%" if measure.is_share else ".2f"
+            yield measure.title
+            for one in self.variants:
+                name = short.of(one.variant.name)
+                value = write_cells(*one.values[number][:3], form)
+                change = write_cells(*one.changes[number][:3], f"+{form}")
+                line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"
+                yield f"{line} {change[0]:>8} {change[1]:>16}".rstrip()
 
     def rows(self) -> Iterator[Sequence[Any]]:
-        """Yield the rows of the file: one for each variant and measure."""
-        for variant in self.variants:
-            same_deals = "yes" if variant.same_deals else "no"
-            sizes = self.pairs, variant.games, variant.forfeits, same_deals
-            for measure, *both in zip(MEASURES, variant.values, variant.differences, strict=True):
-                bots = self.contest if measure.name == SPREAD else None
-                cells = (_round(cell, measure.digits) for one in both for cell in one.cells)
-                yield variant.name, measure.name, *(bots or (None, None)), *sizes, *cells
+        """Yield the rows of ablation.csv: one for each variant and measure."""
+        for one in self.variants:
+            sizes = self.pairs, one.games, one.forfeits, "yes" if one.same_deals else "no"
+            for measure, *both in zip(self.measures, one.values, one.changes, strict=True):
+                two = (measure.name == SPREAD and self.two) or (None, None)
+                cells = [cell for estimate in both for cell in estimate.cells]
+                yield one.variant.name, measure.name, *two, *sizes, *cells
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        rows = [dict(zip(ABLATION.names, row, strict=True)) for row in self.rows()]
+        return {"sentence": self.sentence, "rows": rows}
 
 
-def check_folder(path: Path) -> None:
-    """Make sure that a folder holds an ablation or nothing; raises InputError."""
+_COLUMNS = (
+    Column("variant", "Rules changed", "text", "It leads to the report of its games."),
+    Column("measure", "Measure", "text", "What is measured, with its unit."),
+    Column("base", "Base", "number", "The measure under the rules of the base."),
+    Column("value", "Changed", "number", "The same under the changed rules."),
+    Column("change", "Change", "change", "The second less the first."),
+    Column("low", "Change, low", "change", "The 95 % interval by pairs of games."),
+    Column("high", "Change, high", "change", "The 95 % interval by pairs of games."),
+    Column(
+        "sure", "Surely", "text", "Whether it is more than luck, with all rows looked at together."
+    ),
+)
+
+
+def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
+    """Return the report of an ablation: a sentence, the table of differences, and the notes."""
+    base, *changed = ablation.variants
+    rows, links = list[list[Cell]](), []
+    for number, measure in ablation.seen():
+        at = measure.shown(base.values[number]).cells[0]
+        for place, one in enumerate(changed, 1):
+            value = measure.shown(one.values[number]).cells[0]
+            sure = "yes" if ablation.is_sure(number, place) else ""
+            ends = measure.shown(one.changes[number]).cells
+            rows.append([one.variant.name, measure.title, at, value, *ends, sure])
+            links.append(f"./{quote(one.variant.name)}/{REPORT_HTML}")
+    table = Table(
+        "effects", "What each change of the rules does to the games", _COLUMNS, rows, links
+    )
+    notes = [
+        f"{describe_base(tournament)} The measures are those of these bots, which may have been "
+        "made for the published rules, and not of the rules alone.",
+        *(f"{note}." for note in ablation.notes()),
+    ]
+    section = Section("effects", "What each change does", [table, Text(notes)])
+    title = f"{tournament.name}: what a rule is worth"
+    return with_glossary(Report(title, [ablation.sentence], [section]))
+
+
+def describe_base(tournament: Tournament) -> str:
+    """Return how many games were played, and under which rules the base is."""
+    changes = ", ".join(f"{name}={value}" for name, value in tournament.rules.changes().items())
+    rules = f"the config's rules, {changes}" if changes else "the published rules"
+    return f"{tournament.games:,} games of {tournament.name} under each; base: {rules}."
+
+
+def ablate(
+    tournament: Tournament, variants: Sequence[Variant], path: Path, how: Playing
+) -> Ablation:
+    """Play what is left of each variant, the base first, and write ablation.csv and the reports.
+
+    The run of a variant is in a folder of this folder, with the variant's name. Raises what `run`
+    raises; Interrupted counts the games of all variants. Raises InputError for a tournament whose
+    results decide which pairs it plays: its variants would not have the same deals.
+    """
+    from arena.reports.html import write_reports
+
+    if tournament.stop or tournament.rounds:
+        raise InputError(
+            f"{'until' if tournament.stop else 'format: swiss'}: an ablation plays the same pairs "
+            "under all rules, and this chooses them by the results"
+        )
+    _check_folder(path)
+    outcomes = []
+    try:
+        with open_executor(how.venue) as executor:
+            if how.fresh:
+                _clear(path, variants)
+            for number, variant in enumerate(variants, 1):
+                how.tell(f"{number} of {len(variants)}: {variant.name}")
+                at = _vary(tournament, variant), executor, RunFolder(path / variant.name), how.shown
+                outcomes.append(run(*at, replace=how.replace))
+    except Interrupted:
+        kept = sum(count_kept(path / variant.name) for variant in variants)
+        raise Interrupted(kept, tournament.games * len(variants)) from None
+    ablation = _measure(tournament, variants, outcomes, path)
+    replace_rows(path / FILE, ABLATION.names, ablation.rows())
+    write_reports(path, make_ablation_report(ablation, tournament))
+    return ablation
+
+
+def _measure(
+    tournament: Tournament, variants: Sequence[Variant], outcomes: Sequence[Outcome], path: Path
+) -> Ablation:
+    """Return the results of the runs of an ablation."""
+    counts = [_count(path / variant.name) for variant in variants]
+    spread = find_spread(counts[0], tournament.pairings)
+    measures = [*MEASURES, *filter(None, [spread])]
+    results = [
+        VariantResult(
+            variant,
+            deals_alike(variant.rules, variants[0].rules),
+            outcome.played + outcome.kept,
+            outcome.forfeits,
+            outcome.out,
+            [estimate(own, one) for one in measures],
+            [Estimate() if own is counts[0] else difference(counts[0], own, m) for m in measures],
+            own is not counts[0] and bool((own == counts[0]).all()),
+        )
+        for variant, outcome, own in zip(variants, outcomes, counts, strict=True)
+    ]
+    two = tournament.pairings[spread.pairing] if spread and spread.pairing is not None else None
+    return Ablation(results, tournament.pairs, measures, two)
+
+
+def _vary(tournament: Tournament, variant: Variant) -> Tournament:
+    """Return the tournament under the rules of a variant."""
+    return dataclasses.replace(tournament, rules=variant.rules)
+
+
+def _count(path: Path) -> Ints:
+    """Return the counts of a run that has ended."""
+    tournament, store = read_run(path)
+    with closing(store):
+        pairings = map(store.read_pairs, range(len(tournament.pairings)))
+        return count_pairs(tournament.pairs, pairings)
+
+
+def prepare_variants(
+    tournament: Tournament, variants: Sequence[Variant], kept: Path | None = None
+) -> list[str]:
+    """Return a line for each bot that does not load under the rules of a variant.
+
+    `kept` is a folder whose games the ablation reuses. Raises what `prepare` raises.
+    """
+    found: dict[str, list[str]] = {}
+    for variant in variants:
+        for problem in prepare(_vary(tournament, variant), kept and kept / variant.name):
+            found.setdefault(problem, []).append(variant.name)
+    return [
+        problem if len(names) == len(variants) else f"{', '.join(names)}: {problem}"
+        for problem, names in found.items()
+    ]
+
+
+def _check_folder(path: Path) -> None:
+    """Raise InputError unless a folder holds an ablation or nothing."""
+    from arena.store.html_page import check_place
+
     if path.exists() and not path.is_dir():
         raise InputError(f"{path}: not a folder")
     try:
@@ -251,140 +424,15 @@ def check_folder(path: Path) -> None:
         raise InputError(f"{path}: holds a run; choose another folder for an ablation")
     if names and not names & {FILE, BASE}:
         raise InputError(f"{path}: holds other files and no ablation; choose a new folder")
-    if (path / FILE).exists() and not (path / FILE).is_file():
-        raise InputError(f"{path / FILE}: not a regular file")
+    check_names(path, [FILE])
+    for name in REPORTS:
+        check_place(path / name)
 
 
-def find_earlier(path: Path, ablation: Ablation) -> list[str]:
-    """Return the variants of an earlier ablation that lie in a folder beside those of this one."""
-    known = {variant.name for variant in ablation.variants}
-    return sorted({store.parent.name for store in path.glob(f"*/{NAME}")} - known)
-
-
-def write(path: Path, ablation: Ablation) -> None:
-    """Write ablation.csv into a folder, over an earlier one, atomically."""
-    replace_rows(path / FILE, ABLATION.names, ablation.rows())
-
-
-def _round(cell: float | None, places: int) -> Decimal | None:
-    """Return a decimal with this many places."""
-    return None if cell is None else Decimal(f"{cell:.{places}f}")
-
-
-def to_document(ablation: Ablation) -> dict[str, Any]:
-    """Return an ablation as plain data."""
-    return {
-        "pairs": ablation.pairs,
-        "strongest": ablation.contest and ablation.contest[0],
-        "weakest": ablation.contest and ablation.contest[1],
-        "variants": [
-            {
-                "variant": variant.name,
-                "rules": variant.rules.changes(),
-                "same_deals": variant.same_deals,
-                "games": variant.games,
-                "forfeits": variant.forfeits,
-                "out": [*variant.out],
-                "values": _named(variant.values),
-                "differences": _named(variant.differences),
-            }
-            for variant in ablation.variants
-        ],
-    }
-
-
-def _named(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
-    return {measure.name: [*one.cells] for measure, one in zip(MEASURES, estimates, strict=True)}
-
-
-def format_table(ablation: Ablation) -> Iterator[str]:
-    """Yield the lines of a table of 80 columns: for each measure a line for each variant."""
-    short = short_names((variant.name for variant in ablation.variants), _NAME_WIDTH - 2)
-    names = [short.of(variant.name) for variant in ablation.variants]
-    yield f"{'':<{_NAME_WIDTH}} {'value':>8} {'95 %':>15} {'change':>8} {'95 %':>16}"
-    for number, measure in enumerate(MEASURES):
-        form = ".1%" if measure.is_share else ".2f"
-        yield ablation.title(measure)
-        for name, variant in zip(names, ablation.variants, strict=True):
-            value = write_cells(*variant.values[number][:3], form)
-            change = write_cells(*variant.differences[number][:3], f"+{form}")
-            line = f"  {name:<{_NAME_WIDTH - 2}} {value[0]:>8} {value[1]:>15}"
-            yield f"{line} {change[0]:>8} {change[1]:>16}".rstrip()
-    yield from short.lines()
-
-
-class Effects(NamedTuple):
-    """What an ablation has found: the clearest effect, and those that may be zero.
-
-    The latter are by variant: the measures whose change is not significant in the table of the
-    measure, and whether these are all of the variant's.
-    """
-
-    clearest: Clearest | None
-    unclear: Sequence[tuple[str, Sequence[str], bool]]
-    said: str
-    """The clearest effect in words."""
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence on all effects."""
-        if not self.clearest:
-            return "No effect can be estimated from these games."
-        if self.clearest.sure:
-            return f"The clearest effect: {self.said}."
-        return f"No effect is surely more than luck; the clearest seen: {self.said}."
-
-    def sentences(self) -> Iterator[str]:
-        """Yield the sentences, the most important one first."""
-        if not self.clearest:
-            yield "No effect can be estimated from these games."
-            return
-        best, sure, tested = self.clearest
-        if not sure:
-            yield f"None of {tested:,} effects is surely more than luck."
-        effect = write_estimate(best.estimate, f"+.{best.places}f")
-        yield f"The clearest effect{'' if sure else ' seen'}: {best.name}: {effect}."
-        if sure:
-            yield f"Surely more than luck: {len(sure):,} of {tested:,} effects."
-        yield explain_surely(f"{tested:,} effects")
-        unclear = [f"all under {variant}" for variant, _, is_all in self.unclear if is_all]
-        for variant, measures, is_all in self.unclear:
-            unclear += [f"{measure} under {variant}" for measure in measures if not is_all]
-        if unclear:
-            yield f"Cannot be told from zero: {name_some(unclear)}."
-
-
-def find_effects(ablation: Ablation) -> Effects:
-    """Return what may be said of the effects of an ablation.
-
-    The score of the strongest bot against the weakest is not among them: the games of the base
-    chose these two, so that it shrinks under any other rules.
-    """
-    differences: list[Shown] = []
-    unclear: dict[str, list[str]] = {}
-    said: dict[str, str] = {}
-    judged: Counter[str] = Counter()
-    for number, measure in enumerate(MEASURES):
-        if measure.name == SPREAD:
-            continue
-        title, places = ablation.title(measure), 1 if measure.is_share else 2
-        for place, is_significant in ablation.judge(number).items():
-            name = ablation.variants[place].name
-            change = shown(ablation.variants[place].differences[number], measure)
-            differences.append(Shown(f"{title}, under {name}", change, places=places))
-            said[differences[-1].name] = f"under {name} {_say(measure, change.value, places)}"
-            judged[name] += 1
-            if is_significant is False:
-                unclear.setdefault(name, []).append(title.partition(",")[0])
-    clearest = pick_clearest(differences)
-    return Effects(
-        clearest,
-        [(name, names, len(names) == judged[name]) for name, names in unclear.items()],
-        said[clearest.best.name] if clearest else "",
-    )
-
-
-def _say(measure: Measure, change: float, places: int) -> str:
-    """Return by how much a measure rises or falls, in words."""
-    noun, unit = _NOUNS[measure.name]
-    return f"{noun} {'falls' if change < 0 else 'rises'} by {abs(change):.{places}f} {unit}"
+def _clear(path: Path, variants: Sequence[Variant]) -> None:
+    """Remove earlier runs of these variants, the table and the reports; raises InputError."""
+    for variant in variants:
+        if (path / variant.name).is_dir():
+            RunFolder(path / variant.name).clear()
+    for name in (FILE, *REPORTS):
+        (path / name).unlink(missing_ok=True)

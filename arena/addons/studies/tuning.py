@@ -27,7 +27,6 @@ from arena.addons.studies.settings import (
     design,
     read_parameters,
 )
-from arena.differences.comparison import SprtResult
 from arena.differences.difference_columns import CANDIDATES
 from arena.entries.entry import Entry
 from arena.entries.spec import default_label, write
@@ -190,8 +189,8 @@ def halve(
     candidates: Sequence[Candidate],
     deals: int,
     play: Callable[[int, Sequence[Candidate], int], object],
-) -> int:
-    """Play rungs until one candidate is left, which then has the most rungs; return their number.
+) -> None:
+    """Play rungs until one candidate is left, which then has the most rungs and the best score.
 
     `play` receives the number of the rung, its candidates and their deals, and adds what they
     score; `deals` are those of all rungs and candidates together. One with a fault is dropped.
@@ -203,87 +202,103 @@ def halve(
         play(number, left, max(1, deals // rungs // len(left)))
         sound = [one for one in left if not one.fault]
         left = sorted(sound, key=lambda one: -one.score)[: (len(left) + 1) // 2]
-    return number
 
 
-class Tuned(NamedTuple):
-    """The result of a tuning: the candidates, the best first, and the comparison.
+class Tuning:
+    """What a search of parameters has found, and what the comparison on fresh deals says of it.
 
-    `proof` compares the best setting with the bot as it is; `played` and `kept` count games.
+    >>> import arena
+    >>> hasty, ranges = "greedy(patience=1.0)", {"patience": "0..20"}
+    >>> found = arena.tune(hasty, ranges, against="majority", budget=150, progress=False)
+    >>> found.best["patience"] > 5, found.is_better
+    (True, True)
     """
 
-    tuning: TuningPlan
-    candidates: Sequence[Candidate]
-    rungs: int
-    proof: SprtResult
-    played: int
-    kept: int
+    def __init__(
+        self,
+        plan: TuningPlan,
+        tried: Sequence[Candidate],
+        proof: Comparison,
+        games: tuple[int, int],
+    ) -> None:
+        """Take the candidates, the best first, the comparison, and the games played and kept."""
+        self.plan, self.tried, self.proof = plan, tried, proof
+        self.played, self.kept = games
 
     @property
-    def best(self) -> Setting:
-        """The best setting."""
-        return self.candidates[0].setting
+    def best(self) -> dict[str, Any]:
+        """The best setting: values by name."""
+        return dict(self.tried[0].setting)
 
     @property
     def spec(self) -> str:
         """The spec of the bot with the best setting."""
-        bot = self.tuning.bot
-        return write(bot.target, {**bot.params, **self.best})
+        return write(self.plan.bot.target, {**self.plan.bot.params, **self.best})
 
     @property
     def is_better(self) -> bool:
-        """Whether the comparison finds the best setting better than the unchanged bot."""
+        """Whether the comparison says that the best setting is better than the bot as it is."""
         return self.proof.sentence.startswith("better:")
 
     @property
-    def pairs(self) -> int:
-        """The pairs of the search."""
-        return sum(one.games for one in self.candidates) // 2
+    def candidates(self) -> pd.DataFrame:
+        """The settings that were tried, the best first (candidates.csv)."""
+        import pandas as pd
 
-    def warnings(self) -> Iterator[str]:
-        """Yield which values are at an end of their range, and which settings failed."""
-        for one in self.tuning.parameters:
-            if one.is_edge(self.best[one.name]):
-                at = describe({one.name: self.best[one.name]})
-                yield f"{at} is at an end of its range: a wider one may hold a better value"
-        for failed in self.candidates:
-            if failed.fault:
-                yield f"{failed.label} ({describe(failed.setting)}) failed: {failed.fault}"
+        return pd.DataFrame([one.cells for one in self.tried], columns=CANDIDATES.names)
 
-    def lines(self) -> Iterator[str]:
-        """Yield the finding, the proof, and the settings that came farthest, a line each."""
-        tried = f"{counted(len(self.candidates), 'setting')} in {counted(self.rungs, 'rung')}"
-        yield f"best of {tried}, {counted(self.pairs, 'pair')}: {describe(self.best)}"
-        yield f"on fresh deals: {self.proof.sentence}"
-        if not self.is_better:
-            yield f"nothing was found that is surely better than {self.tuning.bot.label}"
-        shown = [one for one in self.candidates if not one.fault][:_SHOWN]
-        yield "  rungs   pairs   score   setting"
-        for one in shown:
-            score = f"{100 * one.score:.1f} %"
-            yield f"  {one.rungs:>5} {one.games // 2:>7} {score:>8}  {describe(one.setting)}"
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known beside: values at the end of a range, and settings that failed."""
+        ends = [one for one in self.plan.parameters if one.is_edge(self.best[one.name])]
+        found = [
+            f"{describe({one.name: self.best[one.name]})} is at an end of its range: "
+            "a wider one may hold a better value"
+            for one in ends
+        ]
+        failed = [one for one in self.tried if one.fault]
+        return found + [f"{c.label} ({describe(c.setting)}) failed: {c.fault}" for c in failed]
 
     def document(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return what `arena tune --json` prints of it."""
         return {
-            "bot": self.tuning.bot.spec,
-            "against": self.tuning.base.labels[1:],
-            "best": dict(self.best),
+            "bot": self.plan.bot.spec,
+            "against": self.plan.base.labels[1:],
+            "best": self.best,
             "spec": self.spec,
             "better": self.is_better,
-            "rungs": self.rungs,
-            "pairs": self.pairs,
-            "candidates": [
-                dict(zip(CANDIDATES.names, c.cells, strict=True)) for c in self.candidates
-            ],
+            "candidates": [dict(zip(CANDIDATES.names, c.cells, strict=True)) for c in self.tried],
             "proof": self.proof.document(),
             "played": self.played,
             "kept": self.kept,
-            "warnings": [*self.warnings()],
+            "warnings": self.warnings,
         }
 
+    def __str__(self) -> str:
+        """Return the finding, the proof, and the settings that came farthest, a line each."""
+        pairs = sum(one.games for one in self.tried) // 2
+        tried = f"{counted(len(self.tried), 'setting')}, {counted(pairs, 'pair')}"
+        lines = [
+            f"best of {tried}: {describe(self.best)}",
+            f"on fresh deals: {self.proof.sentence}",
+        ]
+        if not self.is_better:
+            lines.append(f"nothing was found that is surely better than {self.plan.bot.label}")
+        lines.append("  rungs   pairs   score   setting")
+        for one in self.tried[:_SHOWN]:
+            score = f"{100 * one.score:.1f} %"
+            lines.append(
+                f"  {one.rungs:>5} {one.games // 2:>7} {score:>8}  {describe(one.setting)}"
+            )
+        return "\n".join(lines)
 
-def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuning:
     """Play the missing games of a tuning in a folder, and write candidates.csv.
 
     Raises what `run` raises, InputError for a folder of something else, and ArenaError if all
@@ -305,7 +320,7 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
 
     try:
         with open_executor(how.venue) as executor:
-            rungs = halve(candidates, tuning.budget // tuning.base.panel, play)
+            halve(candidates, tuning.budget // tuning.base.panel, play)
             candidates.sort(key=lambda one: (bool(one.fault), -one.rungs, -one.score))
             place = RunFolder(path / PROOF)
             proof = run(tuning.comparison(candidates[0].setting), executor, place, how.shown)
@@ -316,8 +331,9 @@ def search_parameters(tuning: TuningPlan, path: Path, how: Playing) -> Tuned:
     assert proof.comparison is not None
     rows = [one.cells for one in candidates]
     replace_rows(path / CANDIDATES.file, CANDIDATES.names, rows)
-    played, kept = games[0] + proof.played, games[1] + proof.kept
-    return Tuned(tuning, candidates, rungs, proof.comparison, played, kept)
+    found = Comparison(proof.comparison, open_run(path / PROOF))
+    both = games[0] + proof.played, games[1] + proof.kept
+    return Tuning(tuning, candidates, found, both)
 
 
 def _check_folder(path: Path) -> None:
@@ -359,62 +375,6 @@ def _count(tournament: Tournament, place: Path, candidates: Sequence[Candidate])
         raise ArenaError(f"every setting fails: {candidates[0].label}: {candidates[0].fault}")
 
 
-class Tuning:
-    """What a search of parameters has found, and what the comparison on fresh deals says of it.
-
-    >>> import arena
-    >>> hasty, ranges = "greedy(patience=1.0)", {"patience": "0..20"}
-    >>> found = arena.tune(hasty, ranges, against="majority", budget=150, progress=False)
-    >>> found.best["patience"] > 5, found.is_better
-    (True, True)
-    """
-
-    def __init__(self, tuned: Tuned, proof: Comparison) -> None:
-        """Take what was found, and the comparison."""
-        self._tuned = tuned
-        self.proof = proof
-
-    @property
-    def best(self) -> dict[str, Any]:
-        """The best setting: values by name."""
-        return dict(self._tuned.best)
-
-    @property
-    def spec(self) -> str:
-        """The spec of the bot with the best setting."""
-        return self._tuned.spec
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the comparison says that the best setting is better than the bot as it is."""
-        return self._tuned.is_better
-
-    @property
-    def candidates(self) -> pd.DataFrame:
-        """The settings that were tried, the best first (candidates.csv)."""
-        import pandas as pd
-
-        rows = [one.cells for one in self._tuned.candidates]
-        return pd.DataFrame(rows, columns=CANDIDATES.names)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is to be known beside: values at the end of a range, and settings that failed."""
-        return [*self._tuned.warnings()]
-
-    def document(self) -> dict[str, Any]:
-        """Return what `arena tune --json` prints of it."""
-        return self._tuned.document()
-
-    def __str__(self) -> str:
-        return "\n".join(self._tuned.lines())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-
 @takes(CompareKeys)
 def tune(
     bot: Bot,
@@ -450,8 +410,7 @@ def tune(
     tuning = make_tuning(base, params, budget, proof)
     prepare_tuning(tuning)
     with _open_folder(out) as path:
-        tuned = search_parameters(tuning, path, how)
-        return Tuning(tuned, Comparison(tuned.proof, open_run(path / PROOF)))
+        return search_parameters(tuning, path, how)
 
 
 @contextmanager

@@ -28,13 +28,11 @@ from arena.cli.starting import (
     report_problems,
     stoppable,
 )
-from arena.errors import InputError, counted, name_some, wrapped
+from arena.errors import InputError, wrapped
 from arena.tournament import keys
 
 if TYPE_CHECKING:
-    from arena.addons.studies.ablation import Ablation
-    from arena.addons.studies.tuning import Tuned
-    from arena.tournament.tournament import Tournament
+    from arena.addons.studies.tuning import Tuning
 
 
 class _RuleOption(click.Option):
@@ -60,17 +58,16 @@ class _RuleOption(click.Option):
     metavar="NAME=VALUE,...",
     help="A rule and the values to try; repeatable.",
 )
-@click.option("--cross", is_flag=True, help="Try changes of several rules together, too.")
 @key_option("pairs", "the config's")
 @MORE_BOTS
 @AGAINST
 @REPLACE
 @add_config_options("results/NAME-ablate")
-def ablate(config: Path, variants: Sequence[str], *, cross: bool, **options: Any) -> None:
+def ablate(config: Path, variants: Sequence[str], **options: Any) -> None:
     """Measure what a change of the rules changes in the games.
 
     The bots of a CONFIG play the same deals under its rules, which are the published ones unless it
-    changes some, and under each change. Changes are made one at a time, with --cross also together.
+    changes some, and under each change, one at a time.
     A list is written in brackets, and rules that must change together are joined by +:
     hand_size=4+removed=11. Every change is a run in a folder of its own. An interrupted ablation
     continues; ablation.csv has the table.
@@ -79,14 +76,13 @@ def ablate(config: Path, variants: Sequence[str], *, cross: bool, **options: Any
     Example:
       arena ablate quickstart --rule set_bonus=0,3,8 --pairs 50
     """
-    from arena.addons.studies.ablate_rules import ablate as play_variants
-    from arena.addons.studies.ablate_rules import prepare_variants
-    from arena.addons.studies.ablation import to_document
+    from arena.addons.studies.ablation import ablate as play_variants
+    from arena.addons.studies.ablation import describe_base, prepare_variants
     from arena.tournament.rule_changes import make_variants
     from arena.tournament.yaml_text import find_config
 
     tournament, how = read_tournament(config, find_config(config), options)
-    tried = make_variants(tournament.rules, variants, cross=cross)
+    tried = make_variants(tournament.rules, variants)
     out = how.out or Path("results") / f"{tournament.name}-ablate"
     problems = prepare_variants(tournament, tried, None if how.fresh or how.replace else out)
     report_problems(problems, options)
@@ -94,33 +90,10 @@ def ablate(config: Path, variants: Sequence[str], *, cross: bool, **options: Any
         ablation = play_variants(tournament, tried, out, how)
     if options["as_json"]:
         run = {"run": tournament.name, "folder": str(out)}
-        print_json(run | to_document(ablation) | {"warnings": [*problems]})
+        print_json(run | ablation.document() | {"warnings": [*problems]})
     elif not options["quiet"]:
-        _print_ablation(ablation, tournament, out)
-
-
-def _print_ablation(ablation: Ablation, tournament: Tournament, out: Path) -> None:
-    """Print the sentence of the report, the table, notes on how to read it, and the folder."""
-    from arena.addons.studies.ablation import find_earlier, find_effects, format_table
-
-    changes = ablation.variants[0].rules.changes()
-    rules = f"the config's rules, {changes}" if changes else "the published rules"
-    say(f"{tournament.games:,} games of {tournament.name} under each; base: {rules}")
-    say(*wrapped(find_effects(ablation).sentence))
-    say(*format_table(ablation))
-    for variant in ablation.variants:
-        if not variant.same_deals:
-            say(f"{variant.name}: other deals than the base, so less is common to both")
-        if variant.forfeits:
-            place = out / variant.name / "faults.csv"
-            say(f"{variant.name}: {counted(variant.forfeits, 'forfeit')}, not counted: see {place}")
-        for label, faults in variant.out.items():
-            say(f"{variant.name}: {label} was out after {faults}")
-    say(*ablation.notes())
-    if earlier := find_earlier(out, ablation):
-        where = "an earlier ablation there; --out for another folder"
-        say(f"not in this table: {name_some(earlier)} ({where})")
-    say(describe_folder(out))
+        say(describe_base(tournament), *wrapped(ablation.sentence))
+        say(*ablation.lines(), *ablation.notes(), describe_folder(out))
 
 
 @click.command()
@@ -176,14 +149,14 @@ def tune(
         _print_tuned(tuned, out, quiet=options["quiet"])
 
 
-def _print_tuned(tuned: Tuned, out: Path, *, quiet: bool) -> None:
+def _print_tuned(tuned: Tuning, out: Path, *, quiet: bool) -> None:
     """Print the finding, the warnings, and the spec of the best bot."""
-    lines = [*tuned.lines()]
+    lines = str(tuned).splitlines()
     if quiet:
         say(lines[0])
         return
     say(*lines)
-    say(*(f"warning: {warning}" for warning in tuned.warnings()), err=True)
+    say(*(f"warning: {warning}" for warning in tuned.warnings), err=True)
     say(f"{tuned.played:,} games played, {tuned.kept:,} kept from before")
     if tuned.is_better:
         say(f"use it: {tuned.spec}")

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from arena.addons.studies.ablate_rules import ablate, make_ablation_report
 from arena.addons.studies.ablation import (
     FILE,
     MEASURES,
     Ablation,
     VariantResult,
-    find_effects,
-    format_table,
+    ablate,
+    make_ablation_report,
 )
 from arena.differences.difference_columns import ABLATION
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.executors.contract import Executor
 from arena.executors.log import QUIET, RunLog
-from arena.reports.blocks import to_markdown
-from arena.reports.html import write_rows
 from arena.runs.run import Interrupted, run
 from arena.runs.verify import verify
 from arena.statistics.intervals import Estimate
 from arena.store.folder import MANIFEST, REPORTS, TABLES, RunFolder, locate
 from arena.store.reader import read_run
 from arena.tournament.plan import Plan, Played
-from arena.tournament.rule_changes import make_variants
+from arena.tournament.rule_changes import Variant, make_variants
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
@@ -103,12 +100,13 @@ def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
     """With the same two bots for the spread; the base has no difference from itself."""
     table = rows(out)
     assert [*table[0]] == ABLATION.names
-    places = [(name, measure.name) for name in NAMES for measure in MEASURES]
+    measures = [*(measure.name for measure in MEASURES), "spread"]
+    places = [(name, measure) for name in NAMES for measure in measures]
     assert [(row["variant"], row["measure"]) for row in table] == places
-    assert {row["difference"] for row in table[: len(MEASURES)]} == {""}
-    assert all(row["difference_low"] for row in table[len(MEASURES) :] if row["measure"] == "city")
+    assert {row["difference"] for row in table[:7]} == {""}
+    assert all(row["difference_low"] for row in table[7:] if row["measure"] == "city")
     pairs_of_bots = {(row["bot"], row["opponent"]) for row in table if row["measure"] == "spread"}
-    assert pairs_of_bots == {("majority", "uniform")}
+    assert pairs_of_bots == {("uniform", "greedy")}  # who scored most in the four pairs
     assert {(row["pairs"], row["games"], row["forfeits"]) for row in table} == {("4", "24", "0")}
 
 
@@ -130,8 +128,8 @@ def test_the_numbers_are_those_of_the_games(out: Path) -> None:
         seats = [(g["bot"], g["opponent"])[int(g["seat"])] == g["winner"] for g in played]
         draws = types.count("draw") / 2
         assert float(own["seat_0"]) == pytest.approx((sum(seats) + draws) / 24, abs=1e-4)
-        two = [g for g in played if {g["bot"], g["opponent"]} == {"uniform", "majority"}]
-        score = sum({"majority": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
+        two = [g for g in played if {g["bot"], g["opponent"]} == {"uniform", "greedy"}]
+        score = sum({"uniform": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
         assert float(own["spread"]) == pytest.approx(score, abs=1e-4)
 
 
@@ -184,7 +182,7 @@ def test_a_bot_that_fails_under_a_rule_is_counted_out(tmp_path: Path) -> None:
     assert (base.forfeits, no_bonus.forfeits) == (0, 16)
     assert [*no_bonus.out] == ["timid"]
     alone = play(tmp_path / "alone", tournament("greedy", "uniform")).variants[1]
-    city, plies = 0, 6
+    city, plies = 0, 5
     for number in (city, plies):
         assert no_bonus.values[number].value == alone.values[number].value
 
@@ -196,7 +194,7 @@ def test_with_forfeits_alone_every_number_is_empty(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("raise OSError\n")
     bots = [str(tmp_path / "a.py"), str(tmp_path / "b.py")]
     done = play(tmp_path / "out", tournament(*bots, pairs=1))
-    assert done.contest is None
+    assert done.two is None
     for row in rows(tmp_path / "out"):
         assert (row["forfeits"], row["value"], row["difference"]) == ("2", "", "")
 
@@ -211,7 +209,7 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     done = arena(*words, "--workers", "2")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "24 games of cup under each; base: the published rules"
+    assert lines[0] == "24 games of cup under each; base: the published rules."
     assert max(map(len, lines)) <= 80
     assert "removed=23,rounds=2: other deals than the base, so less is common to both" in lines
     assert lines[-1] == "results in results/cup-ablate/"
@@ -219,22 +217,8 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     folder = tmp_path / "results" / "cup-ablate"
     assert (folder / FILE).read_bytes() == (out / FILE).read_bytes()
     document = json.loads(arena(*words, "--json").stdout)
-    assert [variant["variant"] for variant in document["variants"]] == NAMES
-    assert document["variants"][1]["rules"] == {"set_bonus": 0}
-    assert (document["strongest"], document["weakest"]) == ("majority", "uniform")
-
-
-@pytest.mark.slow
-def test_what_an_earlier_ablation_left_is_named(arena: Arena, tmp_path: Path) -> None:
-    """Its runs stay in the folder, and are in neither the table nor the report of the next one."""
-    words = ("ablate", "cup.yaml", "--pairs", "1")
-    (tmp_path / "cup.yaml").write_text(CUP)
-    first = arena(*words, "--rule", "set_bonus=0").stdout
-    assert "not in this table" not in first
-    lines = arena(*words, "--rule", "tiebreak=supports").stdout.splitlines()
-    assert lines[-2] == (
-        "not in this table: set_bonus=0 (an earlier ablation there; --out for another folder)"
-    )
+    assert [row["variant"] for row in document["rows"][::7]] == NAMES
+    assert (document["rows"][6]["bot"], document["rows"][6]["opponent"]) == ("uniform", "greedy")
 
 
 @pytest.mark.slow
@@ -252,53 +236,54 @@ def test_a_rule_that_can_have_no_effect_is_named(arena: Arena, tmp_path: Path) -
     assert all(f"{note}." in page.replace("\\", "") for note in notes)
 
 
-def test_variants_that_begin_alike_are_told_apart_in_the_table_and_in_charts() -> None:
-    """Their names are longer than there is room, and differ at the end."""
-    names = ["base", *(f"copies=5-6-7-8-4-2-1-3-4-2-{n}" for n in (3, 4, 5))]
-    estimates = [Estimate(0.5, 0.4, 0.6, 0.05)] * len(MEASURES)
-    found = Ablation(
-        [VariantResult(name, STANDARD, True, 4, 0, {}, estimates, estimates) for name in names],
+def made(changes: dict[str, dict[str, Estimate]]) -> Ablation:
+    """Return an ablation with these changes by variant and measure; all others are nothing."""
+    nothing = Estimate(0.0, -0.1, 0.1, 0.05)
+    city = [Estimate(0.15, 0.1, 0.2, 0.02), *[Estimate(0.0)] * 5]
+    base = VariantResult(Variant("base", STANDARD), True, 4, 0, {}, city, [Estimate()] * 6)
+    return Ablation(
+        [base]
+        + [
+            base._replace(
+                variant=Variant(name, STANDARD),
+                changes=[own.get(measure.name, nothing) for measure in MEASURES],
+            )
+            for name, own in changes.items()
+        ],
         2,
-        ("greedy", "uniform"),
     )
-    lines = [line.split()[0] for line in format_table(found) if line.startswith("  copies")]
-    assert len(lines) == 3 * len(MEASURES)
-    assert len({*lines}) == 3
-    for chart in make_ablation_report(found, CUP_BOTS).charts():
-        rows = chart.spec["data"]["values"]
-        assert len({row["name"] for row in rows}) == len(rows) == 4
-        assert max(len(row["name"]) for row in rows) <= 26
 
 
-def test_the_matrix_has_every_change_shaded_and_the_significant_ones_bold() -> None:
-    """A column has its own scale, up to the farthest end of an interval, and what is 0 has none."""
-    nothing = [Estimate(0.0, -0.1, 0.1, 0.05)] * len(MEASURES)
-    values = [replace_at(nothing, "city", Estimate(0.15, 0.1, 0.2, 0.02))] * 3
-    changes = [
-        replace_at(nothing, "city", Estimate(0.3, 0.2, 0.4, 0.05)),
-        replace_at(nothing, "city", Estimate(-0.1, -0.3, 0.1, 0.1)),
+def test_the_report_has_a_sentence_and_one_table_without_what_is_0_everywhere() -> None:
+    """A row leads to its run, and says whether its change is sure when all are looked at."""
+    found = made(
+        {
+            "a": {"city": Estimate(0.3, 0.2, 0.4, 0.05)},
+            "b/<c>": {"city": Estimate(-0.1, -0.3, 0.1, 0.1)},
+        }
+    )
+    report = make_ablation_report(found, CUP_BOTS)
+    table = next(iter(report.tables()))
+    title = MEASURES[0].title
+    assert table.rows == [
+        ["a", title, 15.0, 15.0, 30.0, 20.0, 40.0, "yes"],
+        ["b/<c>", title, 15.0, 15.0, -10.0, -30.0, 10.0, ""],
     ]
-    changes[1] = replace_at(changes[1], "plies", Estimate(-2.0, -2.0, -2.0, 0.001))
-    rows = zip(
-        ["base", "a", "b/<c>"], values, [[Estimate()] * len(MEASURES), *changes], strict=True
+    assert [*table.links] == ["./a/report.html", "./b/%3Cc%3E/report.html"]
+    said = "The clearest effect: under a City's share rises by 30.0 percentage points."
+    assert report.summary == [found.sentence] == [said]
+    assert [line for line in found.lines() if not line.startswith(" ")] == [title]
+
+
+def test_what_is_not_sure_is_not_said_to_be() -> None:
+    """The clearest one is named all the same; nothing is said of no estimate."""
+    found = made({"a": {"plies": Estimate(-2.0, -4.5, 0.5, 1.3)}})
+    assert found.sentence == (
+        "No effect is surely more than luck; the clearest seen: under a a game's length falls by "
+        "2.00 plies."
     )
-    made = [VariantResult(name, STANDARD, True, 4, 0, {}, *both) for name, *both in rows]
-    report = make_ablation_report(Ablation(made, 2, ("greedy", "uniform")), CUP_BOTS)
-    section, (table, *_) = report.sections[0], report.tables()
-    assert section.title == "2 of 4 changes are significant"
-    heads = ["Rules changed", "City wins, base 15.0\N{NO-BREAK SPACE}%", "Plies, base 0.0"]
-    assert [column.title for column in table.columns] == heads
-    assert table.rows == [["a", 30.0, 0.0], ["b/<c>", -10.0, -2.0]]
-    marks = {place: mark for place, mark in table.marks.items() if mark}
-    assert marks == {(0, 1): "rises-3 sure", (1, 1): "falls-1", (1, 2): "falls-4 sure"}
-    assert '<td class="rises-3 sure" data-v="30.0">+30.0' in write_rows(table, report.names)
-    assert "| **+30.0** | +0.0 |" in to_markdown(report)
-    assert report.summary == [find_effects(Ablation(made, 2, None)).sentence]
-
-
-def replace_at(estimates: Sequence[Estimate], measure: str, other: Estimate) -> list[Estimate]:
-    """Return the estimates with that of a measure replaced."""
-    return [other if m.name == measure else one for m, one in zip(MEASURES, estimates, strict=True)]
+    none = dict.fromkeys([measure.name for measure in MEASURES], Estimate())
+    assert made({"a": none}).sentence == "No effect can be estimated from these games."
 
 
 @pytest.mark.parametrize(

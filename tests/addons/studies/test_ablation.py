@@ -12,11 +12,11 @@ import pytest
 
 from arena.addons.studies.ablation import (
     MEASURES,
-    Contest,
     Measure,
     count_pairs,
     difference,
     estimate,
+    find_spread,
 )
 from arena.statistics.intervals import Ints
 from arena.store.store import Store
@@ -26,7 +26,7 @@ from bench.studies.ablation import SETUPS, Setup, hold
 
 Z = 1.959963984540054
 BY_NAME = {measure.name: measure for measure in MEASURES}
-CITY, MARGIN, SPREAD, PLIES = (BY_NAME[name] for name in ("city", "margin", "spread", "plies"))
+CITY, MARGIN, PLIES = (BY_NAME[name] for name in ("city", "margin", "plies"))
 EMPTY = (None, None, None)
 
 
@@ -82,19 +82,19 @@ def of(name: str, *values: int, pairing: int = 0) -> list[Pair]:
 @pytest.mark.parametrize(
     ("game", "sums"),
     [
-        ((7, 0, 0, "city", 3, 9, 20), (1, 1, 0, 0, 2, 2, 0, 0, 20)),
-        ((7, 1, 0, "points", 12, 9, 48), (1, 0, 0, 0, 2, 0, 1, 3, 48)),
-        ((7, 0, 1, "points", -4, 9, 48), (1, 0, 0, 0, 0, 0, 1, 13, 48)),
-        ((7, 1, 1, "tiebreak", 9, 9, 48), (1, 0, 1, 0, 0, 2, 1, 0, 48)),
-        ((7, 0, None, "draw", 9, 9, 48), (1, 0, 0, 1, 1, 1, 1, 0, 48)),
-        ((7, 0, 1, "forfeit", 0, 0, 5), (0,) * 9),
+        ((7, 0, 0, "city", 3, 9, 20), (1, 1, 0, 0, 2, 0, 0, 20)),
+        ((7, 1, 0, "points", 12, 9, 48), (1, 0, 0, 0, 0, 1, 3, 48)),
+        ((7, 0, 1, "points", -4, 9, 48), (1, 0, 0, 0, 0, 1, 13, 48)),
+        ((7, 1, 1, "tiebreak", 9, 9, 48), (1, 0, 1, 0, 2, 1, 0, 48)),
+        ((7, 0, None, "draw", 9, 9, 48), (1, 0, 0, 1, 1, 1, 0, 48)),
+        ((7, 0, 1, "forfeit", 0, 0, 5), (0,) * 8),
     ],
 )
 def test_a_game_adds_to_its_pair(game: tuple[Any, ...], sums: tuple[int, ...]) -> None:
-    """Games, City, tie-break, draw, half points of the first bot and of seat 0, and the rest."""
+    """Games, City, tie-break, draw, half points of seat 0, and the rest."""
     counts = count_games(4, 8, [(3, GameResult(*game, None, ""))])
-    found = {name: measure.sums(counts)[3, 7].tolist() for name, measure in BY_NAME.items()}
-    counted = [found[name][0] for name in ("city", "tiebreaks", "draws", "spread", "seat_0")]
+    found = {measure.name: measure.sums(counts)[3, 7].tolist() for measure in MEASURES}
+    counted = [found[one][0] for one in ("city", "tiebreaks", "draws", "seat_0")]
     margin, scored = found["margin"]
     assert (found["city"][1], *counted, scored, margin, found["plies"][0]) == sums
     assert counts.sum() == 1 + margin + found["plies"][0]
@@ -108,9 +108,9 @@ def test_the_difference_of_two_shares_is_worked_out_by_pair() -> None:
     0.3 / 4 / 5 = 0.015. Z times its root is 0.24, and the least is 3 / 5.
     """
     base, changed = counted(of("city", 0, 0, 1, 1, 0)), counted(of("city", 1, 0, 2, 2, 0))
-    assert difference(base, changed, CITY, None).cells == (0.3, -0.3, 0.9)
-    assert difference(changed, base, CITY, None).cells == (-0.3, -0.9, 0.3)
-    assert estimate(base, CITY, None).cells == (0.2, 0.0, 0.8)
+    assert difference(base, changed, CITY).cells == (0.3, -0.3, 0.9)
+    assert difference(changed, base, CITY).cells == (-0.3, -0.9, 0.3)
+    assert estimate(base, CITY).cells == (0.2, 0.0, 0.8)
 
 
 def test_with_many_pairs_the_interval_is_the_plain_one_of_paired_differences() -> None:
@@ -119,14 +119,14 @@ def test_with_many_pairs_the_interval_is_the_plain_one_of_paired_differences() -
     changed = counted(of("city", *[1, 0, 2, 2, 0] * 100))
     half = Z * math.sqrt(30 / 499 / 500)
     expected = tuple(round(number, 4) for number in (0.3, 0.3 - half, 0.3 + half))
-    assert difference(base, changed, CITY, None).cells == expected
+    assert difference(base, changed, CITY).cells == expected
     assert half > 3 / 500
 
 
 def test_pairings_are_strata_whose_own_differences_cost_nothing() -> None:
     """One pairing always wins by City and one never does: nothing varies but 3 of 400 pairs."""
     base = counted(of("city", *[0] * 200), of("city", *[2] * 200, pairing=1))
-    value = estimate(base, CITY, None)
+    value = estimate(base, CITY)
     assert value.cells == (0.5, 0.5 - 0.0075, 0.5 + 0.0075)
 
 
@@ -140,15 +140,15 @@ def test_a_ratio_of_two_counts_has_its_error_by_linearisation() -> None:
     rows = [pair(n, city=2 - scored, margin=margin) for n, (scored, margin) in enumerate(pairs)]
     half = Z * math.sqrt(6 / 5 * 592 / 100)
     expected = tuple(round(number, 3) for number in (12, 12 - half, 12 + half))
-    assert estimate(counted(rows), MARGIN, None).cells == expected
+    assert estimate(counted(rows), MARGIN).cells == expected
 
 
 def test_luck_that_both_rules_share_is_no_part_of_the_error() -> None:
     """Every game is one ply longer: the length varies, the difference does not, and says so."""
     base = counted(of("plies", 60, 96, 80, 96, 96))
     changed = counted(of("plies", 62, 98, 82, 98, 98))
-    assert difference(base, changed, PLIES, None).cells == (1.0, None, None)
-    low, high = estimate(base, PLIES, None).cells[1:]
+    assert difference(base, changed, PLIES).cells == (1.0, None, None)
+    low, high = estimate(base, PLIES).cells[1:]
     assert low is not None
     assert high is not None
     assert high - low > 10
@@ -158,28 +158,33 @@ def test_a_mean_of_fewer_than_ten_games_has_no_interval() -> None:
     """Under either rules; five scored games here, and ten there."""
     few = counted([pair(n, city=1, margin=n) for n in range(5)])
     enough = counted([pair(n, margin=3 * n % 7) for n in range(5)])
-    assert estimate(few, MARGIN, None).cells == (2.0, None, None)
-    assert None not in estimate(enough, MARGIN, None).cells
-    assert difference(few, enough, MARGIN, None).cells[1:] == (None, None)
+    assert estimate(few, MARGIN).cells == (2.0, None, None)
+    assert None not in estimate(enough, MARGIN).cells
+    assert difference(few, enough, MARGIN).cells[1:] == (None, None)
 
 
-def test_the_spread_is_the_score_of_the_stronger_of_two_bots() -> None:
-    """In the pairing of the two alone; where the weaker one is first its score is turned round."""
-    rows = [of("first", 2, 2, 2, 2), of("first", 4, 3, 4, 3, pairing=1)]
-    run = counted(*rows)
-    assert estimate(run, SPREAD, Contest(1, first=True)).value == 0.875
-    assert estimate(run, SPREAD, Contest(1, first=False)).value == 0.125
-    assert estimate(run, SPREAD, Contest(0, first=True)).value == 0.5
-    assert estimate(run, SPREAD, None).cells == EMPTY
-    assert difference(run, run, SPREAD, None).cells == EMPTY
+def test_the_spread_is_the_score_of_the_stronger_bot_of_the_most_one_sided_pairing() -> None:
+    """Where the weaker one is first its score is turned round; without a game there is none."""
+    labels = [("a", "b"), ("c", "d")]
+    for first, score, title in (
+        ((4, 3, 4, 3), 0.875, "c against d"),
+        ((0, 1, 0, 1), 0.875, "d against c"),
+    ):
+        run = counted(of("first", 2, 2, 2, 2), of("first", *first, pairing=1))
+        found = find_spread(run, labels)
+        assert found
+        assert (found.title, found.pairing) == (f"score of {title}, %", 1)
+        assert estimate(run, found).value == score
+        assert difference(run, run, found).value == 0
+    assert find_spread(count_games(2, 3, []), labels) is None
 
 
 def test_forfeited_games_count_in_nothing() -> None:
     """Of four pairs one has a single game left and one has none: 1 of 5 games, 3 / 2.5 pairs."""
     rows = [pair(0), pair(1, games=1, city=1, plies=20), pair(3)]
     run = count_games(1, 4, [game for row in rows for game in row])
-    assert estimate(run, CITY, None).cells == (0.2, 0.0, 1.0)
-    assert estimate(run, PLIES, None).value == pytest.approx((96 + 20 + 96) / 5)
+    assert estimate(run, CITY).cells == (0.2, 0.0, 1.0)
+    assert estimate(run, PLIES).value == pytest.approx((96 + 20 + 96) / 5)
 
 
 def test_what_cannot_be_said_is_empty() -> None:
@@ -187,20 +192,17 @@ def test_what_cannot_be_said_is_empty() -> None:
     one = counted([pair(0, city=1)])
     none = count_games(1, 3, [])
     for measure in MEASURES:
-        contest = Contest(0, first=True)
-        assert estimate(one, measure, contest).cells[1:] == (None, None)
-        assert difference(one, one, measure, contest).cells == (0.0, None, None)
-        assert estimate(none, measure, contest).cells == EMPTY
-        assert (
-            difference(none, counted([pair(n) for n in range(3)]), measure, contest).cells == EMPTY
-        )
+        assert estimate(one, measure).cells[1:] == (None, None)
+        assert difference(one, one, measure).cells == (0.0, None, None)
+        assert estimate(none, measure).cells == EMPTY
+        assert difference(none, counted([pair(n) for n in range(3)]), measure).cells == EMPTY
 
 
 def test_all_games_won_by_city_have_no_margin() -> None:
     """No game was scored, and the share is 1 with its bounds."""
     rows = [pair(n, city=2) for n in range(30)]
-    assert estimate(counted(rows), MARGIN, None).cells == EMPTY
-    assert estimate(counted(rows), CITY, None).cells == (1.0, 0.9, 1.0)
+    assert estimate(counted(rows), MARGIN).cells == EMPTY
+    assert estimate(counted(rows), CITY).cells == (1.0, 0.9, 1.0)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
@@ -217,7 +219,6 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
         return [(p, game._replace(pair=n)) for n, row in enumerate(rows) for p, game in row]
 
     both = [[draw(3 * n + p) for n in range(40)] for p in range(3) for _ in "bc"]
-    contest = Contest(2, first=True)
     seen = set()
     for _ in range(5):
         order = rng.sample(range(40), 40)
@@ -227,7 +228,7 @@ def test_no_bit_depends_on_the_order_of_the_pairs(measure: Measure) -> None:
                 row for p in range(3) for row in numbered([both[2 * p + side][n] for n in order])
             ]
             runs.append(count_games(3, 40, rng.sample(rows, len(rows))))
-        seen.add(repr((difference(*runs, measure, contest), estimate(runs[0], measure, contest))))
+        seen.add(repr((difference(*runs, measure), estimate(runs[0], measure))))
     assert len(seen) == 1
 
 

@@ -24,7 +24,7 @@ def test_a_search_says_what_it_found_and_goes_on_where_it_was(arena: Arena, tmp_
     done = arena(*WORDS)
     assert done.returncode == 0, done.stderr
     best, *_, games, use, folder = done.stdout.splitlines()
-    assert re.fullmatch(r"best of 2 settings in 1 rung, 112 pairs: patience=[39]", best)
+    assert re.fullmatch(r"best of 2 settings, 112 pairs: patience=[39]", best)
     assert re.fullmatch(r"[\d,]+ games played, 0 kept from before", games)
     assert re.fullmatch(r"use it: greedy\(patience=[39]\)", use)
     assert folder == "results in results/tune-greedy-patience-1.0/"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from arena.entries.archive import MAGIC, read_archive
 from arena.entries.entry import Entry
@@ -36,6 +37,26 @@ def bot(setup: Setup) -> Strategy:
 '''
 
 
+FALLS_BACK: Final = "under other rules than the published ones it plays as"
+"""The message about a bot whose figure would be that of another one."""
+
+_QUESTION: Final = '''\
+"""Plays as {label}; written by `arena probe --exact`."""
+
+{imports}
+
+
+def bot(setup: Setup) -> Strategy:
+    """Return the bot's own strategy."""
+    own, usual = {victim}(setup), {victim}(setup._replace(rules=STANDARD))
+    if type(own) is not type(usual):
+        raise TypeError(f"{falls_back} {{type(own).__name__}}")
+    if {scored} and not hasattr(own, "scores"):
+        raise TypeError("it {lacks}")
+    return {victim}(setup)
+'''
+
+
 _NETWORK: Final = '''\
 """Plays as another bot does, by a network that has learned from its games."""
 
@@ -64,8 +85,24 @@ def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
     """
     if victim.command:
         raise InputError(f"bot {victim.target!r}: it {NO_SCORES}; {HOW}")
+    how = "setup, blind=True" if blind else "setup"
+    return _pack(victim, _TEXT, "from bots.responder import Responder", how=how)
+
+
+def question(victim: Entry, *, scored: bool) -> bytes:
+    """Return the source of a Python bot that plays as another one, packed with that bot's files.
+
+    It fails if that bot leaves other rules than the published ones to another strategy, or, with
+    `scored`, if it has no method `scores`.
+    """
+    words = {"scored": scored, "lacks": NO_SCORES, "falls_back": FALLS_BACK}
+    return _pack(victim, _QUESTION, "from engine import STANDARD", **words)
+
+
+def _pack(victim: Entry, text: str, imported: str, **words: Any) -> bytes:
+    """Return the source of a bot that imports another one, packed with that bot's files."""
     if victim.source is None or victim.is_ours:
-        return _text(victim, victim.module, blind)
+        return _fill(text, victim, (victim.module, imported), words)
     files, main = {"victim.py": victim.source}, "victim"
     if victim.source.startswith(MAGIC):
         files = read_archive(victim.source)
@@ -73,7 +110,7 @@ def respond_to(victim: Entry, *, blind: bool = False) -> bytes:
     if _MAIN in files:
         raise InputError(f"bot {victim.target!r}: it has a file {_MAIN}; rename that one")
     module = "." if main == "__init__" else f".{main}"
-    packed = {**files, _MAIN: _text(victim, module, blind)}
+    packed = {**files, _MAIN: _fill(text, victim, (module, imported), words)}
     return write_packed(packed, _MAIN, imported_bots(packed, BOTS))
 
 
@@ -98,14 +135,14 @@ def _plain(label: str) -> str:
     return label.replace('"', "'").replace("\\", "/")
 
 
-def _text(victim: Entry, module: str, blind: bool) -> bytes:
-    """Return the source of the responding bot; `module` is the module of the other bot."""
-    imports = [f"from {module} import bot as victim", "from bots.responder import Responder"]
+def _fill(text: str, victim: Entry, needed: tuple[str, str], words: Mapping[str, Any]) -> bytes:
+    """Return the source of a bot that imports another one from a module, and something else."""
+    module, more = needed
+    imports = [f"from {module} import bot as victim", more]
     imports = [*sorted(imports), "from engine import Setup, Strategy"]
     made = "victim"
     if victim.params:
         imports.insert(0, "from functools import partial\n")
         made = f"partial(victim, **{victim.params!r})"
     filled = {"label": _plain(victim.label), "imports": "\n".join(imports), "victim": made}
-    how = "setup, blind=True" if blind else "setup"
-    return _TEXT.format(how=how, **filled).encode()
+    return text.format(**filled, **words).encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,10 +15,18 @@ from arena.cli.options import (
     json_option,
     key_option,
     print_found,
+    print_json,
+    refuse_options,
+    say,
     venue_options,
 )
 from arena.cli.starting import find_venue
 from arena.tournament import keys
+
+if TYPE_CHECKING:
+    from arena.entries.entry import Entry
+
+_PLAYED = ("pairs", "learn", "workers", "out", "force", "blind")
 
 
 @click.command()
@@ -37,6 +45,7 @@ from arena.tournament import keys
 )
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @click.option("--blind", is_flag=True, help="Also play without inferring BOT's hand.")
+@click.option("--exact", is_flag=True, help="Only say what BOT loses in two solved games.")
 @json_option
 @QUIET
 def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
@@ -48,6 +57,9 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
     itself in fresh pairs, and is kept as a bot. With --blind an opponent that infers nothing from
     what BOT plays meets it on the same deals. Another opponent may win more: see `arena docs
     probe`.
+
+    With --exact nothing is played: in two small games, which are solved, it is known exactly what
+    the best opponent wins from a BOT that has scores, and within an interval from others.
 
     \b
     Example:
@@ -62,6 +74,10 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
 
     victim = resolve(bot)
     adopt_orphans()
+    if options.pop("exact"):
+        refuse_options(*_PLAYED, why="not with --exact, which plays nothing")
+        _say_exactly(victim, options["seed"], as_json=as_json, quiet=quiet)
+        return
     pairs, shown = options["pairs"] or keys.PROBED_PAIRS, log.QUIET if quiet else log.NORMAL
     given = {name: options.get(name) for name in Asked._fields}
     asked = Asked(**given | {"pairs": pairs, "shown": shown})
@@ -71,3 +87,17 @@ def probe(bot: str, *, as_json: bool, quiet: bool, **options: Any) -> None:
         raise click.Abort(*interrupted.__notes__) from None
     lines = [found.sentence] if quiet else found.lines()
     print_found(found.document(), lines, as_json=as_json)
+
+
+def _say_exactly(victim: Entry, seed: int, *, as_json: bool, quiet: bool) -> None:
+    from arena.addons.learn.small_probe import probe_small
+
+    found: list[dict[str, Any]] = []
+    for one in probe_small(victim, seed, shown=not quiet):
+        if not (as_json or found):
+            say(f"{victim.label} loses to the best opponent that knows it, of 1 at most:")
+        if not as_json:
+            say(one.line())
+        found.append(one._asdict())
+    if as_json:
+        print_json({"bot": victim.label, "games": found})

@@ -8,8 +8,8 @@ compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from importlib.util import find_spec
 from math import comb
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -56,7 +56,8 @@ SMALL: Final = {
 The numbers are copies, removed, hand_size, opening_row, take_size, rounds, cities_needed.
 """
 
-_MEASURED = ("points", "city", "hand3")  # by `small_games`; the last one needs a mixed policy
+_MEASURED = ("points", "hand3")  # by `small_games`; the last one needs a mixed policy
+_PARTS = 8  # of the trials of a bot
 
 MOST_SEQUENCES = 200_000
 """The most sequences of both seats; a game of this size takes minutes to solve."""
@@ -169,18 +170,26 @@ class Exact:
         """Return the expected winnings of the first seat if the seats play these policies."""
         return float(self._plan(0, first) @ (self.payoffs @ self._plan(1, second)))
 
-    def worst(self, seat: Seat, policy: Policy) -> float:
-        """Return the expected winnings of a policy at a seat against the best response to it."""
-        plan = self._plan(seat, policy)
-        gains = plan @ self.payoffs if seat == 0 else -(self.payoffs @ plan)
-        return -self._respond(1 - seat, -gains)
+    def worst(self, seat: Seat, policy: Policy, known: Policy | None = None) -> float:
+        """Return the expected winnings of a policy at a seat against the best response to it.
 
-    def exploitability(self, policy: Policy) -> float:
+        With `known` they are those against the best response to another policy.
+        """
+        response = self._respond(1 - seat, self._winnings(seat, known or policy))
+        return -float(response @ self._winnings(seat, policy))
+
+    def exploitability(self, policy: Policy, known: Policy | None = None) -> float:
         """Return the expected loss of a policy against best responses, the mean of both seats.
 
-        It is 0 for an optimal policy and at most 1; OpenSpiel's `exploitability` is the same.
+        It is 0 for an optimal policy and at most 1; OpenSpiel's `exploitability` is the same. With
+        `known` they are the best responses to another policy, and the loss is no larger.
         """
-        return round(-(self.worst(0, policy) + self.worst(1, policy)) / 2, 9) + 0.0
+        return round(-sum(self.worst(seat, policy, known) for seat in (0, 1)) / 2, 9) + 0.0
+
+    def _winnings(self, seat: Seat, policy: Policy) -> Plan:
+        """Return the winnings of the other seat, by its sequences, against a policy at a seat."""
+        plan = self._plan(seat, policy)
+        return np.asarray(self.payoffs @ plan if seat else -(plan @ self.payoffs))
 
     def _plan(self, seat: Seat, policy: Policy) -> Plan:
         """Return the realisation plan of a seat under a policy."""
@@ -192,12 +201,16 @@ class Exact:
                 plan[number] = plan[decision.parent] * odds.get(action, 0.0)
         return plan
 
-    def _respond(self, seat: Seat, gains: Plan) -> float:
-        """Return the value of a seat's best response; `gains` are the winnings by sequence."""
-        worth = gains.copy()
+    def _respond(self, seat: Seat, gains: Plan) -> Plan:
+        """Return the plan of a seat's best response; `gains` are the winnings by sequence."""
+        worth, plan = gains.copy(), np.zeros(len(gains))
         for decision in reversed(self.decisions[seat]):
             worth[decision.parent] += worth[decision.sequences()].max()
-        return float(worth[0])
+        plan[0] = 1.0
+        for decision in self.decisions[seat]:
+            best = decision.first + int(worth[decision.sequences()].argmax())
+            plan[best] = plan[decision.parent]
+        return plan
 
     def _solve(self) -> tuple[tuple[Plan, float], ...]:
         """Return for each seat an optimal plan and its guaranteed winnings."""
@@ -281,7 +294,8 @@ def estimate(bot: Bot, rules: Rules, samples: int, seed: int = 0) -> Policy:
     """Return the frequencies of a bot's actions at each view in `samples` trials.
 
     Each trial makes a new strategy with a generator of its own, and calls it at that view only: the
-    result is the policy of bots that do not remember earlier views.
+    result is the policy of bots that do not remember earlier views. A forced action is not asked
+    for.
 
     >>> from bots.greedy import bot
     >>> from engine import STANDARD
@@ -289,42 +303,60 @@ def estimate(bot: Bot, rules: Rules, samples: int, seed: int = 0) -> Policy:
     {10: 1.0}
     """
 
-    def choose(seen: View, number: int) -> Action:
-        luck = stream(seed, seen.to_text(), number)
-        return bot(Setup(luck, seen.seat, rules)).choose(seen)
-
-    return frequencies(choose, samples)
-
-
-def frequencies(choose: Callable[[View, int], Action], samples: int) -> Policy:
-    """Return the frequencies of the actions in trials; `choose` gets a view and a trial's number.
-
-    A forced action is not asked for.
-    """
-    known: dict[View, dict[Action, float]] = {}
-
+    @cache
     def policy(seen: View) -> Mapping[Action, float]:
         if len(seen.legal) == 1:
             return {seen.legal[0]: 1.0}
-        if seen not in known:
-            chosen = [choose(seen, number) for number in range(samples)]
-            known[seen] = {action: chosen.count(action) / samples for action in set(chosen)}
-        return known[seen]
+        lucks = (stream(seed, seen.to_text(), number) for number in range(samples))
+        return _shares([bot(Setup(luck, seen.seat, rules)).choose(seen) for luck in lucks])
 
     return policy
 
 
-def small_games() -> Iterator[tuple[str, Rules, Callable[..., tuple[float, int]]]]:
-    """Yield three small games, with what measures a bot there.
+def _shares(chosen: Sequence[Action]) -> dict[Action, float]:
+    return {action: chosen.count(action) / len(chosen) for action in set(chosen)}
 
-    It gets the arguments of `frequencies`, and returns the exploitability and the number of views.
+
+def small_games() -> Iterator[tuple[str, Rules, Callable[..., tuple[float, float, int]]]]:
+    """Yield two small games, and what measures a bot there.
+
+    It gets what chooses at a view in a trial of some number, and how many trials there are. It
+    returns the ends of the exploitability's 95 % interval, which are equal with one trial, and the
+    number of views with a choice.
     """
     for name in _MEASURED:
-        yield name, SMALL[name], partial(_exploit, SMALL[name])
+        yield name, SMALL[name], partial(_exploit, Exact(SMALL[name]))
 
 
 def _exploit(
-    rules: Rules, choose: Callable[[View, int], Action], samples: int
-) -> tuple[float, int]:
-    game = Exact(rules)
-    return game.exploitability(frequencies(choose, samples)), len(game.views())
+    game: Exact, choose: Callable[[View, int], Action], trials: int
+) -> tuple[float, float, int]:
+    """Return the interval of a bot's exploitability, and the number of views with a choice.
+
+    The best response to a sample of the bot's choices wins more from that sample than anybody wins
+    from the bot. The best response to some trials wins from the others what it wins from the bot,
+    which is no more than the best one wins. So the ends are these means with their errors.
+    """
+    numbers = range(trials)
+    views = [seen for seen in game.views() if len(seen.legal) > 1]
+    chosen = {seen: [choose(seen, number) for number in numbers] for seen in views}
+
+    def policy(some: Iterable[int]) -> Policy:
+        def shares(seen: View) -> Mapping[Action, float]:
+            made = chosen.get(seen)
+            return _shares([made[number] for number in some]) if made else {seen.legal[0]: 1.0}
+
+        return shares
+
+    most = game.exploitability(policy(numbers))
+    if trials == 1:
+        return most, most, len(views)
+    found = []
+    for part in range(_PARTS):
+        own = policy(numbers[part::_PARTS])
+        others = policy([number for number in numbers if number % _PARTS != part])
+        found.append((game.exploitability(own), game.exploitability(own, others)))
+    from scipy.stats import t
+
+    high, low = np.std(found, axis=0, ddof=1) * t.ppf(0.975, _PARTS - 1) / _PARTS**0.5
+    return float(np.mean(found, axis=0)[1] - low), float(min(1.0, most + high)), len(views)

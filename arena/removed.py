@@ -20,6 +20,7 @@ REMOVED: Final = {
     "arena view --what-if": "`arena table` plays a recorded game on from another action",
     "arena view --then": "`arena table` plays a recorded game on from another action",
     "arena view --by": "the curve is that of champion; `arena show --by BOT` asks another bot",
+    "arena doctor --report": "`arena doctor` prints versions and what is missing",
     "arena facts": "docs/facts.md has the figures; `python -m bench.facts` in the repository",
     "arena dataset": "`python -m bench.dataset` in the repository (docs/dataset.md)",
     "arena.facts": "docs/facts.md has the figures",

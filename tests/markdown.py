@@ -31,7 +31,7 @@ ELSEWHERE = {
 SHORTER = (
     (r"(--pairs |\bpairs[:=] ?)(\d{3,}|[3-9]\d)", r"\g<1>2"),
     (r"^arena play (?!.*--pairs)", "arena play --pairs 2 "),
-    (r"^arena probe (?!.*--pairs)", "arena probe --pairs 2 "),
+    (r"^arena probe (?!.*--(?:pairs|exact))", "arena probe --pairs 2 "),
     (r"^arena compare (?!.*--max-pairs)", "arena compare --max-pairs 4 "),
     (r"(compare .*--max-pairs )\d+", r"\g<1>4"),
     (r"^(arena check .*?)(?: --games \d+)?$", r"\1 --games 4"),

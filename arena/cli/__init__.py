@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HELP = {"-h", "--help"}
 _FAULT = (
     "error: this is a fault of the arena; please report it, with the command, all that it "
-    "printed and the output of `arena doctor --report`"
+    "printed and the output of `arena doctor`"
 )
 """The last line after a traceback."""
 

@@ -56,14 +56,8 @@ def bots(as_json: bool) -> None:
 
 @click.command()
 @click.argument("bot", required=False)
-@click.option(
-    "--report",
-    "as_report",
-    is_flag=True,
-    help="Print one block to paste into an issue, without paths or names.",
-)
 @json_option
-def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
+def doctor(bot: str | None, as_json: bool) -> None:
     """Report what this machine offers to a run, and what to install.
 
     With BOT, report what this bot can read in the lane jail. The exit status is 1 if something that
@@ -73,20 +67,14 @@ def doctor(bot: str | None, as_report: bool, as_json: bool) -> None:
     Example:
       arena doctor
     """
-    from arena.cli.doctor_report import write_report
-    from arena.cli.examined import format_findings
-    from arena.cli.machine import examine, examine_bot
+    from arena.cli.machine import examine, examine_bot, format_findings
 
-    if as_report and (bot or as_json):
-        raise InputError("--report: a block of text about this machine; not with BOT or --json")
     tolerate_any_terminal()
     findings = []
     for finding in examine_bot(bot) if bot else examine():
         findings.append(finding)
-        if not (as_json or as_report):
+        if not as_json:
             say("\n".join(format_findings([finding])))
-    if as_report:
-        say(write_report(findings))
     needed = [finding for finding in findings if finding.what != "bubblewrap"]  # for the jail
     ok = all(finding.ok is not False for finding in needed)
     if as_json:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -174,16 +173,6 @@ def _quotas(own: str, mounts: str) -> Iterator[int]:
                 quota, period = map(int, " ".join(texts).split())
                 if quota > 0 < period:
                     yield -(-quota // period)
-
-
-def has_groups() -> bool:
-    """Return whether groups can be made here and report processor time."""
-    name = f"{RUN}trial-{os.getpid()}"
-    with groups_of_run(name):
-        group = make_group(Path(name))
-        if group.folder is not None:
-            subprocess.run([*group.joining, "true"], check=False)
-        return group.used() > 0
 
 
 @contextmanager

@@ -8,7 +8,6 @@ system calls.
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -28,13 +27,11 @@ from arena.lanes.bubblewrap import (
     bound,
     counts_processes,
     devices,
-    find_bubblewrap,
-    find_pid_namespaces,
     links_to,
     outermost,
     system,
 )
-from arena.lanes.cleanup import has_groups, machine_cores
+from arena.lanes.cleanup import machine_cores
 from arena.lanes.libraries import (
     find_libraries,
     find_opened,
@@ -46,8 +43,7 @@ from arena.lanes.libraries import (
     programs_of,
     python_folders,
 )
-from arena.lanes.meter import READS_CLOCKS
-from arena.lanes.syscalls import ALLOWED, DECIDED, make_filter, make_watch
+from arena.lanes.syscalls import make_filter, make_watch
 
 HOME = "/tmp"
 """The private folder as the bot sees it: the only one that it can write to."""
@@ -273,37 +269,6 @@ def _place_of(file: Path) -> Path:
     folder = file.parent
     is_own = folder.name != "bin" and _is_shareable(folder) and not why_hidden(folder)
     return folder if is_own else file
-
-
-def describe_holds() -> dict[str, str]:
-    """Describe the limits of the lanes process and jail, by the resource that is limited.
-
-    Raises InputError if this machine has no lane jail.
-    """
-    find_bubblewrap()
-    counted = "the kernel" if counts_processes() else "counting them every 0.1 s"
-    machine = platform.machine()
-    known = f"{len(ALLOWED)} are allowed, and {len(DECIDED)} with some arguments"
-    return {
-        "memory held by": "a limit for each process, and a reading of all every 0.1 s",
-        "processes": f"held by {counted} in a jail, else by counting them every 0.1 s",
-        "system calls": known if make_filter() else f"all are allowed on {machine}",
-        "private folder": f"{HOME}, {confine.DISK >> 20} MB and {confine.INODES:,} files",
-        "user in a jail": "one without rights" if IS_ROOT else "you, in a namespace",
-        "lane process": (
-            "sees no processes but its own"
-            if find_pid_namespaces()
-            else "sees and can end your other processes"
-        ),
-    }
-
-
-def describe_clock() -> str:
-    """Describe how the processor time of a bot is measured on this machine."""
-    if has_groups():
-        return "a control group for each bot, and the clocks of its processes"
-    how = "the clocks of its processes" if READS_CLOCKS else "psutil, in hundredths of a second"
-    return f"{how}; children that end unseen are not counted"
 
 
 def describe_shown(entry: Entry) -> list[str]:

@@ -177,7 +177,7 @@ def test_doctor_as_json_has_every_finding(arena: Arena) -> None:
     done = arena("doctor", "--json")
     data = document(done.stdout)
     assert data["ok"] == (done.returncode == 0)
-    assert {"python", "cores", "lanes"} <= {finding["what"] for finding in data["findings"]}
+    assert {"python", "cores", "bubblewrap"} <= {finding["what"] for finding in data["findings"]}
     assert all({"what", "ok", "detail", "advice"} == {*finding} for finding in data["findings"])
 
 

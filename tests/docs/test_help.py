@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 import yaml
 
 from tests import ROOT, markdown
-from tests.conftest import Arena
 
 PAGE = (ROOT / "docs" / "help.md").read_text()
-
-
-@pytest.mark.slow
-def test_its_command_prints_the_block(arena: Arena) -> None:
-    """The one that the form for faults asks for, too."""
-    (command,) = markdown.commands(PAGE)
-    assert command.startswith("arena ")
-    assert arena(*command.split()[1:]).stdout.startswith("```text\n")
 
 
 def test_the_bibtex_is_the_citation_file() -> None:

@@ -16,14 +16,13 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.lanes import cleanup, jail
+from arena.lanes import cleanup
 from arena.lanes.cleanup import (
     RUN,
     Group,
     count_cores,
     find_base,
     groups_of_run,
-    has_groups,
     locate,
     machine_cores,
     make_group,
@@ -36,7 +35,7 @@ from arena.lanes.process import bot_process
 from arena.lanes.scratch import scratch_folder
 from engine import STANDARD
 from tests import ROOT
-from tests.runs.test_rogues import needs_jail
+from tests.runs.test_rogues import has_groups, needs_jail
 from tests.waiting import until
 
 MOUNT = "31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw\n"
@@ -242,16 +241,6 @@ def test_cores_are_counted_in_one_place() -> None:
 
 def files_of(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
-
-
-@needs_jail
-def test_the_doctor_says_what_groups_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They measure and do not limit."""
-    monkeypatch.setattr(jail, "has_groups", lambda: True)
-    assert "a control group for each bot" in jail.describe_clock()
-    monkeypatch.setattr(jail, "has_groups", lambda: False)
-    assert "unseen" in jail.describe_clock()
-    assert "control group" not in jail.describe_holds()["memory held by"]
 
 
 @pytest.fixture

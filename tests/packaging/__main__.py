@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from arena.cli.examined import Finding, format_findings
-from arena.cli.machine import EXTRAS
+from arena.cli.machine import EXTRAS, Finding, format_findings
 from tests import ROOT
 from tests.packaging import clones, licences, pythons, smoke, wheel
 from tests.packaging.test_metadata import PROJECT

@@ -34,7 +34,7 @@ PLAYING = (
     *("run duel.yaml", "play greedy uniform --pairs 1 --workers 1", "game greedy uniform"),
     *("compare greedy uniform --max-pairs 1 --workers 1", "verify run --workers 1"),
     *("ablate duel.yaml --rule set_bonus=0", "human greedy", "league new club"),
-    *("plan 2 --gap 400", "rate run", "show run", "doctor --report"),
+    *("plan 2 --gap 400", "rate run", "show run", "doctor"),
 )
 """What commands do that start processes or compute: their status is 0.
 

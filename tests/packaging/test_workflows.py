@@ -113,7 +113,7 @@ def test_files_that_the_templates_name_exist() -> None:
     ]:
         for name in re.findall(r"\b(?:docs/)?[\w-]+\.md\b", path.read_text()):
             assert (ROOT / name).exists(), (path.name, name)
-    assert "arena doctor --report" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text()
+    assert "arena doctor" in (GITHUB / "ISSUE_TEMPLATE" / "bug.yml").read_text()
 
 
 def test_only_programs_that_are_missing_are_installed(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from arena.errors import InputError
 from arena.executors.local import LocalExecutor
 from arena.executors.log import QUIET
 from arena.lanes.bubblewrap import find_bubblewrap, find_pid_namespaces
-from arena.lanes.cleanup import has_groups
+from arena.lanes.cleanup import RUN, groups_of_run, make_group
 from arena.lanes.limits import Limits
 from arena.runs.run import run
 from arena.store.folder import RunFolder
@@ -43,6 +43,18 @@ NO_START = Limits(decision=0.5, start=0.5, backstop=1.0, memory=256)
 LONG = Limits(decision=10.0, start=10.0, memory=256)
 HONEST = ("greedy", "uniform", "majority")
 LANES = ("inproc", "process", "jail")
+
+
+def has_groups() -> bool:
+    """Return whether groups can be made here and report processor time."""
+    name = f"{RUN}trial-{os.getpid()}"
+    with groups_of_run(name):
+        group = make_group(Path(name))
+        if group.folder is not None:
+            subprocess.run([*group.joining, "true"], check=False)
+        return group.used() > 0
+
+
 HAS_GROUPS = has_groups()
 """Whether there are control groups; only they count children that a bot hides."""
 

@@ -17,8 +17,8 @@ REMOVED: Final = {
     "arena compare --season": "divide --alpha by the number of comparisons",
     "arena view --judge": "first `arena analyse RUN`, then the replay has what each decision lost",
     "arena view --worlds": "first `arena analyse RUN`, then the replay has what each decision lost",
-    "arena view --what-if": "`arena table` plays a recorded game on from another action",
-    "arena view --then": "`arena table` plays a recorded game on from another action",
+    "arena view --what-if": "in a program, let bots play on from any State (arena docs viewer)",
+    "arena view --then": "in a program, let bots play on from any State (arena docs viewer)",
     "arena view --by": "the curve is that of champion; `arena show --by BOT` asks another bot",
     "arena doctor --report": "`arena doctor` prints versions and what is missing",
     "arena facts": "docs/facts.md has the figures; `python -m bench.facts` in the repository",
@@ -27,6 +27,10 @@ REMOVED: Final = {
     "arena.load_dataset": "each line of games.jsonl is JSON (docs/dataset.md)",
     "arena league copies": "a tool for plagiarism, such as JPlag, on the league's folder bots/",
     "arena sites": "a machine that differs ends the run, with a line that says what differs there",
+    "arena play --games": "`arena human BOT --games N`",
+    "arena play --names": "`arena human BOT --names NAMING`",
+    "arena play --thoughts": "`arena game BOT BOT --thoughts`",
+    "arena human --thoughts": "`arena game BOT BOT --thoughts`",
     "key halves": "leave it out: the two games of a pair are played as with halves: together",
 }
 """What to use instead, by the name: "arena worth", "arena compare --season", "key halves"."""

@@ -69,8 +69,6 @@ def _picture_table(page: Any, folder: Path, scratch: Path) -> None:
             page.wait_for_selector("button.act")
             page.locator("button.act").first.click()
             page.wait_for_timeout(500)
-        page.get_by_role("button", name="Hint").click()
-        page.wait_for_selector(".hint tbody tr")
         page.evaluate("window.scrollTo(0, 0)")
         page.screenshot(path=folder / "table.png")
 

@@ -66,8 +66,7 @@ ADDONS: Final = {
         {
             "human": Command("person:human"),
             "table": Command("person:table", True, "table", "starlette"),
-        },
-        hooks={"play_person": "person:play_person"},
+        }
     ),
 }
 

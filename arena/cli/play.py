@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arena import addons
 from arena.cli.compare import play_comparison
 from arena.cli.options import (
     AGAINST,
     ANCHOR,
-    GAMES,
     MORE_BOTS,
-    NAMES,
     NO_REPEAT,
     PATH,
     REPLACE,
     Command,
     add_config_options,
     add_run_options,
-    change_rules,
     json_option,
     key_option,
     print_found,
@@ -40,7 +36,6 @@ from arena.cli.starting import (
     stoppable,
 )
 from arena.errors import naming
-from arena.tournament import keys
 from arena.tournament.keys import POWER
 
 if TYPE_CHECKING:
@@ -53,12 +48,6 @@ _NOT_OF_A_MANIFEST = (
     *("pairs", "more", "against", "anchor", "until", "max_pairs", "replace", "seed", "lane"),
     *("rules", "limits", "deals"),
 )
-_NOT_FOR_A_PERSON = (
-    *("pairs", "against", "replace", "anchor", "deals", *keys.Venue.__struct_fields__, "scheduler"),
-    *("scheduler_file", "fresh", "strict", "limits"),
-    *("as_json", "verbose", "quiet"),
-)
-_FOR_A_PERSON = ("seed", "lane", "out", "games", "names", "thoughts")
 
 
 @click.command(cls=Command)
@@ -106,9 +95,6 @@ def run(config: Path, **options: Any) -> None:
 @click.command(cls=Command)
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT ...]")
 @key_option("pairs", "100")
-@click.option("--games", type=GAMES, default=1, hidden=True)
-@click.option("--names", type=NAMES, default="english", hidden=True)
-@click.option("--thoughts", is_flag=True, hidden=True)
 @AGAINST
 @key_option("deals", "random ones")
 @ANCHOR
@@ -118,25 +104,15 @@ def run(config: Path, **options: Any) -> None:
 def play(bots: Sequence[str], **options: Any) -> None:
     """Play bots against each other without a config.
 
-    Nothing is written without --out. For what a BOT can be, see `arena run --help`. If one of two
-    bots is `human`, you play against the other: see `arena human --help`.
+    Nothing is written without --out. For what a BOT can be, see `arena run --help`.
 
     \b
     Example:
       arena play greedy uniform --pairs 100
     """
-
-    from arena.entries.spec import person_label
     from arena.runs.rerun import keep_deals
     from arena.tournament.config import Config, make_tournament
 
-    if any(person_label(spec) is not None for spec in bots):
-        refuse_options(*_NOT_FOR_A_PERSON, why="not for a game with a person")
-        asked = {name: options[name] for name in _FOR_A_PERSON}
-        addons.hook("play_person")(bots, **asked | {"rules": change_rules(options["rules"])})
-        return
-    why = "only for a game with a person: arena human BOT"
-    refuse_options("games", "names", "thoughts", why=why)
     how = make_playing(options)
     settings = with_options(Config([], _PAIRS, name="play"), options)
     settings = keep_deals(settings, how.kept)

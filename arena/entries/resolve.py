@@ -93,7 +93,7 @@ def resolve(
     spec = Spec(None, f"{OBJECT}{code.name}", {}) if code else parse(text)
     text = spec.target if code else text
     if spec.target == PERSON:
-        raise InputError(f"bot {text!r}: only `arena play human BOT` has a person")
+        raise InputError(f"bot {text!r}: only `arena human BOT` has a person")
     merged = plain_params(text, spec.params | (params or {}))
     needed = check_needs(text, needs)
     if code:

@@ -83,24 +83,6 @@ def write(target: str, params: dict[str, Any]) -> str:
     return f"{target}({_write_params(params)})" if params else target
 
 
-def person_label(text: str) -> str | None:
-    """Return the label of the person that a spec names, None if it names a bot.
-
-    Raises InputError for a person with parameters, and for a label that is not allowed.
-
-    >>> person_label("human"), person_label("Anna=human"), person_label("greedy")
-    ('human', 'Anna', None)
-    """
-    match = _match(text)
-    if match["target"].strip() != PERSON:
-        return None
-    if match["params"]:
-        raise InputError(f"bot {text!r}: a person takes no parameters")
-    label = match["label"] or PERSON
-    check_label(text, label)
-    return label
-
-
 def is_file(target: str) -> bool:
     """Return whether a target has the form of a file's path."""
     return not is_address(target) and (target.endswith(".py") or "/" in target)

@@ -93,18 +93,11 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection; if too many are waiting, close the oldest of them."""
         super().connection_made(transport)
-        if not self.may_stay(transport):
-            transport.abort()
-            return
         others = (one for one in self.connections if isinstance(one, Connection))
         waiting = {one.deadline.when(): one for one in others if one.deadline}
         if len(waiting) >= MOST_WAITING:
             waiting[min(waiting)].give_up()
         self._watch()
-
-    def may_stay(self, _transport: asyncio.Transport) -> bool:
-        """Return whether this client is answered at all."""
-        return True
 
     def data_received(self, data: bytes) -> None:
         """Read more of a request."""
@@ -176,7 +169,7 @@ class PageServer(uvicorn.Server):
             print(f"warning: {why}", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams of events before the server, which would wait for them."""
+        """End the requests that wait for news before the server, which would wait for them."""
         self.closing.set()
         await super().shutdown(sockets)
 
@@ -186,11 +179,7 @@ class PageServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let signals end the server; only the main thread handles signals.
-
-        The handler is a plain function: from a bound method sse_starlette would find the server,
-        and cut off the streams before `closing` ends them in order.
-        """
+        """Let signals end the server; only the main thread handles signals."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -17,7 +17,6 @@ from arena.errors import InputError, counted
 from arena.executors.contract import Executor
 from arena.executors.judge_chunk import judge_here
 from arena.executors.log import run_log
-from arena.lanes.faults import Forfeit
 from arena.runs.progress_bar import show_progress
 from arena.runs.run import Interrupted
 from arena.store.folder import JUDGED, locate
@@ -26,14 +25,10 @@ from arena.tournament import keys
 from arena.tournament.judged import BLUNDER, ROLLOUTS, SEARCHES, Judged, Question, Recorded
 from arena.tournament.plan import Chunk, Fits, Plan
 from arena.tournament.strikes import Strikes
-from arena.tournament.thinking import Asked, asked
 from arena.tournament.tournament import Tournament
 from arena.tournament.versions import versions_here
-from engine import STANDARD, EngineError, Record, Rules, Seat, State
+from engine import STANDARD, EngineError, Record, Rules, Seat
 from engine.errors import show
-from engine.notation import parse_actions, parse_deal
-from engine.seeds import address, digest
-from engine.view import view
 
 VALUER: Final = "champion"
 """The bot whose table estimates the value of a position after a round."""
@@ -281,73 +276,3 @@ def _seat_of_blunder(_: int, one: Judged) -> Seat | None:
 
 def _judge_here(judge: Judge, games: Sequence[Recorded]) -> list[list[Judged]]:
     return judge_here(games, judge.bots, judge.worlds, judge.seed)
-
-
-Player: TypeAlias = tuple[Entry, int]
-"""The bot that plays on in a seat, and the seed of its generator."""
-
-
-def draw_players(entry: Entry, seed: int = 0) -> tuple[Player, Player]:
-    """Return players for both seats with the same bot; equal seeds give equal games."""
-    lucks = [digest(address(seed, "what if", seat)) for seat in (0, 1)]
-    return (entry, lucks[0]), (entry, lucks[1])
-
-
-def what_if(
-    record: Record,
-    ply: int,
-    action: str,
-    players: Sequence[Player],
-) -> Record:
-    """Return the game with another action at a ply, from which bots play on in both seats.
-
-    Each bot gets only the views of its seat. It also chooses at its seat's earlier decisions, as if
-    it had played from the start, but these choices are ignored. Cards dealt later are those of the
-    game. Raises InputError for a ply outside the game, an action that is illegal there or was
-    played there, an invalid record, and a bot that fails.
-
-    >>> import arena
-    >>> from arena.entries.resolve import resolve
-    >>> record = arena.play("greedy", "uniform", seed=7).record
-    >>> other = what_if(record, 6, "T", draw_players(resolve("greedy")))
-    >>> record.actions[:7], other.actions[:7], other.replay().over
-    ('zx877T6', 'zx877TT', True)
-    """
-    until = _change(record, ply, action)
-    state = State(parse_deal(record.deal, record.rules), record.rules)
-    seat = 0
-    actions: list[str] = []
-    try:
-        with ExitStack() as stack:
-            bots: list[Asked] = []
-            for seat, (entry, luck) in enumerate(players):
-                bots.append(stack.enter_context(asked(entry, seat, luck, record.rules)))
-            while not state.over:
-                seat = state.to_act
-                chosen = bots[seat].choose(view(state, seat))
-                actions.append(until[len(actions)] if len(actions) < len(until) else chosen)
-                state.apply(*parse_actions(actions[-1]))
-    except Forfeit as forfeit:
-        raise InputError(f"bot {players[seat][0].target!r}: {forfeit.fault.message}") from None
-    return Record(record.deal, "".join(actions), record.rules)
-
-
-def _change(record: Record, ply: int, action: str) -> str:
-    """Return the actions up to and including the changed one; raises InputError."""
-    try:
-        record.replay()
-    except EngineError as error:
-        raise InputError(f"a record that cannot be played: {error}") from None
-    if not 0 <= ply < len(record.actions):
-        plies = len(record.actions)
-        raise InputError(f"ply {ply}: the game has {plies} plies, the first one is ply 0")
-    if len(action) != 1:
-        raise InputError(f"ply {ply}: {show(action)} is not an action, which has one character")
-    if action == record.actions[ply]:
-        raise InputError(f"ply {ply}: {action} is what was played there")
-    changed = record.actions[:ply] + action
-    try:
-        Record(record.deal, changed, record.rules).replay()
-    except EngineError as error:
-        raise InputError(f"ply {ply}: {error}") from None
-    return changed

@@ -246,15 +246,6 @@ class Board:
             lines += [Line(part) for part in textwrap.wrap(text, WIDTH, **_INDENTED)]
         return lines
 
-    def history(self) -> list[Line]:
-        """Return all actions so far, round by round."""
-        plies = self.view.rules.round_plies
-        lines: list[Line] = []
-        for start in range(0, len(self.actions), plies):
-            text = "; ".join(self.actions[start : start + plies])
-            lines += format_items(f"round {start // plies + 1}", [text])
-        return lines or [Line("Nothing has happened yet.")]
-
     def _row_lines(self) -> list[Line]:
         start = self._take_start()
         older, taken = self.row[:start], self.row[start:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from arena.entries.entry import Entry
 from arena.errors import counted, escape, shorten
@@ -212,32 +212,6 @@ def _find_shown(record: Record, shown: Shown) -> dict[str, Any]:
         curve = find_curve(record, by, (0, 1) if seat is None else (seat,))
         found |= {"chances": curve.chances, "beliefs": curve.beliefs, "off": curve.off}
     return found
-
-
-class Branch(NamedTuple):
-    """The branch point of a variation: the original `record`, the ply, and who continues.
-
-    `by` is the label of the bot that plays both seats from there.
-    """
-
-    record: Record
-    ply: int
-    by: str
-
-
-def branch_timeline(
-    record: Record, seats: tuple[str, str], branch: Branch, **shown: Unpack[Shown]
-) -> dict[str, Any]:
-    """Return the timeline of a variation that branches off another game; its title says so.
-
-    `record` comes from `arena.runs.judge_games`. Raises the errors of `game_timeline`.
-    """
-    _, ply, by = branch
-    title = f"what if: {record.actions[ply]} at ply {ply}, then {by}"
-    shown["title"] = f"{shown['title']}; {title}" if shown.get("title") else title
-    timeline = game_timeline(_finish(record, seats, None), **shown)
-    played = {"ply": ply, "action": branch.record.actions[ply], "by": by}
-    return timeline | {"branch": played}
 
 
 def players_of_line(line: bytes) -> tuple[str, str]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-import stat
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from arena.errors import InputError, counted
 from arena.store import damage
-from arena.store.database import FORMAT, NAME, is_foreign
+from arena.store.database import FORMAT, NAME
 from arena.store.finished import Game
-from arena.store.folder import DETAILS, MANIFEST, REPLACED
+from arena.store.folder import DETAILS, REPLACED
 from arena.store.manifest import MOST_BYTES, read_tournament
 from arena.store.store import Store
 from arena.tournament.schedule import Fixture
@@ -30,6 +27,7 @@ from engine.state import Seat
 
 _ENDINGS = (".csv", ".html", ".json", ".log", ".md", ".sqlite")  # of a run's files
 _MOST_NAMED = 8  # runs in a message
+_MOST_STEPS = 100_000  # of SQLite's machine for one value: the file may be a stranger's
 
 
 def read_run(path: Path) -> tuple[Tournament, Store]:
@@ -251,84 +249,6 @@ def to_line(fixture: Fixture, game: Game) -> str:
             "message": game.fault.message,
         }
     return game.record.to_json(**more)
-
-
-State: TypeAlias = Literal["running", "damaged", "not finished", "finished"]
-
-_LOCKS: Final = Path("/proc/locks")  # only on Linux
-_RECENT = 60.0  # seconds since its last commit in which an unlocked run counts as running
-_MOST_STEPS = 100_000  # of SQLite's machine for one value: the file may be a stranger's
-
-
-class Glimpse(NamedTuple):
-    """What is seen of a run without reading its games: its state, and if it is a comparison."""
-
-    state: State
-    is_comparison: bool = False
-
-
-def glimpse(folder: Path) -> Glimpse:
-    """Return whether a run is running, was stopped, or has ended; nothing is locked or changed.
-
-    A run has ended if the folder's manifest, which is written last, equals the store's. One whose
-    store is something else than the database of a run is damaged.
-    """
-    running = is_under_way(folder)
-    try:
-        stored = _read_stored(folder / NAME)
-        data = json.loads(stored) if stored else {}
-        is_comparison = (data.get("stop") or {}).get("kind") == "sprt"
-    except (sqlite3.Error, ValueError, RecursionError, AttributeError):
-        return Glimpse("running" if running else "damaged")
-    except OSError:
-        return Glimpse("not finished")
-    if running:
-        return Glimpse("running", is_comparison)
-    is_whole = stored != "" and _read_beginning(folder / MANIFEST) == stored.encode()
-    return Glimpse("finished" if is_whole else "not finished", is_comparison)
-
-
-def is_under_way(folder: Path) -> bool:
-    """Return whether a run is being written: the store has a log file, and the folder is locked.
-
-    If the lock cannot be seen, as from another machine, the log must have changed within a minute.
-    """
-    try:
-        changed = (folder / f"{NAME}-wal").stat().st_mtime
-    except OSError:
-        return False
-    return is_locked(folder) or time.time() - changed < _RECENT
-
-
-def is_locked(folder: Path) -> bool:
-    """Return whether a process of this machine holds the lock of a folder."""
-    try:
-        status, lines = folder.stat(), _LOCKS.read_text().splitlines()
-    except OSError:
-        return False
-    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-    return any("FLOCK" in line and device in line.split() for line in lines)
-
-
-def _read_stored(store: Path) -> str:
-    """Return the manifest in a store, "" before it is written; raises OSError and sqlite3.Error."""
-    if not stat.S_ISREG(store.stat().st_mode) or not store.stat().st_size:
-        return ""
-    if is_foreign(store):
-        raise sqlite3.DatabaseError("not the store of a run")
-    with suppress(sqlite3.OperationalError), _glance(store) as database:
-        rows = database.execute("SELECT value FROM run WHERE key = 'manifest'").fetchmany(1)
-        return str(rows[0][0]) if rows else ""
-    return ""  # its tables are still in its log
-
-
-def _read_beginning(path: Path) -> bytes:
-    """Return the content of a file of limited size, nothing for one that cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES)
-    except OSError:
-        return b""
 
 
 def find_changed(folder: Path, bots: Iterable[dict[str, Any]]) -> dict[str, list[str]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from random import Random
 from typing import Any, TypeAlias
 
 from arena.store.board import Card, Layout, Looks
@@ -26,11 +25,9 @@ from engine import (
     Seat,
     State,
     Thought,
-    View,
     breakdown,
     count,
     outcome,
-    sample,
     to_text,
 )
 from engine.cards import CHARS, pack_text, size
@@ -154,7 +151,6 @@ def make_timeline(
         "winner": winner,
         "removed": to_text(bytes(sorted(last.removed))) if seat is None else None,
         "judge": judge if judged is not None else "",
-        "branch": None,
         "record": record.to_json(bots=[*players]) if seat is None else None,
         "frames": frames,
     }
@@ -235,19 +231,6 @@ def _follow(record: Record) -> list[State]:
         state.apply(state.checked(action))
         positions.append(state.copy())
     return positions
-
-
-def look_back(seen: View) -> list[View]:
-    """Return the views of the same seat at every ply so far.
-
-    They are the same in all worlds that fit the view, so any one of these is replayed.
-
-    >>> [len(seen.history) for seen in look_back(View.from_text("0 5678 xy 5T"))]
-    [0, 1, 2]
-    """
-    world = sample(seen, Random(0))
-    record = Record(to_text(world.deal()), to_text(seen.history), seen.rules)
-    return [view(state, seen.seat) for state in _follow(record)]
 
 
 def make_frames(looks: Sequence[Looks]) -> list[dict[str, Any]]:

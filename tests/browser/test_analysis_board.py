@@ -1,4 +1,4 @@
-"""The replay as an analysis board: losses, blunders, what if, pace, the record, and no scripts."""
+"""The replay as an analysis board: losses, blunders, pace, the record, and no scripts."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from typing import Any
 import pytest
 
 from arena.entries.resolve import resolve
-from arena.runs.judge_games import describe_judge, draw_players, review_record, what_if
-from arena.store.finished import Branch, branch_timeline, line_timeline
+from arena.runs.judge_games import describe_judge, review_record
+from arena.store.finished import line_timeline
 from arena.store.html_page import render_replay
 from arena.tournament.judged import Judged
 from engine import STANDARD, Record
 from tests.browser.conftest import LAPTOP, PHONE, Pages, find_faults, overflowing
 from tests.conftest import Once
-from tests.runs.test_what_if import other_action
 from tests.store.games import random_record
 
 RECORD = random_record(Random(2))
 EVIL = "<b>ann</b>\u05e9"
 CHAMPION = resolve("champion")
-BRANCH = 6
 
 Open = Callable[..., Any]
 
@@ -49,20 +47,12 @@ def make_judged(folder: Path, seat: int | None = None) -> Path:
     return make_page(folder, f"judged-{seat}", timeline)
 
 
-def make_what_if(folder: Path) -> Path:
-    """Write the page of a game that leaves the one that was played."""
-    other = what_if(RECORD, BRANCH, other_action(RECORD, BRANCH), draw_players(resolve("greedy")))
-    branch = Branch(RECORD, BRANCH, "greedy")
-    return make_page(folder, "what-if", branch_timeline(other, (EVIL, "bob"), branch, by=CHAMPION))
-
-
 @pytest.fixture(scope="module")
 def pages(once: Once) -> Pages:
     """Return the pages, made when they are looked at."""
     makers: dict[str, Callable[[Path], Path]] = {
         "judged": make_judged,
         "seat": lambda folder: make_judged(folder, 0),
-        "what-if": make_what_if,
     }
     return Pages(once, "analysis_board", makers)
 
@@ -192,17 +182,6 @@ def test_the_record_is_copied(open_page: Open, pages: Pages) -> None:
     page = open_page(pages["seat"])
     assert page.get_by_role("button", name="Copy the record").count() == 0
     assert RECORD.deal not in page.content()
-
-
-@pytest.mark.slow
-def test_what_if_says_where_it_leaves_the_game(open_page: Open, pages: Pages) -> None:
-    """In the title, above the table and on the actions from there on."""
-    page = open_page(pages["what-if"])
-    assert f"at ply {BRANCH}, then greedy" in page.locator(".result").inner_text()
-    assert f"at ply {BRANCH}. From there on greedy plays" in page.locator(".branch").inner_text()
-    last = page.evaluate("document.querySelector('.arena-viewer').arenaViewer.last")
-    assert page.locator(".chip.other").count() == last - BRANCH
-    assert find_faults(page) == []
 
 
 @pytest.mark.parametrize(

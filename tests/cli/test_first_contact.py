@@ -335,28 +335,6 @@ def test_ctrl_c_is_quiet_while_the_command_is_imported(monkeypatch: pytest.Monke
     assert repr(caught.value) == "SystemExit(130)"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("me", ["human", "Ann"])
-def test_a_person_has_a_command(arena: Arena, tmp_path: Path, me: str) -> None:
-    """With the options of a game with a person; `play human` is the same."""
-    options = [] if me == "human" else ["--me", me]
-    person = me if me == "human" else f"{me}=human"
-    words = ["--seed", "5", "--out", "games", "--names", "deck"]
-    (tmp_path / "typed").write_text("quit\n")
-    with pytest.MonkeyPatch.context() as patch, (tmp_path / "typed").open() as typed:
-        patch.setattr("sys.stdin", typed)
-        own = arena("human", "greedy", *options, *words)
-    with pytest.MonkeyPatch.context() as patch, (tmp_path / "typed").open() as typed:
-        patch.setattr("sys.stdin", typed)
-        old = arena("play", person, "greedy", *words)
-    assert (own.returncode, old.returncode) == (0, 0)
-    assert own.stdout.replace("line 1", "line 2") == old.stdout
-    records = (tmp_path / "games" / "games.jsonl").read_text().splitlines()
-    first, second = map(json.loads, records)
-    assert first == second
-    assert me in first["bots"]
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -364,8 +342,8 @@ def test_a_person_has_a_command(arena: Arena, tmp_path: Path, me: str) -> None:
         ("human greedy --me greedy", "has the person's label 'greedy'"),
         ("human greedy --lane inproc", "'--lane': 'inproc' is not one of"),
         ("human nobody", "no bot 'nobody' in bots/"),
-        ("play greedy uniform --games 2", "only for a game with a person: arena human BOT"),
-        ("play human greedy --strict", "--strict: not for a game with a person"),
+        ("play greedy uniform --games 2", "arena play --games has left with version 2.0"),
+        ("play human greedy", "only `arena human BOT` has a person"),
         ("play greedy ./mine.py(depth=3", "a bracket is not closed"),
         ("show none", "error: none: no such file, and no such run"),
         ("export none", "error: none: no such file or run"),

@@ -26,7 +26,7 @@ def test_the_page_has_the_number_of_each_format() -> None:
     assert rows["`analysis.sqlite`, games that were judged"] == str(judge.FORMAT)
     assert rows["a league, `league.sqlite`"] == f"2 to {ledger.FORMAT}"
     assert rows["`manifest.json`"] == f"1.0 to {minor(version_here())}"
-    assert rows["a record, and the journal of an interrupted game"] == str(record.FORMAT)
+    assert rows["a record"] == str(record.FORMAT)
     assert rows["weights of a network"] == str(encoding.VERSION)
 
 

@@ -132,7 +132,7 @@ def test_the_table_says_so_too(tmp_path: Path) -> None:
     """As of any bot that it cannot play."""
     (tmp_path / "mine.py").write_bytes(COSTLY["signs"])
     with running(tmp_path) as client:
-        said = client.ask("api/games", {"bot": f"{tmp_path}/mine.py"}, status=400)
+        said = client.ask("api/games", {"bots": [f"{tmp_path}/mine.py"]}, status=400)
     assert COSTS in str(said)
 
 

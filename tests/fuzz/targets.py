@@ -18,7 +18,6 @@ from types import FrameType
 from typing import Any
 
 from arena.entries.resolve import resolve
-from arena.entries.spec import person_label
 from arena.errors import ArenaError
 from arena.executors.log import QUIET
 from arena.lanes.faults import Forfeit
@@ -92,8 +91,6 @@ def try_config(content: bytes) -> None:
 
 def try_spec(text: str) -> None:
     """Resolve a spec; what it resolves to has an identity that can be written."""
-    with one_line():
-        person_label(text)
     with one_line():
         entry = resolve(text)
         assert entry.label.isprintable()

@@ -39,7 +39,7 @@ _USES = (
     "import gymnasium; gymnasium.make('arena.addons.rl.env:DistrictNoir-v0').reset(seed=7)",
     "import arena.addons.rl.aec; arena.addons.rl.aec.env().reset(seed=7)",
     "import pyspiel, arena.addons.rl.spiel; pyspiel.load_game('python_district_noir')",
-    "import distributed, mpi4py, sse_starlette, starlette, uvicorn",
+    "import distributed, mpi4py, starlette, uvicorn",
 )
 TESTS_OF_SDIST = ("tests/engine", "tests/rulebook")
 """Tests that need little time; `make test` runs in an unpacked sdist, too."""
@@ -67,7 +67,7 @@ def try_commands(bin_folder: Path, folder: Path, *how_to_check: str) -> None:
     assert "refused" not in run(
         [arena, "check", "./first_bot.py", "--games", "4", *how_to_check], folder
     )
-    assert "Round 1" in run([arena, "play", "human", "greedy"], folder, text="quit\n")
+    assert "Round 1" in run([arena, "human", "greedy"], folder, text="quit\n")
 
 
 def try_docs(bin_folder: Path, folder: Path) -> None:

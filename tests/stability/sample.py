@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from arena.store.folder import TIMINGS
-from tests.addons.table.interrupting import leave_journal
 from tests.conftest import run_here
 
 _CUP = """\
@@ -85,7 +84,7 @@ KEPT = {
     "comparison": ("comparison",),
     "ablation": ("ablation",),
     "league": ("league",),
-    "games": ("games", "games.jsonl"),
+    "games": ("games.jsonl",),
     "packed": ("packed.py",),
 }
 """What is in each archive of `folders/`."""
@@ -111,7 +110,6 @@ def make(folder: Path) -> dict[str, str]:
         done = run_here(folder, *words)
         assert done.returncode == 0, f"arena {' '.join(words)}: {done.stdout}{done.stderr}"
         printed[name] = done.stdout
-    leave_journal(folder / "games", "uniform", seed=11, plies=9)
     return printed
 
 

@@ -16,8 +16,6 @@ import pytest
 import arena as library
 from arena.addons.league.ledger import FORMAT, Ledger
 from arena.addons.league.ledger import NAME as LEDGER
-from arena.addons.table.interrupted import find_interrupted
-from arena.addons.table.session import Records
 from arena.tournament.versions import engine_sha256, minor, version_here
 from tests.conftest import Arena, Done
 from tests.stability import FOLDERS
@@ -142,11 +140,9 @@ def test_a_league_of_an_earlier_version_is_opened(
 def test_records_and_bots_of_an_earlier_version_are_read(
     version: Path, tmp_path: Path, arena: Arena
 ) -> None:
-    """Records are replayed, an interrupted game can go on, and a packed bot plays."""
+    """Records are replayed, and a packed bot plays."""
     unpack(tmp_path, version, "games", "packed")
     assert arena("replay", "games.jsonl").returncode == 0
-    (game,), problems = find_interrupted(Records(tmp_path / "games"))
-    assert (game.plies, problems) == (9, [])
     done = arena("play", "./packed.py", "uniform", "--pairs", "1", "--json")
     assert json.loads(done.stdout)["forfeits"] == 2
     assert "import" not in done.stderr
@@ -262,17 +258,6 @@ def test_a_record_of_another_format_is_refused(
     assert answer["message"].endswith("; this version reads 1")
     (tmp_path / "one.jsonl").write_text(json.dumps(json.loads(line) | {"format": 1}) + "\n")
     assert arena("replay", "one.jsonl").returncode == 0
-
-
-def test_a_journal_of_another_format_is_named_and_stays(tmp_path: Path) -> None:
-    """Its first line is a record; the other games that were interrupted are found."""
-    unpack(tmp_path, RELEASED[-1], "games")
-    (path,) = (tmp_path / "games" / "open").iterdir()
-    text = path.read_text().replace("{", '{"format": 2, ', 1)
-    path.write_text(text)
-    found, (problem,) = find_interrupted(Records(tmp_path / "games"))
-    assert problem == f"{path}: line 1: a record of format 2; this version reads 1"
-    assert (found, path.read_text()) == ([], text)
 
 
 def test_a_bot_that_a_later_version_has_packed_is_refused(tmp_path: Path, arena: Arena) -> None:

@@ -133,7 +133,7 @@ def test_worlds_with_the_same_view_have_the_same_board(naming: str) -> None:
         assert texts(board(world, seat, naming)) == texts(board(state, seat, naming))
 
 
-@pytest.mark.parametrize("name", ["store/board", "addons/table/player"])
+@pytest.mark.parametrize("name", ["store/board", "addons/table/terminal"])
 def test_the_modules_of_the_screen_know_no_state(name: str) -> None:
     """They import nothing that leads to the State."""
     source = (ROOT / "arena" / f"{name}.py").read_text()
@@ -161,19 +161,6 @@ def test_a_screen_has_80_columns_and_24_rows(naming: str) -> None:
                 assert len(lines) + PROMPT_ROWS <= 24
                 shown[seat] = len(state.history)
             state.apply(action)
-
-
-def test_the_history_is_shown_by_rounds() -> None:
-    """It has a paragraph for each round that has begun, with every action."""
-    state = at(DEAL, quiet_game(DEAL)[:25])
-    lines = [line.text for line in board(state, 0).history()]
-    assert [line.split("  ")[0] for line in lines if line[0] != " "] == [
-        "round 1",
-        "round 2",
-        "round 3",
-    ]
-    assert len(" ".join(lines).split(";")) == 25 - 2
-    assert [line.text for line in board(at(DEAL), 0).history()] == ["Nothing has happened yet."]
 
 
 def test_a_new_round_is_shown_between_the_actions() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ from typing import TextIO
 
 import pytest
 
-from arena.errors import InputError
+import arena
+from arena.errors import ArenaError, InputError
 from arena.store.folder import WINS, RunFolder, home_of, locate, make_place
 from arena.store.judge import JudgedGames
 from arena.store.reader import read_run
@@ -212,3 +214,16 @@ def test_a_part_of_a_run_names_its_folder(duel: Path, place: str) -> None:
     """Where a run is wanted."""
     with pytest.raises(InputError, match=f"of a run; name its folder: {duel}$"):
         read_run(duel / place)
+
+
+def test_a_folder_on_a_file_system_without_locks_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for the folder for temporary files."""
+
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(ArenaError, match=r"has no locks \(Operation not supported\); choose"):
+        arena.run(["uniform", "greedy"], pairs=2, seed=7, out=tmp_path / "cup", progress=False)

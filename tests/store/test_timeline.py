@@ -11,7 +11,7 @@ import pytest
 
 from arena.store.board import Board, card_names
 from arena.store.judge import format_game
-from arena.store.timeline import look_back, make_frames, make_timeline
+from arena.store.timeline import make_frames, make_timeline
 from arena.tournament.judged import ILLEGAL, Judged
 from engine import (
     STANDARD,
@@ -19,7 +19,6 @@ from engine import (
     Rules,
     Seat,
     State,
-    View,
     outcome,
     pack_text,
     points,
@@ -87,11 +86,11 @@ def test_every_action_moves_its_cards(record: Record) -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("record", [*GAMES, *VARIANTS])
 def test_a_seat_has_its_own_hand_and_no_other(record: Record, seat: Seat) -> None:
-    """All frames follow from its last view alone."""
+    """All frames follow from its views alone."""
     timeline = make_timeline(record, players=PLAYERS, seat=seat)
     assert timeline["removed"] is None
-    state = record.replay()
-    assert timeline["frames"] == make_frames([(seen,) for seen in look_back(view(state, seat))])
+    looks = [(view(one, seat),) for one in states_of(record)]
+    assert timeline["frames"] == make_frames(looks)
     for frame, state in zip(timeline["frames"], states_of(record), strict=True):
         assert frame["hands"][1 - seat] is None
         assert frame["copies"]["hands"][1 - seat] is None
@@ -113,15 +112,6 @@ def test_games_that_a_seat_cannot_tell_apart_have_the_same_timeline(seat: Seat) 
                 make_timeline(one, players=PLAYERS, seat=looker) for one in (record, other)
             )
             assert seen != twin
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_view_leads_back_through_the_whole_game(seat: Seat) -> None:
-    """To what the seat saw at every ply."""
-    for record in GAMES:
-        seen = [view(state, seat) for state in states_of(record)]
-        assert look_back(seen[-1]) == seen
-        assert look_back(seen[20]) == seen[:21]
 
 
 def names_of(text: str, copies: str) -> list[str]:
@@ -258,10 +248,3 @@ def test_the_page_gets_the_numbers_of_the_rules() -> None:
     assert shown["changes"] == {"take_size": 4, "cities_needed": 2}
     assert (shown["take_size"], shown["round_plies"]) == (4, 12)
     assert make_timeline(GAMES[0], players=PLAYERS)["rules"]["copies"] == [*STANDARD.copies]
-
-
-def test_a_view_of_other_rules_leads_back_too() -> None:
-    """With the hand sizes and the deck of its rules."""
-    for record in VARIANTS:
-        seen: list[View] = [view(state, 0) for state in states_of(record)]
-        assert look_back(seen[-1]) == seen

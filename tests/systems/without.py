@@ -23,7 +23,7 @@ _STANDARD = (
 )
 LIBRARIES = (
     *("altair", "distributed", "gymnasium", "networkx", "numpy.random", "pandas"),
-    *("pettingzoo.utils", "scipy.optimize", "scipy.stats", "sse_starlette"),
+    *("pettingzoo.utils", "scipy.optimize", "scipy.stats"),
     *("starlette.applications", "uvicorn", "vl_convert"),
 )
 """Large libraries of ours, which not every command needs."""

@@ -14,7 +14,6 @@ from arena.addons.league.league import League
 from arena.addons.league.league_site import write_site
 from arena.addons.league.league_tables import RatingRow
 from arena.addons.league.shown import format_standings, standings
-from arena.addons.table.looking_up import describe_progress, describe_run
 from arena.lanes.faults import Fault
 from arena.library.comparing import Comparison
 from arena.library.results import Results
@@ -146,8 +145,6 @@ def collect(results: Results, tournament: Tournament, folder: Path) -> Statement
     said.read_markdown(report.markdown(), "report.md")
     said.read_text(str(results), "results")
     said.read_html(results._repr_html_(), "notebook")
-    said.read_data(describe_run(folder), "arena table")
-    said.read_data(describe_progress(folder), "arena table, so far")
     elos = results.standings.dropna(subset="elo").set_index("bot")["elo"].to_dict()
     said.derive({} if tournament.comparison else elos)
     return said

@@ -1,1 +1,1 @@
-"""A local web page to play against bots, watch games and look at runs; it makes no rules."""
+"""A person plays against bots, in the terminal or on a local web page; it makes no rules."""

@@ -1,70 +1,238 @@
-"""Run the web server of `arena table` on 127.0.0.1 until a signal ends it, and clean up."""
+"""The web server of `arena table`: its page, what the page asks for, and its end by a signal."""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import replace
+from html import escape as escape_html
 from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from arena.addons.table.application import make_application
-from arena.addons.table.guard import Door, Guard, is_of_stranger, write_page
-from arena.addons.table.visitor import Table
+import msgspec
+from msgspec import Meta
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from arena.addons.table.guard import Guard, write_page
+from arena.addons.table.hall import Hall, TableGame
+from arena.addons.table.session import Match, Records, Session
+from arena.entries.catalogue import STRENGTHS, catalogue
+from arena.entries.resolve import resolve
+from arena.errors import ArenaError, InputError, escape
 from arena.lanes.cleanup import TERMINATION
 from arena.lanes.scratch import scratch_folder
-from arena.reports.page_server import Connection, PageServer, listen
+from arena.reports.page_server import PageServer, listen
+from arena.runs.rerun import find_opponent, start_apart
+from arena.store.html_page import SCRIPTS, STYLE, STYLES, static
+from arena.tournament.keys import MOST_SEED
+from arena.tournament.schedule import Fixture, Pairing
+from engine import RULES_TEXT
 
-_PAGE = "open.html"
+MOST_BODY: Final = 1 << 14
+_PERSON: Final = "human"
+_SEEDS: Final = 1_000_000_000  # short enough to be typed
+_LONGEST: Final = 20.0  # seconds until an answer without news
+_GLANCE: Final = 0.03  # seconds between two looks for news
+_OWN: Final = ("arena.addons.table/table.css", "arena.addons.table/table.js")
+_FILES: Final = {
+    name.partition("/")[2]: name for name in (STYLE, *STYLES, _OWN[0], *SCRIPTS, _OWN[1])
+}
+"""The files of the page by the last part of their address; scripts load in this order."""
+
+Text = Annotated[str, Meta(min_length=1, max_length=4000)]
+Seed = Annotated[int, Meta(ge=0, le=MOST_SEED)]
 
 
-class OwnConnection(Connection):
-    """A connection; closed at once if it is another user's."""
+class NewGame(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request for a game: against one bot, or of two bots that are watched."""
 
-    def may_stay(self, transport: asyncio.Transport) -> bool:
-        """Return whether the program at the other end is this user's, or root's."""
-        return not is_of_stranger(*map(transport.get_extra_info, ("peername", "sockname")))
+    bots: Annotated[list[Text], Meta(min_length=1, max_length=2)]
+    begins: Literal["me", "bot", "lot"] = "lot"
+    seed: Seed | None = None
+
+
+class Act(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of a request with the person's action for a ply."""
+
+    ply: int
+    action: str
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    """The empty body of a request whose address says everything."""
+
+
+AnyBody = TypeVar("AnyBody", NewGame, Act, Nothing)
+
+
+async def read_body(request: Request, wanted: type[AnyBody]) -> AnyBody:
+    """Return the body of a request; raises InputError if it is not of the wanted form."""
+    if request.headers.get("content-type") != "application/json":
+        raise InputError("the request: expected application/json")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY:
+            raise InputError(f"the request: more than {MOST_BODY:,} bytes")
+    try:
+        return msgspec.json.decode(body, type=wanted)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"the request: {error}") from None
+
+
+class Table:
+    """Answers the requests of the page; `folder` is a scratch folder for the processes of bots."""
+
+    def __init__(self, results: Path, folder: Path, closing: asyncio.Event) -> None:
+        self.hall = Hall(folder)
+        self.records = Records(results / "human")
+        self.closing = closing
+
+    def application(self, root: str) -> Starlette:
+        """Return the web application below this address."""
+        game, post = "/api/games/{id}", ["POST"]
+        routes = [
+            Route("/", self.page),
+            *(Route(f"/{name}", self.file) for name in _FILES),
+            Route("/api/home", self.home),
+            Route("/api/games", self.new_game, methods=post),
+            Route(game, self.news),
+            Route(f"{game}/act", self.act, methods=post),
+            Route(f"{game}/leave", self.leave, methods=post),
+            Route(f"{game}/judge", self.judge, methods=post),
+        ]
+        return Starlette(
+            routes=[Mount(root.rstrip("/"), routes=routes)],
+            exception_handlers={ArenaError: _refuse, LookupError: _not_there},
+        )
+
+    async def page(self, _request: Request) -> Response:
+        """Send the page, with the rules."""
+        files = [f'<link rel="stylesheet" href="{name}">' for name in _FILES if "css" in name]
+        files += [f'<script defer src="{name}"></script>' for name in _FILES if "js" in name]
+        rules = [f"<li>{escape_html(line)}</li>" for line in RULES_TEXT.splitlines()[1:]]
+        page = static("arena.addons.table/index.html")
+        for place, lines in (("files", files), ("rules", rules)):
+            page = page.replace(f"<!-- {place} -->", "\n".join(lines))
+        return Response(page, media_type="text/html")
+
+    async def file(self, request: Request) -> Response:
+        """Send a script or a style."""
+        name = request.url.path.rpartition("/")[2]
+        kind = "text/css" if name.endswith("css") else "text/javascript"
+        return Response(static(_FILES[name]), media_type=kind)
+
+    async def home(self, _request: Request) -> Response:
+        """Send the bots that have names, and the games at this table."""
+        return JSONResponse({"bots": list_bots(), "games": self.hall.listing()})
+
+    async def new_game(self, request: Request) -> Response:
+        """Begin a game, and send its id."""
+        asked = await read_body(request, NewGame)
+        return JSONResponse({"id": await run_in_threadpool(self._begin, asked)})
+
+    def _begin(self, asked: NewGame) -> str:
+        if len(asked.bots) == 2:
+            return self.hall.open(_make_watched(asked), self.records)
+        entry = find_opponent(_PERSON, asked.bots[0])
+        lot = secrets.randbelow(2) == 0
+        begins = lot if asked.begins == "lot" else asked.begins == "me"
+        seed = 2 * secrets.randbelow(_SEEDS // 2) + (not begins)
+        session = Session(_PERSON, entry, asked.bots[0], seed)
+        return self.hall.open(session.match(0), self.records, session)
+
+    async def news(self, request: Request) -> Response:
+        """Send how a game stands, once that differs from the version after which is asked."""
+        game, after = self._game(request), request.query_params.get("after", "")
+        ends = asyncio.get_running_loop().time() + _LONGEST
+        while str(game.news["version"]) == after and not self.closing.is_set():
+            await asyncio.sleep(_GLANCE)
+            if asyncio.get_running_loop().time() > ends:
+                break
+        return JSONResponse(game.news)
+
+    async def act(self, request: Request) -> Response:
+        """Carry out the person's action."""
+        asked = await read_body(request, Act)
+        self._game(request).act(asked.ply, asked.action)
+        return JSONResponse({})
+
+    async def leave(self, request: Request) -> Response:
+        """End a game."""
+        await read_body(request, Nothing)
+        self._game(request).leave()
+        return JSONResponse({})
+
+    async def judge(self, request: Request) -> Response:
+        """Send a finished game with the loss of each decision, which takes seconds."""
+        await read_body(request, Nothing)
+        return JSONResponse(await run_in_threadpool(self._game(request).judge))
+
+    def _game(self, request: Request) -> TableGame:
+        return self.hall.find(request.path_params["id"])
+
+
+def list_bots() -> list[dict[str, str]]:
+    """Return the bots to choose from, with a text for each: those for newcomers come first."""
+    strengths = [
+        {"name": one.bot, "text": f"{one.number} {one.words}: {one.bot} (Elo {one.elo})"}
+        for one in STRENGTHS
+    ]
+    named = {one.bot for one in STRENGTHS}
+    others = sorted(bot.name for bot in catalogue() if bot.name not in named)
+    return [*strengths, *({"name": name, "text": name} for name in others)]
+
+
+def _make_watched(asked: NewGame) -> Match:
+    """Return a game of two bots, on the deal of pair 0, with the first bot in seat 0."""
+    first, second = (start_apart(resolve(spec)) for spec in asked.bots)
+    if first.label == second.label:
+        second = replace(second, label=f"{second.label[:50]} (2)")
+    seed = secrets.randbelow(_SEEDS) if asked.seed is None else asked.seed
+    return Match(Fixture(Pairing(first.label, second.label), 0, 0), {0: first, 1: second}, seed)
+
+
+def _refuse(_request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": escape(str(error))}, 400)
+
+
+def _not_there(_request: Request, _error: Exception) -> Response:
+    return JSONResponse({"error": "there is no such game"}, 404)
+
+
+def make_server(results: Path, folder: Path, port: int) -> tuple[PageServer, Guard, Table]:
+    """Return a server for a port of this machine, its guard, and its table."""
+    guard, closing = Guard(port), asyncio.Event()
+    table = Table(results, folder, closing)
+    guard.app = table.application(guard.root)
+    return PageServer(guard, closing, TERMINATION), guard, table
 
 
 def serve(
-    results: Path, port: int, tell: Callable[[str], None], show: Callable[[Path], None] | None
+    results: Path, port: int, tell: Callable[[str], None], show: Callable[[Path], Any] | None
 ) -> None:
-    """Serve the table; once it answers, pass an address to `tell`, and a page's path to `show`.
+    """Serve the table; once it answers, pass its address to `tell`, and a page's path to `show`.
 
-    An address admits one browser; after its use, the callback gets a new one. The page opens a
-    further, secret address; only this user can read the page, which is removed when the server
-    ends. Port 0 means any free port. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual. Raises
+    The page opens the address; only this user can read it, and it is removed when the server ends.
+    Port 0 means any free port. Returns after Ctrl-C; SIGTERM and SIGHUP exit as usual. Raises
     InputError for a port that cannot be used.
     """
     with listen(port) as bound, scratch_folder() as folder:
-        table = Table(results, folder)
+        server, guard, table = make_server(results, folder, bound.getsockname()[1])
 
         def ready() -> None:
-            _tell_addresses(guard.door, tell)
+            tell(guard.address)
             if show is not None:
-                page = folder / _PAGE
-                write_page(page, guard.door.make_address())
+                page = folder / "open.html"
+                write_page(page, guard.address)
                 show(page)
 
         try:
-            server, guard = make_server(table, bound.getsockname()[1])
             server.run_until_end(bound, ready)
         finally:
             table.hall.close()
-
-
-def _tell_addresses(door: Door, tell: Callable[[str], None]) -> None:
-    """Pass an address to the callback, and a new one whenever the last was used."""
-
-    def tell_next() -> None:
-        with suppress(OSError):  # the output was closed
-            _tell_addresses(door, tell)
-
-    tell(door.make_address(tell_next))
-
-
-def make_server(table: Table, port: int) -> tuple[PageServer, Guard]:
-    """Return a server for a port of this machine, and its guard."""
-    guard = Guard(lambda scope, receive, send: application(scope, receive, send), port)
-    closing = asyncio.Event()
-    application = make_application(table, guard.root, closing)
-    return PageServer(guard, closing, TERMINATION, OwnConnection), guard

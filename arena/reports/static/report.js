@@ -27,14 +27,6 @@
 
   window.addEventListener("hashchange", unfold);
 
-  // In the frame of `arena table`, which lets nothing in it open a page, the table opens it.
-  document.addEventListener("click", (event) => {
-    const link = window.name === "arena-table" && event.target.closest("a[href^='.']");
-    if (!link) return;
-    event.preventDefault();
-    window.parent.postMessage({ open: link.getAttribute("href") }, "*");
-  });
-
   // Replays
 
   const replays = JSON.parse(document.getElementById("replays").textContent);

@@ -69,7 +69,6 @@
     chip.classList.toggle("takes", action.char === "T");
     chip.classList.toggle("marked", action.marks.length > 0);
     chip.classList.toggle("blunder", Boolean(judged?.blunder));
-    chip.classList.toggle("other", Boolean(timeline.branch && ply > timeline.branch.ply));
     chip.type = "button";
     chip.dataset.ply = ply;
     const words = action.marks.map((mark) => describeMark(mark, timeline.players, names));

@@ -46,21 +46,14 @@
     return field;
   }
 
-  // Where a game leaves the one that was played, and by whom it goes on.
-  function describeBranch({ branch }, names) {
-    const played = branch.action === "T" ? "the seat took" : `the seat played ${Arena.kindName(branch.action, names)}`;
-    return make("p", "branch", `What if: in the game ${played} at ply ${branch.ply}. From there on `,
-      make("bdi", "", branch.by), " plays both seats, with the cards as they were dealt.");
-  }
-
   function buildSettings(viewer) {
     const { timeline } = viewer;
-    const who = timeline.seat === null
-      ? buildSwitch(timeline, viewer.perspective, (value) => viewer.look(value))
-      : describeSeat(timeline);
+    let who = make("span"); // a person who plays knows what is seen
+    if (timeline.seat === null) who = buildSwitch(timeline, viewer.perspective, (value) => viewer.look(value));
+    else if (!viewer.onAction) who = describeSeat(timeline);
     const names = buildChoice("Cards ", NAMINGS, viewer.names, (value) => viewer.rename(value));
     return make("div", "settings", "", who, make("div", "choices", "", names, viewer.transport.buildPace()));
   }
 
-  Object.assign(Arena, { NAMINGS, buildChoice, buildSettings, describeBranch, makeSelect });
+  Object.assign(Arena, { NAMINGS, buildChoice, buildSettings, makeSelect });
 })();

@@ -13,13 +13,14 @@
   }
 
   class Viewer {
-    constructor(element, timeline, { names = "english", page = false } = {}) {
+    constructor(element, timeline, { names = "english", page = false, onAction = null } = {}) {
       this.element = element;
       this.timeline = timeline;
       this.players = timeline.players;
       this.last = timeline.frames.length - 1;
       this.names = names;
       this.perspective = timeline.seat === null ? "referee" : timeline.seat;
+      this.onAction = onAction;
       this.page = page && window === window.parent;
       this.ply = this.page ? this.readFragment() : 0;
       this.ending = new AbortController();
@@ -45,8 +46,7 @@
       this.found = make("p", "note found");
       const list = make("section", "panel action-panel", "", heading, legend, this.found, actions);
       this.removed = make("p", "note");
-      this.branch = make("div", "branch-note");
-      const head = make("div", "head", "", this.branch, Arena.buildSettings(this));
+      const head = make("div", "head", "", Arena.buildSettings(this));
       const notes = make("div", "notes", "", this.removed, ...Arena.buildNotes(this.timeline));
       this.element.classList.add("arena-viewer");
       this.element.replaceChildren(make("div", "viewer-grid", "", head, status, board, panels, list, notes,
@@ -140,7 +140,6 @@
       this.transport.showCurve();
       this.removed.textContent = perspective === "referee" ? this.describeRemoved() : "";
       this.found.textContent = timeline.judge ? this.describeFound() : "";
-      this.branch.replaceChildren(...(timeline.branch ? [Arena.describeBranch(timeline, names)] : []));
       this.showFrame();
     }
 
@@ -159,8 +158,9 @@
       const frame = this.timeline.frames[this.ply];
       const { board, actions, status } = this.parts;
       const options = { players: this.players, rules: this.timeline.rules, names: this.names, onAction: null };
-      const winner = this.ply === this.last ? this.timeline.winner : null;
-      Arena.drawBoard(board, frame, { ...options, perspective: this.perspective, winner });
+      const [winner, onAction] = this.ply === this.last ? [this.timeline.winner, this.onAction] : [null, null];
+      const you = this.onAction ? this.timeline.seat : undefined;
+      Arena.drawBoard(board, frame, { ...options, perspective: this.perspective, you, winner, onAction });
       this.showPanels(frame, options);
       Arena.markAction(actions, this.ply);
       status.replaceChildren(...Arena.describeFrame(this.timeline, this.ply, this.names, this.perspective));
@@ -200,6 +200,7 @@
     }
   }
 
-  // Show a timeline in an element. With `page` the keys are those of the whole page.
+  // Show a timeline in an element. With `page` the keys are those of the whole page; with `onAction` the
+  // seat of the timeline plays, and it is called with the sign of an action that is clicked at the last ply.
   Arena.mountViewer = (element, timeline, options) => new Viewer(element, timeline, options);
 })();

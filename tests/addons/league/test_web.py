@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,10 +24,9 @@ from arena.errors import InputError
 from arena.reports.page_server import REPORT_POLICY, Connection
 from tests.addons.league.small import BOT, NOON, a_league, accept, play
 from tests.addons.league.web import BOUNDARY, Client, form, serving
-from tests.addons.table.stranger import is_closed
 from tests.entries.test_program import PLAYS, RUN
 from tests.entries.test_zipped import BAD, make_zip
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 SOURCE = BOT.replace("{number}", "0").encode()
 
@@ -362,6 +362,15 @@ def test_what_was_forwarded_is_believed_from_the_proxy_alone(league: League) -> 
 
 
 HEAD = b"POST /hand-in HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait until the other end of a connection is closed."""
+    connection.settimeout(PATIENCE)
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
 
 
 @pytest.mark.slow

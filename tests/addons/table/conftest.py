@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.addons.table import Client, running
-from tests.addons.table.results import make_results
 
 
 @pytest.fixture(scope="session")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of results."""
-    folder = tmp_path_factory.mktemp("results")
-    make_results(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def client(results: Path) -> Iterator[Client]:
-    """Return a client of a server over these results."""
-    with running(results) as client:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Return a client of a server."""
+    with running(tmp_path_factory.mktemp("results")) as client:
         yield client

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from arena.addons.table import server as module
-from tests.addons.table.test_playing import SLEEPER
+from tests.addons.table.bots import SLEEPER
 from tests.conftest import Arena, start_command
 from tests.tiers import few
 from tests.waiting import PATIENCE, until
@@ -30,29 +30,10 @@ def open_address(address: str) -> tuple[HTTPConnection, str, dict[str, str]]:
     assert parts.hostname == "127.0.0.1"
     assert parts.port is not None
     connection = HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE)
-    connection.request("GET", f"{parts.path}?{parts.query}")
-    answer = connection.getresponse()
-    answer.read()
-    cookie = str(answer.headers["set-cookie"]).partition(";")[0]
+    connection.request("GET", parts.path)
+    assert b"<title>" in connection.getresponse().read()
     origin = f"http://127.0.0.1:{parts.port}"
-    headers = {"Cookie": cookie, "Origin": origin, "Content-Type": "application/json"}
-    return connection, parts.path, headers
-
-
-LATE = """
-import asyncio, sys
-from arena.cli import main
-from arena.reports.page_server import PageServer
-
-async def shutdown(self, sockets=None, *, ends=PageServer.shutdown):
-    await asyncio.sleep(1)
-    await ends(self, sockets)
-
-PageServer.shutdown = shutdown
-sys.argv = ["arena", "table", "--no-browser"]
-main()
-"""
-"""A machine so busy that a second goes by between the signal and the end of the streams."""
+    return connection, parts.path, {"Origin": origin, "Content-Type": "application/json"}
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -62,32 +43,6 @@ def is_alive(process: psutil.Process) -> bool:
     return False
 
 
-def start_late(folder: Path) -> subprocess.Popen[str]:
-    """Start the command of a busy machine."""
-    words, pipe = [sys.executable, "-c", LATE], subprocess.PIPE
-    return subprocess.Popen(words, cwd=folder, text=True, stdout=pipe, stderr=pipe)
-
-
-@pytest.mark.slow
-def test_its_streams_end_in_order_on_a_busy_machine(tmp_path: Path) -> None:
-    """Each is complete, and the command prints no error."""
-    server = start_late(tmp_path)
-    assert server.stdout is not None
-    try:
-        connection, root, headers = open_address(server.stdout.readline())
-        connection.request("POST", f"{root}api/games", b'{"bot": "greedy"}', headers)
-        path = f"{root}api/games/{json.load(connection.getresponse())['id']}/events"
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        assert b'"phase"' in answer.readline()
-        server.send_signal(signal.SIGINT)
-        assert answer.read().endswith(b"\r\n")
-        errors = server.communicate(timeout=PATIENCE)[1]
-    finally:
-        server.kill()
-    assert (server.returncode, errors) == (0, "")
-
-
 @pytest.mark.parametrize(
     ("number", "status"),
     few([(signal.SIGTERM, 143), (signal.SIGINT, 0), (signal.SIGHUP, 129)], 0, unpack=True),
@@ -95,37 +50,35 @@ def test_its_streams_end_in_order_on_a_busy_machine(tmp_path: Path) -> None:
 def test_it_ends_with_a_signal_and_leaves_no_process(
     tmp_path: Path, number: int, status: int
 ) -> None:
-    """Also while a bot thinks; the game is recorded as it stands."""
+    """Also while a bot thinks, and a page waits for news, which it gets."""
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     server = start_command(tmp_path, "table", "--no-browser")
     assert server.stdout is not None
     try:
         connection, root, headers = open_address(server.stdout.readline())
         assert "Ctrl-C" in server.stdout.readline()
-        further = server.stdout.readline(), server.stdout.readline()
-        body = b'{"bot": "./sleeper.py", "begins": "bot"}'
+        body = b'{"bots": ["./sleeper.py"], "begins": "bot"}'
         connection.request("POST", f"{root}api/games", body, headers)
-        path = f"{root}api/games/{json.load(connection.getresponse())['id']}/events"
-        connection.request("GET", path, headers=headers)
-        assert b'"phase":"bot"' in connection.getresponse().readline()
+        path = f"{root}api/games/{json.load(connection.getresponse())['id']}"
+        news = {"phase": "", "version": 0}
+        while news["phase"] != "bot":
+            connection.request("GET", f"{path}?after={news['version']}", headers=headers)
+            news = json.load(connection.getresponse())
         below = until(lambda: psutil.Process(server.pid).children(recursive=True))
+        connection.request("GET", f"{path}?after={news['version']}", headers=headers)
         server.send_signal(number)
+        assert json.load(connection.getresponse())["phase"] == "bot"
         out, errors = server.communicate(timeout=PATIENCE)
     finally:
         server.kill()
     assert (server.returncode, out, errors) == (status, "", "")
     until(lambda: not any(map(is_alive, below)))
     assert (tmp_path / "results" / "human" / "games.jsonl").read_text() == ""
-    assert further[0].partition("?")[0] == f"{headers['Origin']}{root}"
-    assert further[1] == "for another browser: the address before has been used\n"
 
 
 @pytest.mark.slow
 def test_a_page_that_leads_to_the_table_is_opened_in_the_browser(tmp_path: Path) -> None:
-    """Only the user can read it, it goes with the server, and its address is printed nowhere.
-
-    $BROWSER is a program that is given the page.
-    """
+    """Only the user can read it, and it goes with the server. $BROWSER is given the page."""
     opened = tmp_path / "opened"
     browser = tmp_path / "browser.sh"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.part\nmv {opened}.part {opened}\n')
@@ -149,26 +102,9 @@ def test_a_page_that_leads_to_the_table_is_opened_in_the_browser(tmp_path: Path)
     finally:
         server.send_signal(signal.SIGINT)
         out, _ = server.communicate(timeout=PATIENCE)
-    assert address not in out
-    assert len(out.splitlines()) == 2  # the printed address has not been used
+    assert out.startswith(f"{address}\n")
     assert not page.exists()
     assert server.returncode == 0
-
-
-@pytest.mark.slow
-def test_an_address_that_nobody_can_be_told_does_not_harm_who_has_one(tmp_path: Path) -> None:
-    """What reads the output may have ended."""
-    server = start_command(tmp_path, "table", "--no-browser")
-    assert server.stdout is not None
-    try:
-        address = server.stdout.readline()
-        server.stdout.close()
-        connection, root, headers = open_address(address)
-        connection.request("GET", f"{root}api/home", headers=headers)
-        assert connection.getresponse().status == 200
-    finally:
-        server.kill()
-        server.wait()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ is shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from itertools import pairwise
-from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from arena.statistics.intervals import Estimate
@@ -210,58 +209,3 @@ def name_value(value: float) -> str:
     ('-3/2', '0', '2')
     """
     return f"{'-' if value < 0 else ''}{_VALUES[abs(value)]}"
-
-
-class Shown(NamedTuple):
-    """A difference as it is shown: with its name, and so many decimals in a sentence.
-
-    It is `significant` among all of its table, None if it is not tested.
-    """
-
-    name: str
-    estimate: Estimate
-    significant: bool | None = False
-    places: int = 0
-
-    @property
-    def clarity(self) -> float:
-        """How large it is in units of its interval."""
-        value, low, high, _ = self.estimate
-        return abs(value) / max(high - low, 1e-9)
-
-
-class Clearest(NamedTuple):
-    """Of some differences the one that is largest in its own errors, and the sure ones.
-
-    Their intervals allow for the choice from all of them; so many were `tested`.
-    """
-
-    best: Shown
-    sure: Sequence[Shown]
-    tested: int
-
-
-def pick_clearest(differences: Sequence[Shown]) -> Clearest | None:
-    """Return the clearest of some differences, and those that are surely not 0; None of none.
-
-    One without an interval is left out. Among sure ones only those are compared.
-
-    >>> rows = Shown("a", Estimate(3, 1, 5)), Shown("b", Estimate(9, 4, 14)), Shown("c", Estimate())
-    >>> found = pick_clearest(rows)
-    >>> found.best.name, [one.name for one in found.sure], found.tested
-    ('b', ['a', 'b'], 2)
-    """
-    known = [one for one in differences if None not in one.estimate.cells]
-    wide = [one._replace(estimate=one.estimate.widened(2 * len(known) + 1)) for one in known]
-    if not wide:
-        return None
-    sure = [one for one in wide if one.estimate.scaled(1, one.places).excludes_zero]
-    return Clearest(max(sure or wide, key=attrgetter("clarity")), sure, len(wide))
-
-
-def explain_surely(tested: str) -> str:
-    """Return the note on "surely" below a sentence; `tested` says what it was chosen from."""
-    return (
-        f'"Surely" looks at all {tested} together: this interval is wider than the 95 % intervals '
-        'of the tables, and more is asked for than for "significant" there.'
-    )

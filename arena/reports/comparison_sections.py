@@ -6,15 +6,24 @@ A heading says no more than the intervals do; what is not sure is drawn paler.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from arena.differences.claims import Look, name_value, read_path
 from arena.differences.comparison import describe_paired
 from arena.differences.difference_columns import DECIDED, DIFFERENCES, SIGNIFICANCE
 from arena.errors import counted
-from arena.reports.blocks import Block, Chart, Code, Section, Table, Text
-from arena.reports.charts import BLUE, GREY, chart, frame_table, plain_rows, quantity, tips
-from arena.reports.difference_blocks import difference_table
+from arena.reports.blocks import Block, Cell, Chart, Code, Section, Table, Text
+from arena.reports.charts import (
+    BLUE,
+    GREY,
+    chart,
+    cut_table,
+    frame_table,
+    plain_rows,
+    quantity,
+    tips,
+)
 from arena.reports.games import Place, replay_id
 from arena.statistics.intervals import Estimate, find_significant
 from arena.statistics.wording import as_sentence
@@ -44,6 +53,8 @@ from arena.tournament.tournament import Tournament
 _CLASSES = {name: kind for kind, name in WIN_TYPES.items()}
 _SCORE, _POINTS = "percentage points of the score", "points a game"
 _IN_ALL = "in all"
+_ENDS = {"low": "difference_low", "high": "difference_high"}
+_JUDGED = {True: "significant", False: "not significant", None: "not tested"}
 _MOST_WORST = 3  # decisions of each bot
 _DECISION = ("game", "bot", "opponent", "ply", "action", "best", "loss", "error", "mistake")
 
@@ -375,7 +386,19 @@ def _differences(paired: PairedGames) -> Iterator[Block]:
     named = "differences", "Differences in total and by part"
     columns = TableColumns(DIFFERENCES.file, [*DIFFERENCES.columns, SIGNIFICANCE])
     yield Text([_HINTS])
-    yield difference_table(named, columns, frame.assign(sure=significant), 100)
+    yield _difference_table(named, columns, frame.assign(sure=significant))
+
+
+def _difference_table(named: tuple[str, str], of: TableColumns, frame: pd.DataFrame) -> Table:
+    """Return a table of differences in per cent; `named` are its name and its caption."""
+    frame = frame.rename(columns=_ENDS)
+    for name in ("difference", *_ENDS.values()):
+        frame[name] = (100 * frame[name]).round(2) + 0.0
+    frame["sure"] = [_JUDGED[sure] for sure in frame["sure"]]
+    frame.loc[frame["difference"].isna(), "sure"] = None
+    columns = [replace(column, name=_ENDS.get(column.name, column.name)) for column in of.shown]
+    rows: list[Sequence[Cell]] = [*plain_rows(frame, [column.name for column in columns])]
+    return cut_table(*named, columns, rows, of.file)
 
 
 def _list_decided(

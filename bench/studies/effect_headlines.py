@@ -17,7 +17,6 @@ from arena.addons.studies.ablation import (
     difference,
     estimate,
 )
-from arena.differences.claims import Clearest
 from arena.statistics.intervals import Estimate, Ints
 from arena.tournament.rule_changes import Variant
 from bench.studies.ablation import COLUMNS
@@ -43,15 +42,22 @@ class Wrong(NamedTuple):
     sure: bool | None
 
 
-def judge(found: Clearest, truths: Mapping[str, float]) -> Wrong:
-    """Return what is wrong of the clearest difference, as it is shown, and of the sure ones."""
-    best = found.best
-    _, low, high = best.estimate.scaled(1, best.places)[:3]
-    wrong = [
-        one.estimate.value * truths[one.name] <= 0 or abs(truths[one.name]) < _EQUAL
-        for one in found.sure
+def judge(ablation: Ablation, truths: Mapping[tuple[str, int], float]) -> Wrong | None:
+    """Return what is wrong of the clearest difference, as it is shown, and of the sure ones.
+
+    The truths are by measure and place of the variant.
+    """
+    if not (best := ablation.clearest):
+        return None
+    _, low, high = best.change.scaled(1, best.measure.places)[:3]
+    both = [
+        (one.change.value, truths[one.measure.name, one.place])
+        for one in ablation.effects
+        if one.is_sure
     ]
-    return Wrong(not low <= truths[best.name] <= high, any(wrong) if wrong else None)
+    wrong = [value * truth <= 0 or abs(truth) < _EQUAL for value, truth in both]
+    is_out = not low <= truths[best.measure.name, best.place] <= high
+    return Wrong(is_out, any(wrong) if wrong else None)
 
 
 def count(judged: Iterable[Wrong]) -> tuple[int, Counter[str]]:
@@ -159,12 +165,12 @@ def simulate(case: Case, runs: int = RUNS) -> Iterator[Wrong]:
     for _ in range(runs):
         ablation = ablate(case, rng)
         truths = {
-            f"{number} {place}": game.truths()[measure.name] - base[measure.name]
+            (measure.name, place): game.truths()[measure.name] - base[measure.name]
             for place, game in enumerate(case.variants, 1)
-            for number, measure in enumerate(MEASURES)
+            for measure in MEASURES
         }
-        if found := ablation.clearest:
-            yield judge(found, truths)
+        if found := judge(ablation, truths):
+            yield found
 
 
 def lines(runs: int = RUNS, cases: Sequence[Case] = CASES) -> Iterator[str]:

@@ -5,13 +5,8 @@ The sentence of a comparison is held against the truth in `test_claim`.
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from arena.differences.claims import (
-    Shown,
-    pick_clearest,
-)
 from arena.differences.comparison import (
     SprtResult,
     count_further,
@@ -90,28 +85,6 @@ def test_too_few_pairs_are_not_enough_at_any_lead() -> None:
     assert count_further(Estimate(300.0, 20.0, 700.0), 0) is None
 
 
-def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
-    """Of ten differences the level is 1 - .05 / 21, which is 2.82 errors where one has 1.96."""
-    rows = [Shown(str(n), Estimate(n, n - 1.96, n + 1.96)) for n in range(10)]
-    found = pick_clearest(rows)
-    assert found
-    assert (found.best.name, found.tested) == ("9", 10)
-    assert found.best.estimate.low == pytest.approx(9 - 2.8234, abs=1e-3)
-    assert [one.name for one in found.sure] == ["4", "5", "6", "7", "8", "9"]  # 3.82 is 4 off 0
-    assert pick_clearest([Shown("a", Estimate())]) is None
-
-
-def test_what_is_shown_as_zero_is_not_the_clearest() -> None:
-    """A difference that is tiny and exact comes after one that is seen to be one."""
-    tiny, plain = (
-        Shown("a", Estimate(0.04, 0.03, 0.05), places=1),
-        Shown("b", Estimate(9.0, 4.0, 14.0), places=1),
-    )
-    found = pick_clearest([tiny, plain])
-    assert found
-    assert (found.best.name, [one.name for one in found.sure]) == ("b", ["b"])
-
-
 @pytest.mark.slow
 def test_the_clearest_difference_is_seldom_wrong() -> None:
     """Few runs, with the truth known."""
@@ -119,15 +92,6 @@ def test_the_clearest_difference_is_seldom_wrong() -> None:
     assert runs == 15
     assert found["interval"] <= 3
     assert found["sure"] <= 3
-
-
-def test_a_wrong_difference_is_seen_to_be_wrong() -> None:
-    """One of the other sign, and one that is none."""
-    found = pick_clearest([Shown("a", Estimate(9.0, 7.0, 11.0))])
-    assert found
-    for truth, wrong in ((9.0, (False, False)), (0.0, (True, True)), (-9.0, (True, True))):
-        assert effect_headlines.judge(found, {"a": truth}) == wrong
-    assert np.isclose(found.best.estimate.low, 9 - 2 * 1.0858, atol=1e-3)
 
 
 def check(made: tuple[int, dict[str, int]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +10,15 @@ from urllib.parse import unquote
 import pytest
 
 from arena.addons.studies.ablation import ablate, make_ablation_report
-from arena.differences.claims import Shown, read_path
+from arena.differences.claims import read_path
 from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
 from arena.reports.about import RunFacts
 from arena.reports.blocks import Report, Table, Text, to_markdown
 from arena.reports.changes_report import make_changes_report
-from arena.reports.difference_blocks import name_significant, point_chart
 from arena.reports.html import to_html
 from arena.reports.lead import Bars
 from arena.reports.run_report import make_report
-from arena.statistics.intervals import Estimate
 from arena.store.listed_games import list_run
 from arena.tables.rated_lists import rate_lists
 from arena.tables.summary import plain_rows
@@ -216,31 +213,3 @@ def test_the_report_of_an_ablation_leads_to_its_variants(tmp_path: Path) -> None
     assert {row[0] for row in effects.rows} == {"set_bonus=0", "majority_values=1-1-1-1"}
     assert all((tmp_path / "out" / unquote(link or "")).is_file() for link in effects.links)
     assert "](./set_bonus%3D0/report.html)" in to_markdown(report)
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(1, "a"), (4, "a, b, c and d"), (5, "a, b, c and 2 more"), (8, "a, b, c and 5 more")],
-)
-def test_of_many_differences_the_first_ones_are_named(count: int, text: str) -> None:
-    """And the others are counted."""
-    points = [Shown(name, Estimate(1.0, 0.5, 1.5), True) for name in "abcdefgh"[:count]]
-    assert name_significant(points) == f"significant: {text}"
-
-
-def test_a_chart_of_differences_has_a_line_at_zero() -> None:
-    """And shapes that say what is significant; a chart of values has neither."""
-    points = [
-        Shown("a", Estimate(1.0, 0.5, 1.5), True),
-        Shown("b", Estimate(0.1, -0.5, 0.7), False),
-    ]
-    differences, values = (
-        json.dumps(spec)
-        for spec in (
-            point_chart(points, "Elo", "change"),
-            point_chart(points, "Elo", "number", zero=False),
-        )
-    )
-    for part in ('"field": "zero"', '"shape"', '"legend"'):
-        assert part in differences, part
-        assert part not in values, part

@@ -16,7 +16,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from arena.differences.claims import Clearest, Shown, pick_clearest
 from arena.differences.difference_columns import ABLATION
 from arena.errors import InputError, counted
 from arena.executors.contract import open_executor
@@ -78,6 +77,11 @@ class Measure(NamedTuple):
         return 4 if self.is_share else 3
 
     @property
+    def places(self) -> int:
+        """With how many decimals a change is told."""
+        return 1 if self.is_share else 2
+
+    @property
     def unit(self) -> str:
         """The unit of a change."""
         return (
@@ -114,10 +118,12 @@ MEASURES: Final = (
 lead in the games that were scored, and the length."""
 
 
-def find_spread(counts: Ints, labels: Sequence[tuple[str, str]]) -> Measure | None:
-    """Return the score of the stronger bot of the most one-sided pairing; None without a game.
+def find_spread(
+    counts: Ints, labels: Sequence[tuple[str, str]]
+) -> tuple[Measure, tuple[str, str]] | None:
+    """Return the score of the stronger bot of the most one-sided pairing, and who the two are.
 
-    `counts` are those of the base, and `labels` the two bots of each pairing.
+    `counts` are those of the base, and `labels` the two bots of each pairing. None without a game.
     """
     own, games = ((counts @ weights).sum(axis=1) for weights in (_OWN, 2 * _GAMES))
     if not games.any():
@@ -127,7 +133,8 @@ def find_spread(counts: Ints, labels: Sequence[tuple[str, str]]) -> Measure | No
     two = labels[place] if is_first else labels[place][::-1]
     score = _OWN if is_first else 2 * _GAMES - _OWN
     said = "score of {} against {}".format(*two)
-    return Measure(SPREAD, f"{said}, %", f"the {said}", score, 2 * _GAMES, 4, pairing=place)
+    measure = Measure(SPREAD, f"{said}, %", f"the {said}", score, 2 * _GAMES, 4, pairing=place)
+    return measure, (two[0], two[1])
 
 
 def count_pairs(pairs: int, pairings: Iterable[PairGames]) -> Ints:
@@ -176,6 +183,32 @@ class VariantResult(NamedTuple):
     no_effect: bool = False
 
 
+class Effect(NamedTuple):
+    """A change of a measure under the variant at a place, with the interval of one of many."""
+
+    measure: Measure
+    place: int
+    change: Estimate
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is more than luck, as it is shown."""
+        return self.change.scaled(1, self.measure.places).excludes_zero
+
+    @property
+    def clarity(self) -> float:
+        """How large it is in units of its interval."""
+        value, low, high, _ = self.change
+        return abs(value) / max(high - low, 1e-9)
+
+    @property
+    def said(self) -> str:
+        """What rises or falls by how much."""
+        value, measure = self.change.value, self.measure
+        moves = f"{'falls' if value < 0 else 'rises'} by {abs(value):.{measure.places}f}"
+        return f"{measure.noun} {moves} {measure.unit}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Ablation:
     """The results of all variants, the base first; `measures` are those of the games.
@@ -189,40 +222,36 @@ class Ablation:
     two: tuple[str, str] | None = None
 
     @cached_property
-    def clearest(self) -> Clearest | None:
-        """The clearest change of all, and those that are surely more than luck.
+    def effects(self) -> list[Effect]:
+        """The changes with an interval, which allows for the choice from all of them.
 
         The spread is not among them: the games of the base chose its two bots, so that it shrinks
         under any other rules.
         """
-        found = [
-            Shown(
-                f"{number} {place}", measure.shown(one.changes[number]), places=2 - measure.is_share
-            )
+        known = [
+            (measure, place, measure.shown(one.changes[number]))
             for place, one in enumerate(self.variants)
             for number, measure in enumerate(self.measures)
-            if measure.name != SPREAD
+            if measure.name != SPREAD and None not in one.changes[number].cells
         ]
-        return pick_clearest(found)
+        ends = 2 * len(known) + 1
+        return [Effect(measure, place, one.widened(ends)) for measure, place, one in known]
+
+    @property
+    def clearest(self) -> Effect | None:
+        """The effect that is largest in its own errors, of the sure ones if there are any."""
+        sure = [one for one in self.effects if one.is_sure]
+        return max(sure or self.effects, key=lambda one: one.clarity, default=None)
 
     @property
     def sentence(self) -> str:
         """The one sentence on all effects."""
-        if not self.clearest:
+        if not (best := self.clearest):
             return "No effect can be estimated from these games."
-        best, sure, _ = self.clearest
-        number, place = map(int, best.name.split())
-        measure, change = self.measures[number], best.estimate.value
-        moves = f"{'falls' if change < 0 else 'rises'} by {abs(change):.{best.places}f}"
-        what = f"under {self.variants[place].variant.name} {measure.noun} {moves} {measure.unit}"
-        if sure:
-            return f"The clearest effect: {what}."
-        return f"No effect is surely more than luck; the clearest seen: {what}."
-
-    def is_sure(self, number: int, place: int) -> bool:
-        """Return whether a variant's change of a measure is surely more than luck."""
-        sure = self.clearest.sure if self.clearest else ()
-        return f"{number} {place}" in [one.name for one in sure]
+        name = self.variants[best.place].variant.name
+        if best.is_sure:
+            return f"The clearest effect: under {name} {best.said}."
+        return f"No effect is surely more than luck; the clearest seen: under {name} {best.said}."
 
     def notes(self) -> Iterator[str]:
         """Yield what is to be known beside the numbers, a line each."""
@@ -293,11 +322,12 @@ def make_ablation_report(ablation: Ablation, tournament: Tournament) -> Report:
     """Return the report of an ablation: a sentence, the table of differences, and the notes."""
     base, *changed = ablation.variants
     rows, links = list[list[Cell]](), []
+    sures = [(one.measure.name, one.place) for one in ablation.effects if one.is_sure]
     for number, measure in ablation.seen():
         at = measure.shown(base.values[number]).cells[0]
         for place, one in enumerate(changed, 1):
             value = measure.shown(one.values[number]).cells[0]
-            sure = "yes" if ablation.is_sure(number, place) else ""
+            sure = "yes" if (measure.name, place) in sures else ""
             ends = measure.shown(one.changes[number]).cells
             rows.append([one.variant.name, measure.title, at, value, *ends, sure])
             links.append(f"./{quote(one.variant.name)}/{REPORT_HTML}")
@@ -362,7 +392,7 @@ def _measure(
     """Return the results of the runs of an ablation."""
     counts = [_count(path / variant.name) for variant in variants]
     spread = find_spread(counts[0], tournament.pairings)
-    measures = [*MEASURES, *filter(None, [spread])]
+    measures = [*MEASURES, *spread[:1]] if spread else MEASURES
     results = [
         VariantResult(
             variant,
@@ -376,7 +406,7 @@ def _measure(
         )
         for variant, outcome, own in zip(variants, outcomes, counts, strict=True)
     ]
-    two = tournament.pairings[spread.pairing] if spread and spread.pairing is not None else None
+    two = spread[1] if spread else None
     return Ablation(results, tournament.pairs, measures, two)
 
 

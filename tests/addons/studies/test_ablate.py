@@ -33,6 +33,7 @@ from arena.tournament.plan import Plan, Played
 from arena.tournament.rule_changes import Variant, make_variants
 from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
+from bench.studies import effect_headlines
 from engine import STANDARD
 from tests import ROOT, markdown
 from tests.conftest import Arena, Once, run_command
@@ -106,7 +107,7 @@ def test_the_file_has_a_row_for_each_variant_and_measure(out: Path) -> None:
     assert {row["difference"] for row in table[:7]} == {""}
     assert all(row["difference_low"] for row in table[7:] if row["measure"] == "city")
     pairs_of_bots = {(row["bot"], row["opponent"]) for row in table if row["measure"] == "spread"}
-    assert pairs_of_bots == {("uniform", "greedy")}  # who scored most in the four pairs
+    assert pairs_of_bots == {("greedy", "uniform")}  # who scored most in the four pairs
     assert {(row["pairs"], row["games"], row["forfeits"]) for row in table} == {("4", "24", "0")}
 
 
@@ -129,7 +130,7 @@ def test_the_numbers_are_those_of_the_games(out: Path) -> None:
         draws = types.count("draw") / 2
         assert float(own["seat_0"]) == pytest.approx((sum(seats) + draws) / 24, abs=1e-4)
         two = [g for g in played if {g["bot"], g["opponent"]} == {"uniform", "greedy"}]
-        score = sum({"uniform": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
+        score = sum({"greedy": 1.0, "": 0.5}.get(g["winner"], 0.0) for g in two) / len(two)
         assert float(own["spread"]) == pytest.approx(score, abs=1e-4)
 
 
@@ -218,7 +219,7 @@ def test_the_command_writes_the_same_bytes_with_any_number_of_workers(
     assert (folder / FILE).read_bytes() == (out / FILE).read_bytes()
     document = json.loads(arena(*words, "--json").stdout)
     assert [row["variant"] for row in document["rows"][::7]] == NAMES
-    assert (document["rows"][6]["bot"], document["rows"][6]["opponent"]) == ("uniform", "greedy")
+    assert (document["rows"][6]["bot"], document["rows"][6]["opponent"]) == ("greedy", "uniform")
 
 
 @pytest.mark.slow
@@ -273,6 +274,20 @@ def test_the_report_has_a_sentence_and_one_table_without_what_is_0_everywhere() 
     said = "The clearest effect: under a City's share rises by 30.0 percentage points."
     assert report.summary == [found.sentence] == [said]
     assert [line for line in found.lines() if not line.startswith(" ")] == [title]
+
+
+def test_an_interval_allows_for_the_choice_of_the_clearest() -> None:
+    """Of twelve effects the level is 1 - .05 / 25, which is 2.878 errors where one has 1.96."""
+    found = made({"a": {"city": Estimate(-0.1, -0.12, -0.08, 0.0102)}, "b": {}})
+    best = found.clearest
+    assert best
+    assert (best.change.low, best.change.high) == pytest.approx((-12.94, -7.06), abs=0.01)
+    assert len(found.effects) == 12
+    truths = {(one.measure.name, one.place): 0.0 for one in found.effects}
+    for truth, wrong in ((-10.0, (False, False)), (0.0, (True, True)), (10.0, (True, True))):
+        assert effect_headlines.judge(found, truths | {("city", 1): truth}) == wrong
+    tiny = made({"a": {"city": Estimate(0.0003, 0.0002, 0.0004, 0.00005)}})
+    assert not any(one.is_sure for one in tiny.effects)  # it is shown as 0
 
 
 def test_what_is_not_sure_is_not_said_to_be() -> None:

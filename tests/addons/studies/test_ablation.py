@@ -171,8 +171,10 @@ def test_the_spread_is_the_score_of_the_stronger_bot_of_the_most_one_sided_pairi
         ((0, 1, 0, 1), 0.875, "d against c"),
     ):
         run = counted(of("first", 2, 2, 2, 2), of("first", *first, pairing=1))
-        found = find_spread(run, labels)
-        assert found
+        both = find_spread(run, labels)
+        assert both
+        found, two = both
+        assert " against ".join(two) == title
         assert (found.title, found.pairing) == (f"score of {title}, %", 1)
         assert estimate(run, found).value == score
         assert difference(run, run, found).value == 0

@@ -44,7 +44,6 @@ SHORTER = (
     (r"\bLESSONS = \d+", "LESSONS = 1"),
     (r"train\.py --games \d+", "train.py --games 32 --together 32 --pairs 2"),
     (r"train_rounds\.py --games \d+", "train_rounds.py --games 64 --together 32 --epochs 1"),
-    (r"--warm 80 --together 512 --rivals 256 --games \d+", "--together 32 --rivals 16 --games 32"),
     (r"--out bots/(\w+\.npz)", r"--out \1"),
     (r"timeout \d+ ", "timeout --preserve-status -s INT 8 "),
 )

@@ -1,4 +1,4 @@
-"""The contract that every bot in bots/ keeps."""
+"""The contract that every bot in bots/ keeps, and the games that they have always played."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pytest
 
 import bots
 from arena.check.sparring import VARIANTS
+from arena.entries.catalogue import ELO
 from arena.entries.entry import Entry
 from arena.entries.resolve import installed, resolve
 from arena.entries.signature import find_parameter_error
@@ -28,8 +29,9 @@ from engine.play import setup
 from engine.seeds import stream
 from engine.state import State, random_deal
 from engine.view import view
+from tests.bots.golden import SEEDS, play, read
 from tests.runs.test_rogues import needs_jail
-from tests.tiers import few
+from tests.tiers import few, tier
 
 FOLDER = Path(bots.__path__[0])
 COSTLY = ("grandmaster", "responder")
@@ -287,3 +289,32 @@ def test_the_order_of_hashes_changes_no_game() -> None:
     ]
     assert outputs[0] == outputs[1]
     assert len(outputs[0].splitlines()) == len(NAMES)
+
+
+GAMES = read()
+SEARCHING = ("champion", "flat_mc", "ismcts", "pimc")
+"""Bots of which a game takes half a second: none is quick, and the third is for the study."""
+SLOWEST = ("grandmaster", "responder")  # a second or two
+CASES = [
+    pytest.param(
+        name,
+        seed,
+        marks=tier(seed - 1, 0, 1 + (name not in SLOWEST))
+        if name in (*SEARCHING, *SLOWEST)
+        else [],
+    )
+    for name, seed in GAMES
+]
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_a_bot_plays_as_before(name: str, seed: int) -> None:
+    """Action by action; after a wanted change `python -m tests.bots.golden` writes them again."""
+    assert play(name, seed) == GAMES[name, seed]
+
+
+def test_every_bot_of_the_ladder_has_its_games() -> None:
+    """So many of each; a bot that is new has none until somebody writes the file."""
+    names = {name for name, _ in GAMES}
+    assert {*ELO} <= names
+    assert {*GAMES} == {(name, seed) for name in names for seed in range(1, SEEDS + 1)}

@@ -1,4 +1,4 @@
-"""The site in a browser, from its files: quiet, for everybody, and with a search."""
+"""The site, a page's policy and the pages of a league in a browser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from arena.addons.league import submission
+from arena.addons.league.league_site import write_site
+from arena.store.html_page import render
+from tests.addons.league.small import a_league, accept, play, write_bot
 from tests.browser.conftest import LAPTOP, PHONE, find_faults, overflowing
 from tests.site import build, site
 
@@ -124,3 +128,78 @@ def test_a_site_with_an_address_asks_for_nothing_from_a_file(
     page.wait_for_selector(".version-switcher__button[data-active-version]")
     href = page.locator(".version-switcher__menu a").first.get_attribute("href")
     assert href.startswith("https://example.org/arena/")
+
+
+TRIES = """
+window.ran = [];
+window.ran.push("script");
+try { eval("window.ran.push('eval')"); } catch {}
+try { new Function("window.ran.push('Function')")(); } catch {}
+const late = document.createElement("script");
+late.textContent = "window.ran.push('inline')";
+document.body.append(late);
+const link = "<a id='a' href='#' onclick='window.ran.push(1)'>a</a>";
+document.body.insertAdjacentHTML("beforeend", link);
+document.getElementById("a").click();
+fetch("https://example.org/").then(() => window.ran.push("fetch"), () => {});
+const image = new Image();
+image.onload = () => window.ran.push("image");
+image.src = "https://example.org/a.png";
+"""
+
+
+def test_only_the_scripts_of_the_page_run(browser: Any, tmp_path: Path) -> None:
+    """No eval, no further script, no handler in an attribute, and nothing is loaded."""
+    path = tmp_path / "page.html"
+    path.write_text(render("arena.store/page.html", title="A page", libraries=[TRIES]))
+    page = browser.new_page()
+    sent: list[str] = []
+    page.on("requestfinished", lambda request: sent.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_load_state()
+    assert page.evaluate("window.ran") == ["script"]
+    assert sent == [path.as_uri()]
+    page.close()
+
+
+def test_a_page_that_is_as_it_should_be_is_quiet(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Its own script runs under the policy, also with `</script` in it."""
+    script = "document.title = 'ran </script>';"
+    path = tmp_path / "page.html"
+    path.write_text(render("arena.store/page.html", title="A page", libraries=[script]))
+    assert open_page(path).title() == "ran </script>"
+
+
+@pytest.mark.slow
+def test_its_pages_are_drawn_and_lead_to_one_another(
+    tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with a name and an owner as long as they can be, on a phone and in the dark."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club") as league:
+        league.desk.submit(str(write_bot(tmp_path)), "x" * 40, "A" + "b" * 58 + "+")
+        league.desk.submit("greedy(patience=11)", "patient", "Ann")
+        play(league, 2)
+        league.desk.submit("greedy(patience=5)", "patient", "Ann")
+        play(league)
+        index = write_site(league)
+    page = open_page(index.as_uri(), viewport=PHONE, color_scheme="dark")
+    page.wait_for_selector("html[data-drawn]")
+    assert page.locator(".rungs .course .end").count() == page.locator(".rungs .rung").count()
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    page.locator(".rungs").get_by_role("link", name="patient", exact=True).click()
+    page.wait_for_selector("text=What to do next")
+    assert "beside version 1" in page.inner_text("main")
+    assert find_faults(page) == []
+    assert overflowing(page) == 0
+    page.locator("#games a[data-replay]").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.wait_for()
+    assert dialog.locator("svg").count() > 5
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    page.get_by_role("link", name="All bots").click()
+    page.wait_for_selector(".rungs")

@@ -10,10 +10,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 import engine
@@ -27,8 +28,9 @@ from arena.lanes.limits import Limits
 from engine.rules import RULE_NAMES
 from tests import ROOT, rogues
 from tests.conftest import Arena, run_command
+from tests.runs.test_resume import left_over
 from tests.runs.test_rogues import EXPECTED as IN_LANES
-from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, needs_jail
+from tests.runs.test_rogues import NO_JAIL, SAID, assert_none_is_left, is_dead, needs_jail
 from tests.waiting import PATIENCE, until
 
 Report = dict[str, Any]
@@ -444,3 +446,37 @@ def test_the_pairs_against_an_opponent_are_counted_by_themselves(tmp_path: Path)
         pairs = [(fixture.pairing.opponent, fixture.pair) for fixture in sparring.actions]
     wanted = [("uniform", 0), ("greedy", 0), ("timing", 0), ("uniform", 1)]
     assert pairs == [place for place in wanted for _ in "12"]
+
+
+@pytest.mark.slow
+def test_an_inspector_that_was_stopped_ends_with_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot may stop it, where there are no namespaces; it reads no end of its input then."""
+    for name in ("TMPDIR", "PYTEST_CUP"):
+        monkeypatch.setenv(name, str(tmp_path))
+    check = subprocess.Popen(
+        [sys.executable, "-m", "arena", "check", "greedy", "--lane", "process"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until(lambda: any(map(is_inspector, left_over(tmp_path))))
+        (inspector,) = filter(is_inspector, left_over(tmp_path))
+        until(lambda: inspector.children() != [])
+        inspector.suspend()
+        check.kill()
+        check.wait()
+        until(lambda: is_dead(inspector))
+        until(lambda: left_over(tmp_path) == [])
+    finally:
+        for process in left_over(tmp_path):
+            with suppress(psutil.Error):
+                os.kill(process.pid, signal.SIGKILL)
+
+
+def is_inspector(process: psutil.Process) -> bool:
+    """Return whether a process is the one that inspects a bot."""
+    with suppress(psutil.Error):
+        return any("inspector" in word for word in process.cmdline())
+    return False

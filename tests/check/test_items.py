@@ -1,7 +1,4 @@
-"""Each item of a report says what is so: of an honest bot that all is well, of another what is not.
-
-The bots are checked here, and not in a process of their own, so that this is quick.
-"""
+"""Each item of a report says what is so: also what a bot keeps, and the rating that ends it."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import os
 import re
 import resource
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -19,17 +17,20 @@ import pytest
 
 from arena.check import traces, trial
 from arena.check.inspector import Inspection
-from arena.check.item import NAMES, Item, Order, fail, to_data
-from arena.check.sparring import VARIANTS, Candidate, Climb
+from arena.check.item import NAMES, Growth, Item, Order, check_growth, fail, to_data
+from arena.check.sparring import VARIANTS, Candidate, Climb, Sparring
 from arena.check.supervisor import _complete
 from arena.check.traces import check_memory, check_time
+from arena.entries.catalogue import ELO
 from arena.entries.resolve import resolve
 from arena.lanes.cleanup import children
 from arena.lanes.faults import Fault
 from arena.lanes.limits import Limits
+from arena.lanes.meter import Held
 from arena.tournament.timing import Timing
+from bench.studies import guess
 from engine.strategy import Spent
-from tests.rogues import write
+from tests.rogues import FOLDER, rogue, write
 from tests.runs.test_rogues import NO_JAIL
 
 FIRST = "    def choose(self, view, /):\n        return view.legal[0]"
@@ -224,3 +225,174 @@ def test_a_shared_generator_is_touched_whatever_its_state_is_then(
     watched.look("at ply 4")
     assert watched.touched == {"global random": "random, at ply 3", "standard output": "at ply 4"}
     output.capture.assert_called_once()
+
+
+MOST = Held(1024, 32, 33, 128)
+
+
+def check(kept: Callable[[int], Held], games: int = 20, step: int = 1) -> Item:
+    """Return the item of a bot that has so much after each game."""
+    growth = Growth()
+    for number in range(step, games + 1, step):
+        growth.add(1, step, kept(number))
+    return check_growth([Growth(), growth], MOST)
+
+
+@pytest.mark.parametrize("step", [1, 4])
+def test_what_is_used_up_first_is_said(step: int) -> None:
+    """2 MB of 1,004 are for 502 games; a thread a game is for 32."""
+    item = check(lambda games: Held(20 + 2.0 * games, 1, 1, 8), step=step)
+    assert item.status == "warn"
+    assert "keeps 2 MB a game: out of memory after about 500 games" in item.message
+    item = check(lambda games: Held(20 + 2.0 * games, 1, 1 + games, 8), step=step)
+    assert "keeps 1 thread a game: out of threads after about 32 games" in item.message
+    assert item.figures == {"kept": "threads", "a_game": 1.0, "games": 32}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda games: Held(20 + 9 * min(games, 13), 1, 2, 8),  # a cache that is full
+        lambda games: Held(20 + 5 * (games % 3), 1, 2, 8 + games % 2),  # noise
+        lambda games: Held(20 + 300 * (games > 15), 1, 9 * (games > 15), 8),  # once
+        lambda games: Held(20 + 0.4 * games, 1, 2, 8),  # it may end some day
+        lambda games: Held(90 - games, 1, 2, 8),
+    ],
+)
+def test_what_an_honest_bot_has_is_no_growth(kept: Callable[[int], Held]) -> None:
+    """Nothing that grows in one part of the games only, or very slowly."""
+    assert check(kept).status == "ok"
+
+
+def test_few_games_say_nothing_and_a_new_process_begins_again() -> None:
+    """A process that was replaced has nothing of the games before."""
+    assert check(lambda games: Held(20.0 * games), games=8).status == "none"
+    growth = Growth()
+    for number in range(20):
+        growth.add(number // 10, 1, Held(2.0 * number))
+    assert growth.rates() is None
+
+
+def played(name: str, folder: Path, games: int = 16) -> Item:
+    """Return the item of a bot that has played some games in one process."""
+    entry = rogue(name, "process") if name.startswith("keeps") else resolve(name, lane="process")
+    sparring = Sparring(Candidate(entry, Limits(), 0, folder, lambda: None), mixed=True)
+    try:
+        sparring.play_series(games)
+        return check_growth(sparring.growths, sparring.bots[0].most_held)
+    finally:
+        sparring.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "a_game"),
+    [
+        ("keeps_memory", "memory", 2),
+        ("keeps_children", "processes", 1),
+        ("keeps_files", "files", 1),
+        ("keeps_threads", "memory", 16),  # their stacks: no jail counts them
+    ],
+)
+def test_rogues_that_keep_something_are_told_how_long_that_lasts(
+    tmp_path: Path, name: str, kept: str, a_game: float
+) -> None:
+    """Looked at from outside, in the lane process: within a quarter, as a look may miss a page."""
+    item = played(name, tmp_path)
+    assert (item.status, item.figures["kept"]) == ("warn", kept)
+    assert item.figures["a_game"] == pytest.approx(a_game, rel=0.25)
+
+
+@pytest.mark.parametrize("name", ["greedy", str(FOLDER / "first.py")])
+def test_bots_that_keep_nothing(tmp_path: Path, name: str) -> None:
+    """Also one of ours."""
+    assert played(name, tmp_path).message == "nothing is kept of a game"
+
+
+def climb(elo: float, deviates: float = 0.0) -> Climb:
+    """Return the climb of a bot of this Elo after 40 pairs without luck.
+
+    Against one anchor it leads by so much more than its Elo says, and by as much less against the
+    next one.
+    """
+
+    def meet(anchor: int) -> float:
+        lead = elo - [*ELO.values()][anchor] + deviates * (-1) ** anchor
+        return float(2 / (1 + 10 ** (-lead / 400)))
+
+    played = Climb(ELO, meet)
+    played.play(40)
+    return played
+
+
+@pytest.mark.parametrize("elo", [1100, 1400, 1500, 1650, 1800])
+def test_pairs_are_spread_evenly_over_the_nearest_anchors(elo: int) -> None:
+    """Each of those in reach has as many as the next one, and only the way there cost others."""
+    played = climb(elo)
+    pairs = [len(own) for own in played.scores]
+    near = [pairs[anchor] for anchor in played.in_reach()]
+    assert sum(pairs) == 40
+    assert len(near) == 5
+    assert max(near) - min(near) <= 2
+    assert sum(near) >= 30
+
+
+def test_anchors_that_win_nearly_all_are_out_of_reach() -> None:
+    """Of a bot 150 below the weakest one only this one is met, after the first ones."""
+    played = climb(ELO["uniform"] - 150)
+    assert played.in_reach() == [0]
+    assert len(played.scores[0]) >= 30
+
+
+@pytest.mark.parametrize("score", [0.0, 2.0])
+def test_a_bot_that_loses_or_wins_all_still_meets_several(score: float) -> None:
+    """Where no anchor is in reach, the nearest five count as such; the rating is finite."""
+    played = Climb(ELO, lambda _: score)
+    played.play(40)
+    assert len(played.in_reach()) in (1, 5)
+    assert -1000 < played.rating().low < played.rating().high < 4000
+    assert played.to_item().message.startswith("at least " if score else "at most ")
+
+
+@pytest.mark.parametrize("pairs", range(8))
+def test_so_many_pairs_are_played(pairs: int) -> None:
+    """Also fewer than there are anchors in reach."""
+    played = Climb(ELO, lambda _: 1.0)
+    played.play(pairs)
+    assert sum(map(len, played.scores)) == pairs
+
+
+def test_a_guess_says_what_it_is() -> None:
+    """A number, its interval, its place on the ladder, and from how many games."""
+    played = climb(1500)
+    message, rated = played.to_item().message, played.rating().value
+    assert rated == pytest.approx(1500, abs=1)
+    assert message.startswith(f"about {rated:.0f} (")
+    assert message.endswith("), between timing and ismcts: a first guess from 80 games")
+
+
+def test_the_interval_contains_how_pairings_deviate() -> None:
+    """250 to each side of the Elo: the pairs have luck alone where results are as it says."""
+    as_elo, deviating = (climb(1400, by).rating() for by in (0.0, 250.0))
+    assert deviating.high - deviating.low > 1.5 * (as_elo.high - as_elo.low)
+
+
+@pytest.mark.slow
+def test_an_interval_holds_the_rating_of_endless_pairs() -> None:
+    """Of 60 simulated checks 57 are expected; fewer than 52 have a probability of 1 %."""
+    assert guess.guess_often(1400, 38.0, 60).held >= 52 / 60
+
+
+@pytest.mark.slow
+def test_twenty_seeds_of_five_real_bots_agree_within_their_intervals() -> None:
+    """Of 100 checks 95; their pairs are drawn of the ladder's own, and deviate as these do."""
+    bots = ("uniform", "city_hunter", "greedy", "timing", "grandmaster")
+    held = [guess.guess_real(bot, run).held for bot in bots for run in range(20)]
+    assert sum(held) >= 95
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("spread", [0.0, 20.0, 38.0, 60.0])
+@pytest.mark.parametrize("elo", guess.ELOS)
+def test_intervals_hold_the_rating_of_endless_pairs(elo: int, spread: float) -> None:
+    """Of 1,000 simulated checks 950 are expected; fewer than 930 have a probability of 0.3 %."""
+    assert guess.guess_often(elo, spread, 1000, workers=2).held >= 0.93

@@ -1,4 +1,4 @@
-"""The way from an untrained network to a packed bot, as docs/training.md tells it."""
+"""Training as its pages tell it: a network that learns, and the way to a packed bot."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from arena.batch.learner import Network, probabilities
+from arena.batch.learner import Network, probabilities, to_bytes
+from arena.batch.rollouts import pick
+from arena.batch.trajectories import by_seat
+from docs.examples.selfplay import ppo
+from engine import STANDARD
 from engine.encoding import ACTIONS, VERSION
 from tests import ROOT, markdown
 from tests.conftest import Arena
@@ -133,3 +138,142 @@ def test_a_network_goes_on_learning_with_a_rival(tmp_path: Path) -> None:
     log = train(tmp_path / "on.npz", *words, "--rivals", "8")
     assert re.search(r"to the best response [01]\.\d{3}$", log.strip())
     assert (tmp_path / "on.npz").read_bytes() != begun.read_bytes()
+
+
+class First:
+    """A rival that plays its first legal action."""
+
+    def begin(self, deals: Any, seat: int, /) -> None:
+        """Do nothing."""
+
+    def follow(self, games: Any, actions: Any, /) -> None:
+        """Do nothing."""
+
+    def choose(self, games: Any, /) -> Any:
+        """Return the first legal action of each game."""
+        return pick(games, lambda games: np.tile(-np.arange(12.0), (games.count, 1)))
+
+
+def networks(seed: int) -> tuple[Network, Network, np.random.Generator]:
+    """Return small ones that have learned nothing."""
+    rng = np.random.default_rng(seed)
+    actor = Network.random([ppo.FEATURES, 8, ACTIONS], rng, last=0.01)
+    return actor, Network.random([ppo.SEEN, 8, 1], rng), rng
+
+
+def test_an_action_is_as_good_as_what_follows_it_says() -> None:
+    """Worked out by hand, for two games of which one is shorter."""
+    played = by_seat(
+        [[0, 0], [1, 1], [0, -1]],
+        [[0, 0], [0, 1], [-1, 0]],
+        [[False, False], [False, True], [True, False]],
+    )
+    values = np.array([[0.5, 0.5], [0.25, 0.25], [-0.5, 9.0]], np.float32)
+    found = ppo.advantages(values, played)
+    last = -1 - -0.5
+    middle = 0.5 - 0.25 - 0.95 * last
+    first = -0.25 - 0.5 - 0.95 * middle
+    assert found[:, 0] == pytest.approx([first, middle, last])
+    assert found[:2, 1] == pytest.approx([-0.25 - 0.5 - 0.95 * 0.75, 0.75])
+
+
+def test_decisions_are_those_of_whole_games() -> None:
+    """Legal ones, of both seats, with the chances by which they were drawn."""
+    actor, _, rng = networks(1)
+    decisions = ppo.play(actor, 16, rng)
+    live = decisions.played.seats >= 0
+    assert live[:12].sum() == 12 * 16
+    assert len(live) <= STANDARD.game_plies
+    steps, games = np.nonzero(live)
+    assert decisions.masks[steps, games, decisions.actions[live]].all()
+    assert {*decisions.played.seats[live].tolist()} == {0, 1}
+    assert ((decisions.chances > 0) & (decisions.chances <= 1)).all()
+    for game in range(16):
+        last = np.flatnonzero(decisions.played.last[:, game])[-1]
+        assert not live[last + 1 :, game].any()
+
+
+@pytest.mark.slow
+def test_equal_luck_teaches_the_same() -> None:
+    """And other luck something else."""
+    taught = []
+    for seed in (1, 1, 2):
+        actor, critic, rng = networks(seed)
+        error, entropy = ppo.learn(
+            actor, critic, ppo.play(actor, 16, rng), rng, ppo.Options(batch=256), 0.0
+        )
+        assert error > 0
+        assert 0 < entropy < np.log(ACTIONS)
+        taught.append(to_bytes(actor))
+    assert taught[0] == taught[1] != taught[2]
+
+
+def test_against_a_rival_only_the_networks_decisions_are_kept() -> None:
+    """In each seat in every other game; the results are those of the games."""
+    actor, _, rng = networks(1)
+    rival = First()
+    decisions = ppo.play(actor, 16, rng, rival)
+    played = decisions.played
+    assert played.seats.shape == (STANDARD.game_plies // 2, 16)
+    assert (played.seats[0] == [0] * 8 + [1] * 8).all()
+    assert (
+        played.seats[played.seats >= 0] == np.tile(played.seats[0], (24, 1))[played.seats >= 0]
+    ).all()
+    assert {*played.returns[0].tolist()} <= {-1.0, 0.0, 1.0}
+    assert (played.last.sum(axis=0) == 1).all()
+
+
+@pytest.mark.slow
+def test_a_network_learns_to_beat_a_rival() -> None:
+    """That plays its first legal action: it wins more than it did."""
+    actor, critic, rng = networks(3)
+    rival = First()
+    shares = []
+    for lesson in range(12):
+        decisions = ppo.play(actor, 128, rng, rival)
+        shares.append(decisions.played.returns[0].mean() / 2 + 0.5)
+        options = ppo.Options(rate=1e-2, batch=512)
+        ppo.learn(actor, critic, decisions, rng, options, lesson / 12)
+    assert np.mean(shares[-3:]) > np.mean(shares[:3]) + 0.15
+
+
+def test_the_actor_climbs_the_clipped_objective() -> None:
+    """The gradient is that of finite differences, also where a ratio is clipped or was likelier."""
+    rng = np.random.default_rng(1)
+    count, entropy = 12, 0.3
+    logits = rng.normal(size=(count, ACTIONS))
+    masks = rng.random((count, ACTIONS)) < 0.6
+    actions = rng.integers(ACTIONS, size=count)
+    masks[np.arange(count), actions] = True
+    gain = np.where(np.arange(count) % 2, 1.5, -0.7)
+    chosen = probabilities(logits, masks)[np.arange(count), actions]
+    chances = chosen / np.repeat([0.5, 0.9, 1.1, 2.0], 3)
+
+    def objective(logits: Any) -> float:
+        shares = probabilities(logits, masks)
+        ratio = shares[np.arange(count), actions] / chances
+        clipped = np.clip(ratio, 1 - ppo.CLIP, 1 + ppo.CLIP)
+        spread = -(shares * np.log(np.maximum(shares, 1e-12))).sum(axis=1)
+        return float((np.minimum(ratio * gain, clipped * gain) + entropy * spread).mean())
+
+    class Actor:
+        """A network whose outputs are its only weights."""
+
+        def __call__(self, _known: Any) -> Any:
+            return logits
+
+        def improve(self, slopes: Any, rate: float) -> None:
+            self.slopes, self.rate = slopes, rate
+
+    actor = Actor()
+    no = np.zeros(count)
+    lesson = ppo._Lesson(no, no, masks, actions, chances, no, gain, no)
+    found = ppo._improve(actor, lesson, np.arange(count), 0.01, entropy)  # type: ignore[arg-type]
+    wanted = np.zeros_like(logits)
+    for place in np.ndindex(*logits.shape):
+        step = np.zeros_like(logits)
+        step[place] = 1e-5
+        wanted[place] = (objective(logits + step) - objective(logits - step)) / 2e-5
+    assert actor.slopes == pytest.approx(-wanted, abs=1e-6)
+    assert actor.rate == 0.01
+    assert 0 < found < np.log(ACTIONS)

@@ -87,14 +87,14 @@ FAULTS = [
         "arena/executors/answers.py",
         "            if size > self.most:",
         "            if False:",
-        "tests/executors/test_garbled.py::test_a_frame_is_bounded_before_it_is_kept",
+        "tests/executors/test_answers.py::test_a_frame_is_bounded_before_it_is_kept",
     ),
     Fault(
         "a worker believed about games that it was not asked for",
         "arena/executors/answers.py",
         "return (asking.pair, asking.seat) in _places(chunk) and asking.asked in (0, 1)",
         "return True",
-        "tests/executors/test_garbled.py::test_an_answer_is_read_only_by_whom_it_was_asked_of",
+        "tests/executors/test_answers.py::test_an_answer_is_read_only_by_whom_it_was_asked_of",
     ),
     Fault(
         "both games of a pair with the same seats",
@@ -171,7 +171,7 @@ FAULTS = [
         "arena/entries/archive.py",
         '_import(f"{self.name}.{name}", globals, locals, fromlist or (), 0)',
         "_import(name, globals, locals, fromlist or (), 0)",
-        "tests/entries/test_archive.py::test_only_the_bots_own_modules_see_them",
+        "tests/entries/test_zipped.py::test_only_the_bots_own_modules_see_them",
     ),
     Fault(
         "a verify that believes the records more than the bots",
@@ -207,14 +207,14 @@ FAULTS = [
         "arena/store/reader.py",
         "store = Store(path / NAME, copied=True)",
         "store = Store(path / NAME)",
-        "tests/store/test_reader.py::test_a_run_is_copied_and_left_alone",
+        "tests/store/test_store.py::test_a_run_is_copied_and_left_alone",
     ),
     Fault(
         "candidates on deals of their own",
         "arena/tournament/tournament.py",
         "return pairing._replace(bot=self.labels[-1 - self.panel]) if self.paired else pairing",
         "return pairing",
-        "tests/executors/test_twins.py"
+        "tests/executors/test_local.py"
         "::test_many_versions_meet_the_same_deals_in_parts_of_their_own",
     ),
     Fault(

@@ -1,16 +1,107 @@
-"""Text for cards, actions, deals and positions, and the errors for a wrong one."""
+"""Kinds, packs, records and positions as text, and the errors for a wrong one."""
 
 from __future__ import annotations
 
+import json
+from random import Random
 from typing import Any
 
 import pytest
 
-from engine import Rules, View
-from engine.errors import AfterEnd, DealError, EngineError, IllegalAction, NotationError
+from engine import (
+    CITY,
+    EIGHT,
+    FIVE,
+    KINDS,
+    SEVEN,
+    SIX,
+    STANDARD,
+    SUPPORTS,
+    TAKE,
+    Record,
+    Rules,
+    View,
+    count,
+    counts,
+)
+from engine.cards import BITS, CHARS, MOST_COPIES, UNIT, cards_of, pack_of, pack_text, size, to_text
+from engine.errors import (
+    AfterEnd,
+    DealError,
+    EngineError,
+    IllegalAction,
+    NotationError,
+    RecordError,
+    RulesError,
+)
 from engine.notation import check_deal, parse_actions, parse_cards, parse_deal
 from engine.view import view
 from tests.positions import DECK, at, dealt, quiet_game
+
+
+def test_the_kinds_are_the_integers_in_the_order_of_the_notation() -> None:
+    """`5 6 7 8 2 3 4 x y z C` are 0 to 10, and `T` is 11."""
+    assert list(KINDS) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert (FIVE, SIX, SEVEN, EIGHT, CITY, TAKE) == (0, 1, 2, 3, 10, 11)
+    assert SUPPORTS == (0, 1, 2, 3)
+    assert CHARS == "5678234xyzCT"
+
+
+def test_kind_0_is_a_card() -> None:
+    """A pack of one 5 is neither empty nor the pack of another kind."""
+    assert pack_of([FIVE]) != pack_of([])
+    assert size(pack_of([FIVE])) == 1
+    assert count(pack_of([FIVE]), FIVE) == 1
+    assert count(pack_of([FIVE]), SIX) == 0
+    assert pack_text(pack_of([FIVE])) == "5"
+    assert cards_of(pack_of([FIVE])) == b"\x00"
+
+
+def test_the_empty_pack_holds_nothing() -> None:
+    """It is 0, of size 0, and an empty text."""
+    assert pack_of([]) == 0
+    assert size(0) == 0
+    assert counts(0) == (0,) * 11
+    assert cards_of(0) == b""
+    assert pack_text(0) == ""
+
+
+def test_packs_add_and_subtract_like_the_cards_in_them() -> None:
+    """Adding two packs adds their counts, and subtracting one subtracts them again."""
+    rng = Random("packs")
+    for _ in range(200):
+        one = [rng.randrange(11) for _ in range(rng.randrange(15))]
+        two = [rng.randrange(11) for _ in range(rng.randrange(15))]
+        both = pack_of(one) + pack_of(two)
+        assert list(cards_of(both)) == sorted(one + two)
+        assert counts(both) == tuple((one + two).count(kind) for kind in KINDS)
+        assert size(both) == len(one) + len(two)
+        assert both - pack_of(two) == pack_of(one)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_most_copies_of_a_kind_do_not_spill_into_the_next(kind: int) -> None:
+    """A full digit of a pack leaves all the others at zero."""
+    full = pack_of([kind] * MOST_COPIES)
+    assert MOST_COPIES == 2**BITS - 1
+    assert count(full, kind) == MOST_COPIES
+    assert size(full) == MOST_COPIES
+    assert full == MOST_COPIES * UNIT[kind]
+
+
+def test_a_pack_reads_in_kind_order_and_a_row_in_its_own() -> None:
+    """A pack does not keep the order of its cards; a row's text does."""
+    cards = [CITY, EIGHT, FIVE, EIGHT]
+    assert pack_text(pack_of(cards)) == "588C"
+    assert to_text(bytes(cards)) == "C858"
+
+
+def test_every_action_has_one_character() -> None:
+    """All twelve in order; the text of no actions is empty."""
+    assert to_text(bytes(range(12))) == CHARS
+    assert len(set(CHARS)) == 12
+    assert to_text(b"") == ""
+
 
 DEAL = dealt("55667", "78822", "88", removed="CCC")
 
@@ -166,3 +257,101 @@ def test_the_errors_of_texts_are_value_errors() -> None:
         assert issubclass(error, ValueError)
         assert issubclass(error, EngineError)
     assert issubclass(AfterEnd, IllegalAction)
+
+
+def test_a_record_is_one_json_object_on_one_line() -> None:
+    """Deal and actions, and nothing else under the published rules."""
+    text = Record(DEAL, "57T").to_json()
+    assert json.loads(text) == {"deal": DEAL, "actions": "57T"}
+    assert "\n" not in text
+
+
+def test_a_record_carries_the_rules_that_differ() -> None:
+    """Only the changed numbers are written, and they come back."""
+    record = Record(DEAL, "", Rules(set_bonus=3, tiebreak="supports"))
+    text = record.to_json()
+    assert json.loads(text)["rules"] == {"set_bonus": 3, "tiebreak": "supports"}
+    assert Record.from_json(text) == record
+
+
+def test_a_number_of_zero_is_carried_too() -> None:
+    """A set bonus of 0 is a change, and so is an opening row of 0."""
+    rules = Rules(set_bonus=0, opening_row=0, removed=5)
+    again = Record.from_json(Record(DEAL, "", rules).to_json())
+    assert again.rules.set_bonus == 0
+    assert again.rules.opening_row == 0
+
+
+def test_further_keys_are_written_last_and_ignored_when_read() -> None:
+    """The arena adds ids, bots and a result."""
+    text = Record(DEAL, "5").to_json(id=0, bots=["a", "b"])
+    assert list(json.loads(text)) == ["deal", "actions", "id", "bots"]
+    assert Record.from_json(text) == Record(DEAL, "5")
+
+
+def test_a_record_is_read_from_bytes_as_from_text() -> None:
+    """A line of a file opened in binary needs no decoding."""
+    record = Record(DEAL, "57T")
+    assert Record.from_json(record.to_json().encode()) == record
+
+
+def test_a_record_of_a_game_keeps_the_deal_as_it_was_dealt() -> None:
+    """Also the order in a hand, which the position does not keep."""
+    deal = "76655" + DEAL[5:]
+    state = at(deal, "57T")
+    record = Record.of(parse_deal(deal), state)
+    assert record == Record(deal, "57T", STANDARD)
+    assert record.replay() == state
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        (b"\xff", "not JSON"),
+        pytest.param("[" * 100_000, "not JSON", id="100,000 brackets"),
+        ("[]", "JSON object"),
+        ("null", "JSON object"),
+        ('"deal"', "JSON object"),
+        ("{}", "'deal'"),
+        ('{"deal": "5"}', "'actions'"),
+        ('{"deal": 5, "actions": ""}', "'deal'"),
+        ('{"deal": "5", "actions": null}', "'actions'"),
+        ('{"deal": "5", "actions": ["5"]}', "'actions'"),
+    ],
+)
+def test_a_text_that_is_no_record_is_refused_with_the_reason(text: str | bytes, words: str) -> None:
+    """The message names the wrong key, or says that the text is not a JSON object."""
+    with pytest.raises(RecordError, match=words):
+        Record.from_json(text)
+
+
+@pytest.mark.parametrize("rules", ['{"set_bonsu": 3}', "[]", "null", "0", '{"removed": 4}'])
+def test_a_record_with_impossible_rules_is_refused(rules: str) -> None:
+    """Unknown names, values that are not a mapping, and numbers that do not add up."""
+    with pytest.raises(RulesError):
+        Record.from_json(f'{{"deal": "", "actions": "", "rules": {rules}}}')
+
+
+def test_a_replay_distinguishes_the_kinds_of_errors() -> None:
+    """A bad character, wrong cards, an illegal action, and one after the end."""
+    with pytest.raises(NotationError):
+        Record(DEAL, "?").replay()
+    with pytest.raises(NotationError):
+        Record("?" + DEAL[1:], "").replay()
+    with pytest.raises(DealError):
+        Record(DEAL[1:], "").replay()
+    with pytest.raises(IllegalAction) as caught:
+        Record(DEAL, "57z").replay()
+    assert caught.value.ply == 2
+    with pytest.raises(AfterEnd) as after:
+        Record(DEAL, quiet_game(DEAL) + "5").replay()
+    assert after.value.ply == 48
+
+
+def test_a_records_repr_evaluates_to_the_record() -> None:
+    """With the published rules and with others."""
+    for rules in (STANDARD, Rules(take_size=4, tiebreak="supports")):
+        record = Record("56", "5T", rules)
+        assert eval(repr(record)) == record

@@ -1,20 +1,35 @@
-"""The referee's loop: setups, checks, and where each game's luck comes from."""
+"""The referee's loop: setups, checks, luck, and what strategies say that they thought."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
+from math import inf, nan
 from random import Random
 from typing import Any
 
 import pytest
 
 from bots.uniform import bot
-from engine import STANDARD, Action, IllegalAction, Rules, Setup, State, View, play_game
+from engine import (
+    STANDARD,
+    Action,
+    IllegalAction,
+    Rules,
+    Setup,
+    State,
+    Thinker,
+    Thought,
+    View,
+    play_game,
+)
+from engine.cards import shuffled
 from engine.notation import parse_actions
 from engine.play import Draw, draw, play, playout, setup
-from engine.seeds import address
+from engine.seeds import address, noise
 from engine.state import checked, random_deal
+from engine.thoughts import checked_thoughts, said_thoughts
 from engine.view import view
 from tests.bots import golden
 from tests.positions import RULE_SETS
@@ -218,3 +233,107 @@ def test_an_action_of_another_type_has_a_hint(make: Callable[[], Any], says: str
         with pytest.raises(IllegalAction) as caught:
             checked(make(), (0, 1), 3)
     assert str(caught.value) == says
+
+
+def test_a_game_draws_both_seats_seeds_and_then_its_deal() -> None:
+    """16 bytes for seat 0, 16 for seat 1, and 8 for each of the 45 cards."""
+    where = address(3, "deal", "a", "b", 0)
+    drawn = noise(where, 16 + 16 + 8 * 45)
+    seeds = int.from_bytes(drawn[:16]), int.from_bytes(drawn[16:32])
+    assert draw(where).lucks == seeds
+    assert draw(where).deal == shuffled(STANDARD.deck, drawn[32:])
+
+
+@pytest.mark.parametrize(("number", "index"), [(0.0, 0), (1 - 2**-53, -1)])
+def test_a_playout_chooses_among_all_legal_actions(number: float, index: int) -> None:
+    """The smallest random number stands for the first one, the largest for the last."""
+
+    class Constant(Random):
+        def random(self) -> float:
+            return number
+
+    state = State(random_deal(Random(4)))
+    expected = state.copy()
+    playout(state, Constant())
+    while not expected.over:
+        expected.apply(expected.legal()[index])
+    assert state.history == expected.history
+
+
+SEEN = View.from_text("0 5678C xy")
+
+
+class Says:
+    """Says what it was made to say."""
+
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def choose(self, view: View, /) -> Action:
+        return view.legal[0]
+
+    def thoughts(self) -> Iterable[Thought]:
+        said: Iterable[Thought] = self.said
+        return said
+
+
+class Silent:
+    """Has no such method."""
+
+    def choose(self, view: View, /) -> Action:
+        return view.legal[0]
+
+
+def some() -> Iterator[Thought]:
+    yield Thought(10, 1, 5)
+    yield Thought(0, 0.0)
+
+
+def test_thoughts_are_said_in_any_form_and_kept_in_one() -> None:
+    """Of a list, a generator or plain tuples: in order of action, the values as floats."""
+    wanted = (Thought(0, 0.0), Thought(10, 1.0, 5))
+    for said in ([*wanted], some(), [(10, 1.0, 5), (0, 0.0)]):
+        assert said_thoughts(Says(said), SEEN) == wanted
+    noted = (Thought(0, 0.5, note="812 tokens, 1.4 s"),)
+    assert said_thoughts(Says(noted), SEEN) == noted
+    assert said_thoughts(Says([]), SEEN) == ()
+
+
+def test_a_strategy_without_the_method_has_nothing_to_say() -> None:
+    """That is no fault: the method is optional."""
+    assert isinstance(Says([]), Thinker)
+    assert not isinstance(Silent(), Thinker)
+    assert said_thoughts(Silent(), SEEN) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message"),
+    [
+        ([Thought(4, 0.5)], IllegalAction, "illegal action 4 (2); legal: 5 6 7 8 C T"),
+        ([Thought(12, 0.5)], IllegalAction, "illegal action 12; legal"),
+        ([Thought(True, 0.5)], IllegalAction, "illegal action True"),
+        ([(0, 0.5), (0, 0.5)], ValueError, "names action 0 twice at ply 0"),
+        (repeat(Thought(0, 0.5)), ValueError, "names action 0 twice"),
+        ([(0, 1.25)], ValueError, "has the value 1.25 at ply 0: not 0 to 1"),
+        ([(0, -0.25)], ValueError, "has the value -0.25 at ply 0: not 0 to 1"),
+        ([(0, nan)], ValueError, "has the value nan"),
+        ([(0, -inf)], ValueError, "has the value -inf"),
+        ([(0, 10**400)], TypeError, "in place of an action, a value and visits"),
+        ([(0, 0.5, -1)], ValueError, "has -1 visits at ply 0"),
+        ([(0, 0.5, 2.5)], ValueError, "has 2.5 visits"),
+        ([(0, 0.5, 1 << 60)], ValueError, "visits"),
+        ([(0, 0.5, None, "x" * 201)], ValueError, "not a line of text"),
+        ([(0, 0.5, None, "two\nlines")], ValueError, r"the note 'two\nlines' at ply 0"),
+        ([(0, 0.5, None, 7)], ValueError, "has the note 7 at ply 0: not a line of text"),
+        ([(0,)], TypeError, "in place of"),
+        ([0], TypeError, "`thoughts` has 0 in place of"),
+        ([(0, None)], TypeError, "in place of"),
+        (None, TypeError, "not iterable"),
+    ],
+)
+def test_what_is_no_thought_is_refused(said: Any, kind: type[Exception], message: str) -> None:
+    """In one line that names it; an endless one, too."""
+    with pytest.raises(kind) as refused:
+        checked_thoughts(said, SEEN)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)

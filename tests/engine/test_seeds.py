@@ -1,4 +1,4 @@
-"""Randomness has an address: the same address gives the same stream, always and everywhere."""
+"""Randomness has an address; the clock says what is left of a decision and of a game."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from engine.seeds import Step, address, digest, generator, noise, stream
 from engine.state import random_deal
+from engine.strategy import UNLIMITED, Clock, Spent
 
 ADDRESSES: list[tuple[Step, ...]] = [
     (),
@@ -146,3 +147,153 @@ def test_a_shuffled_deal_holds_all_the_cards() -> None:
     assert len(one) == 45
     assert one != other
     assert one == random_deal(Random(0))
+
+
+class Time:
+    """Stands for the computer's two clocks, in seconds: of the wall, and of the processor."""
+
+    wall = 1000.0
+    cpu = 50.0
+
+    def work(self, seconds: float) -> None:
+        """Let so much time pass in which the processor works."""
+        self.wall += seconds
+        self.cpu += seconds
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    """Return the time that every clock reads."""
+    time = Time()
+    monkeypatch.setattr("engine.strategy.perf_counter", lambda: time.wall)
+    monkeypatch.setattr("engine.strategy.process_time", lambda: time.cpu)
+    return time
+
+
+def worked(seconds: float) -> Spent:
+    """Return the time of a decision in which the processor worked all the time."""
+    return Spent(seconds, seconds)
+
+
+@pytest.mark.parametrize(
+    ("decision", "game", "limit"),
+    [(None, None, None), (2.0, None, 2.0), (None, 8.0, 8.0), (2.0, 8.0, 2.0), (8.0, 2.0, 2.0)],
+)
+def test_the_first_decision_has_the_smaller_of_both_limits(
+    decision: float | None, game: float | None, limit: float | None
+) -> None:
+    """None is no limit; before the decision has begun, all of its time is left."""
+    clock = Clock(decision, game)
+    assert (clock.limit(), clock.left()) == (limit, limit)
+
+
+def test_a_clock_without_limits_still_counts_the_time() -> None:
+    """Every decision is in time."""
+    clock = Clock()
+    assert clock.spend(worked(1e9))
+    assert clock.spend(worked(0.5))
+    assert clock.used == 1e9 + 0.5
+    assert clock.left() is None
+
+
+def test_the_time_left_runs_down_during_a_decision(time: Time) -> None:
+    """Of two seconds, 1.5 are left half a second after the start, and -1 after three."""
+    clock = Clock(decision=2.0)
+    clock.start()
+    assert clock.left() == 2.0
+    time.work(0.5)
+    assert clock.left() == 1.5
+    time.work(2.5)
+    assert clock.left() == -1.0
+    assert clock.limit() == 2.0
+
+
+def test_the_time_left_of_a_game_runs_down_from_decision_to_decision(time: Time) -> None:
+    """Of eight seconds, three and four are used: one is left, though a decision may take five."""
+    clock = Clock(decision=5.0, game=8.0)
+    for seconds in (3.0, 4.0):
+        clock.start()
+        time.work(seconds)
+        assert clock.stop() == (worked(seconds), True)
+        time.work(100.0)  # between decisions no time is counted
+    assert clock.used == 7.0
+    assert clock.limit() == clock.left() == 1.0
+
+
+def test_a_decision_that_takes_exactly_its_limit_is_in_time(time: Time) -> None:
+    """A longer one is late."""
+    clock = Clock(decision=2.0)
+    clock.start()
+    time.work(2.0)
+    assert clock.stop() == (worked(2.0), True)
+    clock.start()
+    time.work(2.25)
+    assert clock.stop() == (worked(2.25), False)
+
+
+def test_a_late_decision_is_not_counted() -> None:
+    """The time left of the game is the same before and after it."""
+    clock = Clock(game=3.0)
+    assert clock.spend(worked(1.0))
+    assert not clock.spend(worked(2.5))
+    assert clock.used == 1.0
+    assert clock.spend(worked(2.0))
+    assert clock.limit() == 0.0
+    assert clock.spend(worked(0.0))
+    assert not clock.spend(worked(0.001))
+
+
+def test_a_clock_that_was_not_started_has_measured_nothing(time: Time) -> None:
+    """Nor has one that was stopped before."""
+    clock = Clock(decision=2.0)
+    assert clock.stop() == (worked(0.0), True)
+    clock.start()
+    time.work(1.0)
+    assert clock.stop() == (worked(1.0), True)
+    time.work(5.0)
+    assert clock.left() == 2.0
+    assert clock.stop() == (worked(0.0), True)
+
+
+def test_a_strategy_that_waits_for_the_processor_is_not_charged_for_it(time: Time) -> None:
+    """In ten seconds it has worked for one; with threads, in one second for three."""
+    clock = Clock(decision=2.0)
+    clock.start()
+    time.wall += 10.0
+    time.cpu += 1.0
+    assert clock.left() == 1.0
+    assert clock.stop() == (Spent(10.0, 1.0), True)
+    clock.start()
+    time.wall += 1.0
+    time.cpu += 3.0
+    assert clock.left() == 1.0
+    assert clock.stop() == (Spent(1.0, 3.0), True)
+    assert clock.used == 2.0
+
+
+def test_a_strategy_that_sleeps_meets_the_backstop(time: Time) -> None:
+    """Of a decision, and of all decisions of a game."""
+    clock = Clock(2.0, 8.0, backstop=20.0, game_backstop=30.0)
+    for seconds, left in ((20.0, 10.0), (9.0, 1.0)):
+        clock.start()
+        time.wall += seconds
+        assert clock.stop()[1]
+        assert clock.wall_limit() == left
+    assert clock.used == 0.0
+    assert not clock.spend(Spent(wall=1.5, cpu=0.0))
+    assert not Clock(backstop=20.0).spend(Spent(wall=20.5, cpu=0.0))
+
+
+def test_work_between_two_decisions_is_charged_to_the_second(time: Time) -> None:
+    """Whoever measures it starts the clock with what is left of the limit."""
+    clock = Clock(decision=2.0)
+    clock.start(limit=1.5)
+    time.work(0.25)
+    assert clock.left() == 1.25
+    assert clock.spend(Spent(wall=0.25, cpu=0.25, before=1.75))
+    assert not clock.spend(Spent(wall=0.25, cpu=0.25, before=2.0))
+
+
+def test_the_clock_of_a_setup_has_no_limit_unless_it_is_given_one() -> None:
+    """A bot that asks it for a limit gets None."""
+    assert (UNLIMITED.decision, UNLIMITED.game, UNLIMITED.left()) == (None, None, None)

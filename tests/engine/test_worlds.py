@@ -1,4 +1,4 @@
-"""Worlds: uniform over what a view allows, and independent of the true hidden cards."""
+"""Worlds and hands that a view allows: uniform, counted, and independent of what is hidden."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 import scipy
 
 from engine import STANDARD, TAKE, Rules, State
-from engine.cards import CITY, KINDS, UNIT, cards_of, count, counts, pack_of
+from engine.cards import CITY, KINDS, UNIT, cards_of, count, counts, pack_of, size
 from engine.play import draw, playout, setup
 from engine.seeds import address
 from engine.state import random_deal
 from engine.view import View, view
-from engine.worlds import sample, sample_hand
-from tests.positions import RULE_SETS, at, dealt
+from engine.worlds import hands, sample, sample_hand
+from tests.positions import RULE_SETS, at, dealt, pack, quiet_game
 
 DRAWS = 20_000
 LEAST_P = 1e-4
@@ -234,3 +234,39 @@ def test_a_city_win_with_a_rounds_last_action_stays_in_that_round() -> None:
         assert (seen.round, seen.over, seen.to_act, seen.opponent_cards) == (1, True, None, 0)
         assert View.from_text(seen.to_text()) == seen
         assert view(sample(seen, Random(0)), seat) == seen
+
+
+DEAL = dealt(
+    *("55667", "78822", "88", "55667", "78833", "56677", "78xxx", "8224y", "yyyzz"), removed="CCC"
+)
+
+
+@pytest.mark.parametrize(
+    ("plies", "expected"),
+    [
+        (46, {"": 1}),
+        (44, {"z": 1, "C": 3}),
+        (42, {"zz": 1, "zC": 2 * 3, "CC": 3}),
+        (40, {"yzz": 1, "yzC": 2 * 3, "yCC": 3, "zzC": 3, "zCC": 2 * 3, "CCC": 1}),
+    ],
+)
+def test_every_hand_comes_with_the_number_of_its_deals(
+    plies: int, expected: dict[str, int]
+) -> None:
+    """Seat 1 plays y y y z z in this order; seat 0 does not see them, nor the cities."""
+    seen = view(at(DEAL, quiet_game(DEAL)[:plies]), 0)
+    possible = list(hands(seen))
+    assert len(possible) == len(expected)
+    assert dict(possible) == {pack(cards): ways for cards, ways in expected.items()}
+
+
+@pytest.mark.parametrize("plies", [0, 2, 12, 31])
+def test_the_numbers_add_up_to_all_choices_of_unseen_cards(plies: int) -> None:
+    """n! / (k! (n - k)!) for n unseen cards and k in the hand; no hand comes twice."""
+    seen = view(at(DEAL, quiet_game(DEAL)[:plies]), 1)
+    possible = list(hands(seen))
+    assert sum(ways for _, ways in possible) == comb(size(seen.unseen), seen.opponent_cards)
+    assert len({hand for hand, _ in possible}) == len(possible)
+    for hand, _ in possible:
+        assert size(hand) == seen.opponent_cards
+        assert all(n <= most for n, most in zip(counts(hand), counts(seen.unseen), strict=True))

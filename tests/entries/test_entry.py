@@ -1,28 +1,117 @@
-"""Loading bots by name, file or module, with parameters; and what is refused."""
+"""Loading bots by name, file or module, with parameters and needs; and what is refused."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import re
+import shlex
 import shutil
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from arena.entries.entry import check_labels
+from arena.entries.needs import explain_missing
 from arena.entries.resolve import resolve
 from arena.entries.signature import find_parameter_error
 from arena.errors import InputError
 from arena.executors.worker import Worker
 from arena.lanes.limits import Limits
 from arena.lanes.probe import find_problems
+from arena.tournament.config import read, resolve_bots
 from arena.tournament.plan import Chunk
+from arena.tournament.replay_command import replay_commands
+from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from engine.play import setup
+from tests.conftest import Arena
+
+
+def missing(name: str) -> str:
+    """Return the message of a bot that has not found a file."""
+    return f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'"
+
+
+def test_an_installed_package_is_to_be_named() -> None:
+    """Else a jail does not show it; what is not installed, or is a part of it, brings no advice."""
+    message = "ModuleNotFoundError: No module named '{}'"
+    for target in ("./mine.py", "club.mine", "cmd:python3 mine.py"):
+        assert "`needs: [numpy]`" in explain_missing(target, message.format("numpy"))
+        for name in ("nothing", "numpy.nothing"):
+            assert "needs" not in explain_missing(target, message.format(name))
+
+
+def test_a_file_of_its_own_is_to_be_packed(tmp_path: Path) -> None:
+    """One beside it, or below."""
+    (tmp_path / "weights.txt").touch()
+    advice = explain_missing(str(tmp_path / "mine.py"), missing("weights.txt"))
+    assert 'read it with Path(__file__).parent / "weights.txt"' in advice
+    assert "arena pack " in advice
+
+
+@pytest.mark.parametrize("name", ["{}/secret", "../secret", "below/../../secret", "x" * 300])
+def test_a_name_that_leads_elsewhere_or_nowhere_brings_no_advice(tmp_path: Path, name: str) -> None:
+    """Else a stranger's bot would have its user pack what it names, or end the run."""
+    (tmp_path / "secret").touch()
+    (tmp_path / "bot" / "below").mkdir(parents=True)
+    assert not explain_missing(str(tmp_path / "bot" / "mine.py"), missing(name.format(tmp_path)))
+
+
+CONFIG = "pairs: 1\nbots: [greedy, {bot: uniform, needs: [book, ./data]}]\n"
+
+
+def write_config(folder: Path) -> Path:
+    """Write a config whose second bot needs two folders, and return it."""
+    for name in ("book", "data"):
+        (folder / name).mkdir()
+    path = folder / "cup.yaml"
+    path.write_text(CONFIG)
+    return path
+
+
+def test_needs_are_in_the_manifest_and_the_replay_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were written; a bot without needs is described as before."""
+    monkeypatch.chdir(tmp_path)
+    entries = resolve_bots(read(write_config(tmp_path)))
+    assert "needs" not in entries[0].describe()
+    assert entries[1].describe()["needs"] == ["book", "./data"]
+    tournament = Tournament("cup", 0, 1, entries, STANDARD)
+    command = shlex.split(replay_commands(tournament)(Fixture(Pairing("greedy", "uniform"), 0, 0)))
+    needs = [json.loads(text) for word, text in pairwise(command) if word == "--needs"]
+    assert needs == [[], ["book", "./data"]]
+
+
+@pytest.mark.slow
+def test_a_run_with_needs_is_verified_and_its_games_are_played_again(
+    tmp_path: Path, arena: Arena
+) -> None:
+    """By `arena verify`, and by `arena game` with the option that the command has."""
+    write_config(tmp_path)
+    assert arena("run", "cup.yaml", "--quiet", "--workers", "1").returncode == 0
+    assert arena("verify", "results/cup").returncode == 0
+    words = ["--needs", "[]", "--needs", '["book"]']
+    assert arena("game", "greedy", "uniform", *words).returncode == 0
+    assert arena("game", "greedy", "uniform", "--needs", '["results"]').returncode == 2
+
+
+def test_a_need_that_is_missing_is_an_error_of_the_config(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the bot's place and the path."""
+    monkeypatch.chdir(tmp_path)
+    path = write_config(tmp_path)
+    (tmp_path / "data").rmdir()
+    with pytest.raises(InputError, match=r"bots\[1\].*needs: './data': no such file"):
+        resolve_bots(read(path))
+
 
 BOT = """
 class Mine:

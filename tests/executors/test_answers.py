@@ -1,30 +1,48 @@
-"""What a worker sends is believed only if it can be: a bot in its process may have written it."""
+"""What a worker sends is believed only if it can be; whose fault a death is."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from arena.entries.entry import Entry
+from arena.entries.resolve import resolve
+from arena.errors import WorkerDied
 from arena.executors.answers import (
+    ASKING,
     FAILED,
     PLAYED,
+    WORDS,
+    Asking,
     Frames,
     Garbled,
+    LastWords,
     Part,
+    Progress,
     most_bytes,
     pack,
     read_answer,
     write_answer,
 )
+from arena.executors.local import Deaths, LocalExecutor
+from arena.executors.log import run_log
 from arena.lanes.evidence import MOST_OUTPUT
 from arena.lanes.faults import Fault
+from arena.lanes.limits import Limits
 from arena.statistics.counts import BY_RULE
 from arena.tournament.match import GameResult
-from arena.tournament.plan import Chunk, Played
+from arena.tournament.plan import Chunk, Plan, Played
+from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import Strikes
 from arena.tournament.timing import Timing
+from arena.tournament.tournament import Tournament
+from engine import STANDARD, Rules
 from engine.strategy import Spent
+from tests.rogues import FOLDER, first
+from tests.tiers import few
 
 CHUNK = Chunk(0, 5, 1, seats=(1,))
 GAME = GameResult(5, 1, 0, "points", 10, -8, 4, None, "567T")
@@ -180,3 +198,188 @@ def test_results_of_several_chunks_come_in_the_order_in_which_they_were_given() 
     for wrong in ([], [*played, played[0]], [later]):
         with pytest.raises(Garbled):
             told(wrong)
+
+
+WAYS = ("four", "words", "pickle", "begun", "progress", "long", "unknown", "words_of_nobody")
+SHORT = Limits(decision=1, start=3, backstop=3)
+"""For a message that is begun and never ends the parent waits as long as for an answer."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux's list of descriptors")
+@pytest.mark.parametrize("how", few(WAYS, 0, 2))
+def test_what_a_bot_writes_to_the_parent_changes_no_game(tmp_path: Path, how: str) -> None:
+    """Its worker is found dead or garbled, and its pairs are played apart.
+
+    Words that could be a worker's last ones are kept, and nothing is made of them.
+    """
+    rogue = resolve(str(FOLDER / "garbles.py"), "rogue", {"how": how}, "inproc")
+    assert played(rogue, tmp_path / "log") == played(first("rogue", "inproc"), tmp_path / "other")
+    assert ("is replaced" in (tmp_path / "log").read_text()) == (how != "words")
+
+
+@pytest.mark.study
+def test_a_bot_that_gives_the_signs_of_life_is_found_all_the_same(tmp_path: Path) -> None:
+    """When its chunk has taken longer than its games can; here they have four plies."""
+    rules = Rules(removed=41, hand_size=1, rounds=1, take_size=2)
+    rogue = resolve(str(FOLDER / "garbles.py"), "rogue", {"how": "beats"}, "inproc")
+    honest = played(first("rogue", "inproc"), tmp_path / "other", rules)
+    assert played(rogue, tmp_path / "log", rules) == honest
+    assert "worker-1 finished no game in time" in (tmp_path / "log").read_text()
+
+
+def played(bot: Entry, log: Path, rules: Rules = STANDARD) -> list[GameResult]:
+    """Return the games of a bot against another one."""
+    tournament = Tournament("garbled", 3, 2, [resolve("uniform"), bot], rules, SHORT)
+    plan = Plan([[range(2)]], Strikes(tournament.pairings, 2, most=1000))
+    results: list[GameResult] = []
+    with run_log(log) as to:
+        for chunk in LocalExecutor(2).play(plan, tournament, to):
+            plan.learn(chunk)
+            results += chunk.results
+    return sorted(results, key=lambda result: result[:2])
+
+
+def test_an_answer_is_read_only_by_whom_it_was_asked_of() -> None:
+    """A question about another pair, or a game that was not asked for, is garbled."""
+    chunk = Chunk(0, 5, 1, apart=True, seats=(1,))
+    frames = Frames(1000)
+    for asking in (Asking(5, 1, 0, b"\1"), Asking(5, 0, 0, None), Asking(6, 1, 0, None)):
+        frames.add(write_answer(asking))
+    (good, *bad) = frames.take()
+    assert read_answer(*good, [chunk]) == Asking(5, 1, 0, b"\1")
+    for answer in (*bad, (ASKING, b""), (PLAYED, b"\xc0"), (99, b""), (WORDS, b"\x91\x01")):
+        with pytest.raises(Garbled):
+            read_answer(*answer, [chunk])
+    with pytest.raises(Garbled):
+        read_answer(*good, [])
+    assert read_answer(WORDS, b"\x91\xa3why", []) == LastWords("why")
+
+
+def test_a_frame_is_bounded_before_it_is_kept() -> None:
+    """Its length is refused as soon as it is read."""
+    frames = Frames(most=4)
+    frames.add(pack(1, b"1234") + pack(1, b"12345")[:9])
+    taken = frames.take()
+    assert next(taken) == (1, b"1234")
+    with pytest.raises(Garbled, match="5 bytes; 4 are allowed"):
+        next(taken)
+
+
+AB = Pairing("a", "b")
+APART = Chunk(0, 13, 1, apart=True)
+KILLED = "ended by SIGKILL"
+
+
+def asking(ply: int = 2, who: int = 1, seat: int = 0) -> Asking:
+    return Asking(13, seat, who, bytes(ply))
+
+
+def replan(deaths: Deaths, chunk: Chunk, question: Asking | None = None) -> list[Chunk]:
+    return deaths.replan(chunk, AB, range(13, 14), question, KILLED)
+
+
+def test_the_pairs_in_play_are_played_again_apart() -> None:
+    """Each is a chunk of its own; the rest of the chunk stays before and after them."""
+    again = Deaths().replan(Chunk(0, 10, 10), AB, range(13, 15), None, KILLED)
+    assert again == [
+        Chunk(0, 10, 3),
+        Chunk(0, 13, 1, apart=True),
+        Chunk(0, 14, 1, apart=True),
+        Chunk(0, 15, 5),
+    ]
+
+
+@pytest.mark.parametrize("pairs", [(0, 0), (3, 1), (1 << 60, 1 << 60), (-5, 3), (14, -9)])
+def test_a_worker_that_reported_no_pair_of_its_chunk_was_playing_the_first(
+    pairs: tuple[int, int],
+) -> None:
+    """It died before it reported one, or a bot has written over what it reported."""
+    progress = Progress(bytearray(Progress.SIZE))
+    progress.set_pairs(*pairs)
+    assert progress.pairs_of(Chunk(0, 10, 2)) == range(10, 11)
+
+
+def test_a_report_of_more_pairs_than_there_are_is_cut() -> None:
+    """A bot may have written it, and nobody counts up to it."""
+    progress = Progress(bytearray(Progress.SIZE))
+    progress.set_pairs(11, (1 << 63) - 1)
+    assert progress.pairs_of(Chunk(0, 10, 3)) == range(11, 13)
+
+
+def test_a_chunk_of_many_pairs_that_is_played_apart_is_split_as_well() -> None:
+    """So that deaths are counted for each pair separately."""
+    again = Deaths().replan(Chunk(0, 12, 3, apart=True), AB, range(13, 14), asking(), KILLED)
+    assert again == [Chunk(0, number, 1, apart=True) for number in (12, 13, 14)]
+
+
+def test_six_deaths_in_a_row_at_one_question_are_the_bots() -> None:
+    """Fewer may come from outside; another question in between resets the count."""
+    deaths = Deaths()
+    for question in [asking()] * 5 + [asking(ply=1)] + [asking()] * 5:
+        assert replan(deaths, APART, question) == [APART]
+    (decided,) = replan(deaths, APART, asking())
+    verdict = decided.verdicts[13, 0]
+    assert (verdict.guilty, verdict.history) == (1, bytes(2))
+    assert verdict.fault.kind == "crash"
+    assert verdict.fault.message == "each time it was asked, its worker ended by SIGKILL"
+
+
+def test_twelve_deaths_while_a_bot_starts_are_the_bots() -> None:
+    """A start takes longer than many games, so kills from outside often hit it."""
+    deaths = Deaths()
+    starting = Asking(13, 0, 1, None)
+    for _ in range(11):
+        assert replan(deaths, APART, starting) == [APART]
+    (decided,) = replan(deaths, APART, starting)
+    assert decided.verdicts[13, 0].fault.kind == "import"
+    assert decided.verdicts[13, 0].history == b""
+
+
+def test_a_bot_that_kills_workers_at_different_questions_is_blamed_in_the_end() -> None:
+    """After 30 deaths in one pair, and not before."""
+    deaths = Deaths()
+    for ply in range(29):
+        assert replan(deaths, APART, asking(ply)) == [APART]
+    (decided,) = replan(deaths, APART, asking())
+    assert decided.verdicts[13, 0].fault.kind == "crash"
+
+
+def test_the_second_game_of_a_pair_keeps_the_verdict_on_the_first() -> None:
+    """So both games of the pair have their verdict."""
+    deaths = Deaths()
+    chunk = APART
+    for question in [asking(seat=0)] * 6 + [asking(seat=1)] * 6:
+        (chunk,) = replan(deaths, chunk, question)
+    assert sorted(chunk.verdicts) == [(13, 0), (13, 1)]
+
+
+def test_workers_that_die_before_a_bot_is_asked_end_the_run() -> None:
+    """Then no bot can be blamed."""
+    deaths = Deaths()
+    for _ in range(29):
+        assert replan(deaths, APART) == [APART]
+    with pytest.raises(WorkerDied, match=r"30 times in pair 13 of a - b before .* by SIGKILL"):
+        replan(deaths, APART)
+
+
+def test_after_three_deaths_a_pairing_is_played_apart() -> None:
+    """A bot that kills only workers, never its own process, costs no more than that."""
+    deaths = Deaths()
+    for number in range(3):
+        assert not deaths.is_unsafe(0)
+        deaths.replan(Chunk(0, number, 1), AB, range(number, number + 1), None, KILLED)
+    assert deaths.is_unsafe(0)
+    assert not deaths.is_unsafe(1)
+
+
+def test_progress_is_read_as_it_was_written() -> None:
+    """Another object reads it from the same memory; every update is a sign of life."""
+    memory = bytearray(Progress.SIZE)
+    progress, other = Progress(memory), Progress(memory)
+    assert other.beat == 0
+    progress.set_pairs(1_000_000, 3)
+    assert other.pairs_of(Chunk(0, 999_999, 9)) == range(1_000_000, 1_000_003)
+    assert other.beat == 1
+    progress.count_beat()
+    assert other.beat == 2

@@ -1,22 +1,28 @@
-"""Workers start in any program, or report at once why they cannot."""
+"""Workers start in any program, end with their parent, and play no deal twice."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
+from arena.entries.entry import Entry
 from arena.entries.resolve import resolve
 from arena.errors import ArenaError, WorkerDied
 from arena.executors import local
 from arena.executors.local import LocalExecutor, open_crew
 from arena.executors.log import QUIET, RunLog
 from arena.executors.member import Member
+from arena.lanes.scratch import scratch_folder
 from arena.runs.run import run
 from arena.store.store import Store
 from arena.tournament.plan import Plan
@@ -25,7 +31,10 @@ from arena.tournament.strikes import Strikes
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests import ROOT
-from tests.waiting import PATIENCE
+from tests.rogues import FOLDER, first
+from tests.runs.test_resume import left_over, runs_in
+from tests.tiers import few
+from tests.waiting import PATIENCE, until
 
 IMPORTS = """
 from arena.entries.resolve import resolve
@@ -255,3 +264,115 @@ def test_ctrl_c_while_a_worker_is_buried_leaves_nothing_and_is_no_fault(
         play_all()
     assert len(calls) == 2
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", ["process", "inproc"])
+def test_a_bot_that_holds_the_interpreter_ends_with_the_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lane: str
+) -> None:
+    """It never lets its worker's other threads run; the next run removes the folder."""
+    for name in ("TMPDIR", "PYTEST_CUP"):
+        monkeypatch.setenv(name, str(tmp_path))
+    mark = tmp_path / "mark"
+    bot = {
+        "bot": str(FOLDER / "holds.py"),
+        "label": "holds",
+        "params": {"mark": str(mark)},
+        "lane": lane,
+    }
+    config = {"pairs": 1, "bots": ["uniform", bot], "limits": {"decision": 600}}
+    (tmp_path / "cup.yaml").write_text(json.dumps(config))
+    run = subprocess.Popen(
+        [sys.executable, "-m", "arena", "run", "cup.yaml", "--quiet", "--workers", "1"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until(lambda: mark.exists() or run.poll() is not None)
+        assert run.poll() is None
+        run.kill()
+        run.wait()
+        until(lambda: left_over(tmp_path) == [])
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        with scratch_folder() as own:
+            assert runs_in(tmp_path) == [own]
+    finally:
+        for process in left_over(tmp_path):
+            with suppress(psutil.Error):
+                os.kill(process.pid, signal.SIGKILL)
+
+
+PAIRS = 12
+
+
+def paired(panel: Entry, pairs: int = PAIRS, new: Sequence[str] = ("greedy",)) -> Tournament:
+    """Return a tournament in which greedy, or some bots, replace uniform against one bot."""
+    bots = [*map(resolve, new), resolve("uniform"), panel]
+    return Tournament("paired", 3, pairs, bots, STANDARD, panel=1, paired=True)
+
+
+def test_both_versions_meet_the_same_deals_with_the_same_luck() -> None:
+    """Those of the old one, which a tournament without the new one has, too."""
+    tournament = paired(resolve("denier"))
+    new, old = tournament.pairings
+    alone = Tournament("alone", 3, PAIRS, tournament.entries[1:], STANDARD)
+    for pair in range(3):
+        for seat in (0, 1):
+            draws = [
+                tournament.draw(tournament.fixture(0, pair, seat)),
+                tournament.draw(tournament.fixture(1, pair, seat)),
+                alone.draw(alone.fixture(0, pair, seat)),
+            ]
+            assert draws[0] == draws[1] == draws[2]
+    assert (new.bot, old.bot) == ("greedy", "uniform")
+    assert tournament.part(new, 0) != tournament.part(old, 0)
+
+
+def test_many_versions_meet_the_same_deals_in_parts_of_their_own() -> None:
+    """Those of the last one; no two games of a deal are in one part."""
+    bots = [*map(resolve, ("greedy", "timing", "uniform", "denier", "majority"))]
+    tournament = Tournament("paired", 3, PAIRS, bots, STANDARD, panel=2, paired=True)
+    assert tournament.new_pairings == {0, 1, 2, 3}
+    assert [*map(tournament.old_pairing, range(6))] == [4, 5, 4, 5, 4, 5]
+    assert [*map(tournament.version_of, range(6))] == [2, 2, 1, 1, 0, 0]
+    for opponent in (0, 1):
+        draws = [
+            tournament.draw(tournament.fixture(bot + opponent, 1, seat))
+            for bot in (0, 2, 4)
+            for seat in (0, 1)
+        ]
+        assert draws == draws[:1] * 6
+        parts = {
+            tournament.part(tournament.pairings[bot], seat) for bot in (0, 2, 4) for seat in (0, 1)
+        }
+        assert len(parts) == 6
+
+
+def records(
+    panel: Entry, workers: int, new: Sequence[str] = ("greedy",)
+) -> dict[tuple[int, int, int], str]:
+    """Return the actions of the games against a bot, by pairing, pair and seat."""
+    tournament = paired(panel, 4, new)
+    plan = Plan([[range(4)]] * len(tournament.pairings), Strikes(tournament.pairings, 4, most=9))
+    results = {}
+    for chunk in LocalExecutor(workers).play(plan, tournament, RunLog([])):
+        plan.learn(chunk)
+        number = chunk.chunk.pairing
+        results |= {(number, *result[:2]): result.actions for result in chunk.results}
+    return results
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lane", "workers"),
+    few([("process", 2), ("process", 4)], 1, 0, unpack=True),
+)
+@pytest.mark.parametrize("new", few([("greedy",), ("greedy", "denier", "timing")], 1, 1))
+def test_an_opponent_does_not_meet_a_deal_again(
+    lane: str, workers: int, new: Sequence[str]
+) -> None:
+    """It would play otherwise in another version's game."""
+    rogue = resolve(str(FOLDER / "meets_again.py"), "rogue", {}, lane)
+    assert records(rogue, workers, new) == records(first("rogue", "process"), 1, new)

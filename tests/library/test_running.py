@@ -1,12 +1,16 @@
-"""A tournament from a call: the same as from a config, from any program, and cleanly stopped."""
+"""Tournaments and comparisons from a call: as from a config, and cleanly stopped."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +19,49 @@ import pytest
 import yaml
 
 import arena
+from arena.library.running import Interrupted
+from arena.runs import run as runs
 from arena.store.store import Store
 from arena.tournament.plan import Played
+from engine import Action, Setup, View
+from tests import ROOT
 from tests.conftest import Arena, Done
 from tests.executors.test_local import run_python
+from tests.test_imports import HEAVY, loaded_by
 from tests.tiers import few
+
+
+@pytest.mark.slow
+def test_importing_the_arena_imports_nothing() -> None:
+    """Not even msgspec; so the command starts as quickly as before."""
+    extra = loaded_by("import arena") - loaded_by("pass")
+    assert not extra & (HEAVY | {"msgspec", "yaml", "tqdm", "click", "engine"})
+    assert not loaded_by("import arena; arena.run, arena.Results, arena.open") & HEAVY
+
+
+@pytest.mark.parametrize("name", arena.__all__)
+def test_every_public_name_has_an_example(name: str) -> None:
+    """Its docstring has one that the tests run, or it is an exception of `arena.errors`."""
+    thing = getattr(arena, name)
+    assert name in dir(arena)
+    if thing.__module__ != "arena.errors":
+        assert ">>> " in (inspect.getdoc(thing) or "")
+    assert inspect.getdoc(thing)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    """It is looked up when it is asked for, as pip does."""
+    assert arena.__version__ == metadata.version("district-noir-arena")
+    assert "__version__" in dir(arena)
+    code = "import arena, sys; assert 'importlib.metadata' not in sys.modules"
+    subprocess.run([sys.executable, "-S", "-c", code], check=True, cwd=ROOT)
+
+
+def test_an_unknown_name_is_an_error() -> None:
+    """As of any module."""
+    with pytest.raises(AttributeError, match="module 'arena' has no attribute 'rum'"):
+        _ = arena.rum  # type: ignore[attr-defined]
+
 
 SETTINGS: dict[str, Any] = {
     "name": "friday",
@@ -356,3 +398,83 @@ def test_a_command_cannot_name_a_class(arena: Arena) -> None:
     done = arena("play", "python:Mine", "greedy")
     assert done.returncode == 2
     assert "a class or function of a Python program" in done.stderr
+
+
+class Last:
+    """Plays its last legal action."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+
+    def choose(self, view: View, /) -> Action:
+        return view.legal[-1]
+
+
+def compare(*bots: Any, **arguments: Any) -> arena.Comparison:
+    return arena.compare(*bots, max_pairs=16, progress=False, **arguments)
+
+
+@pytest.mark.slow
+def test_it_is_the_comparison_of_the_command(tmp_path: Path) -> None:
+    """The numbers of comparison.json, rounded there; the games of `results`."""
+    comparison = compare("greedy", "uniform", seed=3, out=tmp_path)
+    document = json.loads((tmp_path / "details" / "comparison.json").read_text())
+    assert comparison.document() == document
+    assert comparison.verdict == document["verdict"]
+    assert [*comparison.counts] == document["counts"]
+    assert round(comparison.llr, 4) == document["llr"]
+    assert [round(n, 1) for n in (comparison.elo, comparison.elo_low, comparison.elo_high)] == [
+        document[key] for key in ("elo", "elo_low", "elo_high")
+    ]
+    assert len(comparison.results.games) == 2 * comparison.pairs == 32
+    assert comparison.differences is None
+    assert str(comparison).startswith("greedy is stronger than uniform: it scored ")
+    assert comparison.verdict == "undecided"
+    assert comparison.sentence.startswith("better: greedy is stronger than uniform, by about ")
+    assert "<table" not in comparison._repr_html_()
+
+
+@pytest.mark.slow
+def test_two_versions_have_tables_by_part(tmp_path: Path) -> None:
+    """One of them is a class of this program; the labels are those of the columns."""
+    comparison = compare(Last, ("old", "uniform"), against="greedy", out=tmp_path)
+    assert comparison.differences is not None
+    assert comparison.decided is not None
+    assert comparison.differences["part"].tolist()[:3] == ["total", "opponent", "seat"]
+    assert (
+        len(comparison.decided)
+        == len((tmp_path / "details" / "decided.csv").read_text().splitlines()) - 1
+    )
+    assert comparison.document()["command"] == ""
+    assert "<table" in comparison._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"elo1": -1}, "elo1: -1 is not above elo0"),
+        ({"beta": 1}, "beta: 1 is not a number above 0"),
+        ({"against": []}, "a gauntlet needs a panel"),
+        ({"against": ["nobody"]}, "nobody"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_input_error(arguments: dict[str, Any], message: str) -> None:
+    """With the text of the command."""
+    with pytest.raises(arena.InputError, match=message):
+        compare("greedy", "uniform", **arguments)
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the folder, or in the exception's results."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    compare("greedy", "uniform", out=tmp_path)
+    monkeypatch.setattr(runs, "run", interrupted)
+    with pytest.raises(Interrupted, match="32 of 32 games are kept"):
+        compare("greedy", "uniform", out=tmp_path)
+    with pytest.raises(Interrupted, match="in `results` of this exception"):
+        compare("greedy", "uniform")

@@ -1,4 +1,4 @@
-"""The evidence of faults is the same in every run, for any number of workers."""
+"""The evidence of faults is the same in every run, also of a bot that sleeps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,25 @@ from pathlib import Path
 import pytest
 
 from arena.entries.resolve import resolve
+from arena.executors.local import LocalExecutor
+from arena.executors.log import QUIET
 from arena.executors.worker import Worker
+from arena.lanes.faults import Fault
+from arena.lanes.limits import Limits, idle_seconds
 from arena.lanes.scratch import scratch_folder
+from arena.runs.run import run
+from arena.statistics.counts import Faults
+from arena.store.folder import RunFolder
+from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk
-from arena.tournament.tournament import Tournament
+from arena.tournament.schedule import Pairing
+from arena.tournament.strikes import Forfeits, Strikes, find_out
+from arena.tournament.tournament import Tournament, longest_seconds
 from engine import STANDARD
+from engine.strategy import Spent
 from tests import rogues
+from tests.conftest import Arena
+from tests.rogues import FOLDER
 from tests.runs.test_rogues import NO_JAIL, rows
 from tests.waiting import PATIENCE
 
@@ -111,3 +124,90 @@ def test_a_program_that_holds_many_games_shows_the_output_of_one(tmp_path: Path)
     for game in results[0]:
         assert game.fault is not None
         assert game.fault.output.count("ply") == 4
+
+
+AB = [Pairing("a", "b")]
+IDLE = Fault("idle", "slept")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lane", ["process", pytest.param("inproc", marks=pytest.mark.slow)])
+def test_a_bot_that_naps_is_out_after_its_seconds(tmp_path: Path, lane: str) -> None:
+    """Each nap is far below the backstop, and no decision is charged for it."""
+    naps = resolve(str(FOLDER / "waits.py"), "naps", {"how": "naps"}, lane)
+    limits = Limits(decision=0.2, game=1.0, idle=1.5, memory=256)
+    bots = [resolve("uniform"), naps]
+    tournament = Tournament("naps", 3, 10, bots, STANDARD, limits)
+    outcome = run(tournament, LocalExecutor(1), RunFolder(tmp_path), QUIET)
+    assert [*outcome.out] == ["naps"]
+    first, *rest = (tmp_path / "faults.csv").read_text().splitlines()[1:]
+    assert ",idle,5," in first  # at its second nap
+    assert "its turns took much longer than it worked: 1.5 s of a run may be idle" in first
+    assert len(rest) == 19
+    assert all(",max_faults," in line for line in rest)
+
+
+def test_what_a_busy_machine_explains_is_not_idle() -> None:
+    """That are ten times the time of the processor, and a tenth of a second."""
+    assert idle_seconds(Spent(wall=30.0, cpu=3.0)) == 0
+    assert idle_seconds(Spent(wall=0.1, cpu=0.0)) == 0
+    assert idle_seconds(Spent(wall=5.0, cpu=0.2, before=0.1)) == 1.9
+
+
+def test_a_budget_is_spent_by_sleep_until_nothing_is_left() -> None:
+    """Turns that a busy machine explains cost nothing."""
+    budget = Limits(decision=0.2, idle=1.5).budget()
+    for wall, left in ((1.1, 0.5), (0.1, 0.5), (0.9, -0.3)):
+        budget.spend(Spent(wall=wall, cpu=0.0))
+        assert budget.left == pytest.approx(left)
+
+
+@pytest.mark.parametrize(
+    ("limits", "seconds"),
+    [
+        (Limits(), 60),
+        (Limits(decision=0.2), 10),
+        (Limits(decision=3), 30),
+        (Limits(decision=0.2, idle=3600), 3600),
+    ],
+)
+def test_without_a_number_it_follows_from_the_limit_of_a_decision(
+    limits: Limits, seconds: float
+) -> None:
+    """It is at least 10 and at most 60 seconds."""
+    assert limits.budget().seconds == limits.budget().left == seconds
+
+
+def test_one_fault_of_this_kind_is_enough_to_be_out() -> None:
+    """In the run itself, and where a store is read later."""
+    strikes = Strikes(AB, 3, most=10)
+    result = GameResult(0, 1, 0, "forfeit", 0, 0, 3, IDLE, "")
+    strikes.finish(0, 0, 3, [result])
+    assert [*strikes.out] == ["b"]
+    assert strikes.take_due() == [Forfeits(0, 2, 6, 1)]
+    assert find_out(AB, [Faults(0, 1, "idle", 1)], max_faults=10) == {"b"}
+    assert find_out(AB, [Faults(0, 1, "timeout", 1)], max_faults=10) == set()
+
+
+def test_how_long_a_tournament_can_take_is_the_sum_of_its_limits() -> None:
+    """Worked out by hand: 24 decisions a game for each bot."""
+    bots = [resolve("uniform"), resolve("greedy")]
+    limits = Limits(decision=1.0, game=10.0, start=5.0, idle=7.0)
+    tournament = Tournament("long", 0, 50, bots, STANDARD, limits, max_faults=2)
+    # 100 games, each perhaps twice, of two bots that think for 10 s and wait for 2.4 s
+    of_games = 100 * 2 * 2 * 12.4
+    # 7 s idle, and two faults, each perhaps tried six times
+    of_a_bot = 7 + 2 * 6 * 15
+    assert longest_seconds(tournament, 2) == of_games / 2 + 2 * of_a_bot
+    without = Tournament("long", 0, 50, bots, STANDARD, Limits(decision=0.5), max_faults=2)
+    assert longest_seconds(without, 1) == 100 * 4 * (12 + 2.4) + 2 * (10 + 2 * 6 * 22)
+
+
+@pytest.mark.slow
+def test_it_is_said_where_limits_were_asked_for(tmp_path: Path, arena: Arena) -> None:
+    """On standard error, before the run."""
+    jail = "{}\nlane: jail" if not NO_JAIL else "{}"
+    for limits, expected in (("{decision: 0.5}", True), ("{}", False), (jail, False)):
+        (tmp_path / "cup.yaml").write_text(f"pairs: 1\nlimits: {limits}\nbots: [uniform, greedy]\n")
+        done = arena("run", "cup.yaml", "--workers", "1", "--fresh")
+        assert ("by the limits of the bots, 2 games take at most " in done.stderr) == expected

@@ -1,17 +1,28 @@
-"""A run that was stopped has met all bots about equally often, and says that it is not finished."""
+"""What a run says that is not finished, rates nobody, or has a bot that remembers."""
 
 from __future__ import annotations
 
+import io
 import re
 import signal
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import arena
+from arena.differences.run_files import make_files
 from arena.entries.resolve import resolve
-from arena.executors.log import QUIET, RunLog
+from arena.executors.local import LocalExecutor
+from arena.executors.log import NORMAL, QUIET, RunLog
+from arena.executors.worker import Worker
+from arena.lanes.bubblewrap import find_pid_namespaces
+from arena.lanes.limits import Limits
+from arena.lanes.scratch import scratch_folder
+from arena.runs.rerun import choose_pairs
 from arena.runs.run import Interrupted, run
 from arena.store.folder import RunFolder
 from arena.store.store import Store
@@ -20,7 +31,9 @@ from arena.tournament.stop import Until
 from arena.tournament.tournament import Tournament
 from engine import STANDARD
 from tests.conftest import run_here
+from tests.rogues import FOLDER, write
 from tests.runs.test_verify import HERE
+from tests.tiers import few
 
 CHUNKS = 40
 
@@ -140,3 +153,185 @@ def test_a_run_that_is_stopped_between_rounds_is_not_finished(tmp_path: Path) ->
         12,
         True,
     )
+
+
+ILLEGAL = [f"{label}={FOLDER}/answers.py(what='99')" for label in "abcd"]
+TIRES = (
+    "    def choose(self, view, /):\n"
+    "        assert self.rng.random() < 0.98\n"
+    "        return view.legal[0]"
+)
+TABLES = ("standings", "head_to_head", "win_types", "verdicts", "seats")
+
+
+class InThisProcess:
+    """An executor that plays in this process."""
+
+    def play(self, plan: Plan, tournament: Tournament, _: RunLog) -> Iterator[Played]:
+        with scratch_folder() as folder, closing(Worker(tournament, folder)) as worker:
+            while chunk := plan.next():
+                yield worker.play(chunk)
+
+
+def tiring(folder: Path) -> Path:
+    """Return the file of a bot that fails now and then."""
+    return write(folder, "tires", TIRES, "self.rng = setup.rng")
+
+
+def tables_of(specs: Sequence[str], pairs: int, max_faults: int) -> dict[str, pd.DataFrame]:
+    """Return tables of a round robin between these bots, with their rows in one order."""
+    bots = [resolve(spec, lane="inproc") for spec in specs]
+    tournament = Tournament("cup", 5, pairs, bots, STANDARD, max_faults=max_faults)
+    found = {}
+    with closing(Store(None)) as store:
+        run(tournament, InThisProcess(), shown=QUIET, store=store)
+        writers = make_files(tournament, store).writers
+        for name in TABLES:
+            file = io.StringIO()
+            writers[f"{name}.csv"](file)
+            file.seek(0)
+            table = pd.read_csv(file)
+            keys = [key for key in ("bot", "opponent", "seat") if key in table]
+            table = table.sort_values(keys, ignore_index=True)
+            found[name] = table[sorted(table)]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_faults", few([2, 1, 5], 1, 0))
+def test_the_order_of_the_config_changes_no_number(tmp_path: Path, max_faults: int) -> None:
+    """Of a field in which two bots fail now and then, and two always."""
+    tires = tiring(tmp_path)
+    bots = ["uniform", "greedy", f"s={tires}", f"e={tires}", *ILLEGAL[:2]]
+    first, *others = (
+        tables_of([bots[place] for place in order], 12, max_faults)
+        for order in ((0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (3, 5, 0, 4, 1, 2))
+    )
+    elo = first["standings"].set_index("bot")["elo"]
+    assert elo[["a", "b"]].isna().all()
+    assert elo[["uniform", "greedy"]].notna().all()
+    assert first["standings"]["forfeits"].min() == 0
+    for tables in others:
+        for name, table in tables.items():
+            pd.testing.assert_frame_equal(table, first[name], obj=name)
+
+
+@pytest.mark.slow
+def test_games_that_were_not_played_change_no_elo(tmp_path: Path) -> None:
+    """A bot that is out has the Elo of what it has played, however many games are left."""
+    few, many = (
+        tables_of(["greedy", f"t={tiring(tmp_path)}"], pairs, 1)["standings"].set_index("bot")
+        for pairs in (20, 60)
+    )
+    assert many.loc["t", "forfeits"] == few.loc["t", "forfeits"] + 80
+    columns = ["elo", "elo_low", "elo_high"]
+    assert few[columns].notna().all(axis=None)
+    pd.testing.assert_frame_equal(many[columns], few[columns])
+
+
+SMALL = Limits(memory=256)
+
+
+def said(
+    bot: Path, capsys: pytest.CaptureFixture[str], lane: str, pairs: int, *, repeat: bool = True
+) -> tuple[list[str], int]:
+    """Return what a run of a bot against uniform prints of its moves, and its forfeits."""
+    entries = [resolve(str(bot), label="bot", lane=lane), resolve("uniform")]
+    tournament = Tournament("test", 3, pairs, entries, STANDARD, SMALL)
+    store = Store(None)
+    outcome = run(tournament, LocalExecutor(1), None, NORMAL, store=store, repeat=repeat)
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("bot: ")]
+    return lines, outcome.forfeits
+
+
+REMEMBERS = """\
+    def choose(self, view, /):
+        return view.legal[self.number % len(view.legal)]"""
+COUNTS = "global games; self.number = games = globals().get('games', 0) + 1"
+FAILS = """\
+    def choose(self, view, /):
+        if self.number > 2: raise ValueError('too many games')
+        return view.legal[0]"""
+
+
+@pytest.mark.slow
+def test_a_bot_that_remembers_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its opponent, which answers other moves, is not; nor is anybody who is not asked for."""
+    path = write(tmp_path, "remembers", REMEMBERS, COUNTS)
+    (line,), _ = said(path, capsys, "inproc", 50)
+    assert line.startswith("bot: its moves differ when a game is repeated (bot/uniform/")
+    assert line.endswith("they depend on earlier games, its clock or its own randomness")
+    assert said(path, capsys, "inproc", 50, repeat=False) == ([], 0)
+    assert said(path, capsys, "inproc", 49) == ([], 0)
+
+
+@pytest.mark.slow
+def test_a_bot_that_repeats_its_moves_is_not_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It draws from its own generator."""
+    body = "    def choose(self, view, /):\n        return self.rng.choice(view.legal)"
+    path = write(tmp_path, "honest", body, "self.rng = setup.rng")
+    assert said(path, capsys, "inproc", 50) == ([], 0)
+
+
+@pytest.mark.slow
+def test_a_run_says_whose_games_have_new_processes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After three faults that did not come back."""
+    path = write(tmp_path, "gathers", FAILS, COUNTS)
+    (line,), forfeits = said(path, capsys, "process", 8)
+    assert line == (
+        "bot: faults did not come back when their games were played again; each of its games now "
+        "has a new process"
+    )
+    assert forfeits == 0
+
+
+LEAKS = {
+    # what is kept of a game, how much of it, and after how many pairs it would be too much
+    "memory": (16, 8),
+    "threads": (2, 20),
+    "files": (8, 10),
+    "children": (2, 10),
+}
+
+
+@pytest.mark.skipif(find_pid_namespaces() is None, reason="no bubblewrap")
+@pytest.mark.parametrize("lane", few(["process", "jail"], 0, 1))
+@pytest.mark.parametrize("what", LEAKS)
+def test_what_a_bot_keeps_of_each_game_costs_no_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, lane: str
+) -> None:
+    """Its process is renewed in time: without that there are faults, which do not come back."""
+    much, pairs = LEAKS[what]
+    path = tmp_path / "keeps.py"
+    text = (FOLDER / "keeps.py").read_text()
+    path.write_text(
+        text.replace('what: str = "memory", much: int = 0', f'what="{what}", much={much}')
+    )
+    assert said(path, capsys, lane, pairs) == ([], 0)
+
+
+@pytest.mark.parametrize(("bots", "pairs"), [(2, 100), (2, 50), (5, 10), (12, 1), (12, 40)])
+def test_a_hundredth_of_the_games_and_one_of_each_bot_are_chosen(bots: int, pairs: int) -> None:
+    """They are of the later half of the pairs, and the same for every run of a seed."""
+    entries = [resolve("uniform", label=f"bot {number}") for number in range(bots)]
+    games = []
+    for seed in range(20):
+        tournament = Tournament("test", seed, pairs, entries, STANDARD)
+        lengths = [pairs] * len(tournament.pairings)
+        chosen = choose_pairs(tournament, lengths)
+        assert chosen == choose_pairs(tournament, lengths)
+        counts = Counter(
+            label
+            for pairing, own in zip(tournament.pairings, chosen, strict=True)
+            for label in pairing
+            for _ in own
+        )
+        assert counts.keys() == {*tournament.labels}
+        assert all(pairs // 2 <= pair < pairs for own in chosen for pair in own)
+        games.append(sum(map(len, chosen)))
+    total = len(tournament.pairings) * 2 * pairs
+    assert sum(games) / len(games) <= max(0.013 * total, bots)

@@ -1,4 +1,4 @@
-"""The sequential test: compared with a plain maximisation, and with values worked out by hand."""
+"""The sequential test: its ratio, estimates after it has stopped, and how often it is wrong."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from arena.statistics.sprt import (
     DIFFERENCES,
     PAIR_SCORES,
     bounds,
+    elo_of,
     likeliest,
     likely_left,
     log_likelihood_ratio,
@@ -21,6 +22,22 @@ from arena.statistics.sprt import (
     moments,
     round_size,
     share_of,
+)
+from arena.statistics.stopped import Walk, estimate_drift, estimate_mean
+from bench.studies.sprt import (
+    DIFFERENCE_SETUPS,
+    FAR,
+    NEAR,
+    SETUPS,
+    Coverage,
+    Setup,
+    coverage,
+    difference_coverage,
+    mean_pairs,
+    play_differences,
+    play_tests,
+    share_better,
+    share_not_better,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -191,3 +208,173 @@ def test_the_likely_time_is_that_of_a_walk() -> None:
     assert likely_left(even, PAIR_SCORES, 0.95, 1.05, ends) == pytest.approx(
         2.944439**2 / (0.01 / moments(even, PAIR_SCORES).variance), rel=1e-4
     )
+
+
+ENDS = bounds(0.05, 0.05)
+
+
+def share_above(walk: Walk, drift: float, runs: int = 20_000) -> float:
+    """Return how often simulated walks with this drift end as the observed one or above it."""
+    rng = np.random.default_rng(2)
+    position, above = np.zeros(runs), 0.0
+    last = 0
+    for look in walk.looks:
+        steps, last = look - last, look
+        position = position + rng.normal(
+            steps * drift, math.sqrt(steps * walk.variance), len(position)
+        )
+        if look == walk.steps:
+            return (above + float((position >= walk.position).sum())) / runs
+        above += float((position >= walk.ends.high).sum())
+        position = position[(walk.ends.low < position) & (position < walk.ends.high)]
+    raise AssertionError
+
+
+@pytest.mark.parametrize("position", [3.4, 1.0, -3.1])
+@pytest.mark.parametrize("steps", [160, 700])
+def test_the_estimates_are_quantiles_of_simulated_tests(position: float, steps: int) -> None:
+    """With the drifts of low, value and high, 2.5, 50 and 97.5 % end above the observed end."""
+    walk = Walk(position, 0.01, looks(steps), ENDS)
+    estimate = estimate_drift(walk)
+    shares = [share_above(walk, drift) for drift in (estimate.low, estimate.value, estimate.high)]
+    assert shares == pytest.approx([0.025, 0.5, 0.975], abs=0.015)
+    assert shares[0] == pytest.approx(0.025, abs=0.004)
+
+
+def test_one_look_gives_the_plain_interval() -> None:
+    """Nothing was chosen: the mean of 17 pairs is 21/17, and so on with 1.96 standard errors."""
+    counts = (1, 0, 10, 0, 5)
+    seen = moments(counts, PAIR_SCORES)
+    assert seen.mean == pytest.approx(21 / 17)
+    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 1.001, [16], ENDS)
+    error = 1.959964 * math.sqrt(seen.variance / 16)
+    expected = (seen.mean, seen.mean - error, seen.mean + error)
+    assert estimate[:3] == pytest.approx(expected, abs=1e-3)
+
+
+WON = (60, 3, 333, 4, 100)
+"""500 pairs with a mean of 1.081."""
+
+
+def test_the_estimate_after_an_early_win_is_nearer_to_nothing_than_the_mean() -> None:
+    """The test stopped because it was ahead; and the other way round."""
+    won = estimate_mean(WON, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
+    assert won.low < won.value < moments(WON, PAIR_SCORES).mean - 0.003 < won.high
+    counts = (85, 3, 332, 4, 76)
+    lost = estimate_mean(counts, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
+    assert lost.low < moments(counts, PAIR_SCORES).mean + 0.003 < lost.value < lost.high
+
+
+def test_the_estimate_turns_round_with_the_bots() -> None:
+    """Mirrored scores and hypotheses give the mirrored interval."""
+    one = estimate_mean(WON, PAIR_SCORES, 1.0, 1.08, looks(500), ENDS)
+    other = estimate_mean(WON[::-1], PAIR_SCORES, 0.92, 1.0, looks(500), ENDS)
+    assert (other.value, other.high, other.low) == pytest.approx(
+        [2 - mean for mean in one[:3]], abs=1e-6
+    )
+
+
+def test_a_large_lead_is_not_made_small() -> None:
+    """112 pairs with a mean of 1.83, which is what a test of 10 points needs for its verdict."""
+    counts = (0, 0, 19, 0, 93)
+    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, 2 * share_of(10), looks(112), ENDS)
+    seen = moments(counts, PAIR_SCORES)
+    error = 1.959964 * math.sqrt(seen.variance / 112)
+    expected = (seen.mean, seen.mean - error, seen.mean + error)
+    assert estimate[:3] == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("counts", "mean1"),
+    [
+        ((0, 0, 0, 0, 32), 1.03),
+        ((0, 0, 0, 0, 112), 1.03),
+        ((320, 0, 0, 0, 0), 1.03),
+        ((0, 0, 5000, 0, 0), 1.0003),
+        ((2500, 0, 0, 0, 2500), 1.9),
+        ((0, 0, 0, 0, 1), 1.0001),
+        ((1, 1, 1, 1, 1), 1.9),
+        ((10**8, 10**8, 6 * 10**8, 10**8, 10**8), 1.00004),
+    ],
+)
+def test_odd_data_have_finite_estimates(counts: tuple[int, ...], mean1: float) -> None:
+    """In order, whatever was observed."""
+    estimate = estimate_mean(counts, PAIR_SCORES, 1.0, mean1, looks(sum(counts)), ENDS)
+    assert all(map(math.isfinite, estimate[:3]))
+    assert estimate.low < estimate.value < estimate.high
+
+
+RATE = 0.05
+
+
+def noise(share: float, runs: int) -> float:
+    """Return three standard errors of a share."""
+    return 3 * math.sqrt(share * (1 - share) / runs)
+
+
+def check_errors(setup: Setup, better: float, not_better: float, runs: int) -> None:
+    """See that the wrong verdict is as rare as was asked for, where there is one."""
+    most = RATE + noise(RATE, runs)
+    if setup.elo <= 0:
+        assert better <= most
+    if setup.elo >= setup.elo1:
+        assert not_better <= most
+
+
+def check_coverage(covered: Coverage, setup: Setup, runs: int) -> None:
+    """See that the interval has the truth in 93 to 97 %, and the estimate is not to one side.
+
+    A large lead needs few pairs, and the one that is added pulls its estimate towards nothing.
+    """
+    assert 0.93 - noise(RATE, runs) / 2 <= covered.covered <= 0.97 + noise(RATE, runs) / 2
+    assert setup.elo > 60 or abs(covered.above - 0.5) <= 0.05 + noise(0.5, runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "setup",
+    [Setup(FAR, 0.0, 60.0), pytest.param(Setup(NEAR, 60.0, 60.0), marks=pytest.mark.slow)],
+    ids=str,
+)
+def test_few_tests_are_seldom_wrong_and_covered(setup: Setup) -> None:
+    """The fast form: 120 runs with 60 Elo points."""
+    tests = play_tests(setup, runs=120)
+    check_errors(setup, share_better(tests), share_not_better(tests), 120)
+    check_coverage(coverage(tests, setup), setup, 120)
+    assert 60 < mean_pairs(tests) < 200
+
+
+def test_differences_are_judged_as_a_comparison_is() -> None:
+    """Few runs: the ratio is that of the counts, worked out here, and no test goes on past it."""
+    setup = Setup(FAR, 60.0, 60.0)
+    tests = play_differences(setup, runs=20)
+    for test in tests:
+        means = [
+            2 * sum(share_of(elo_of(share) + elo) - share for share in test.old_shares) / 3
+            for elo in (0.0, setup.elo1)
+        ]
+        assert test.ratio == pytest.approx(log_likelihood_ratio(test.counts, DIFFERENCES, *means))
+        assert not -2.94 < test.ratio < 2.94
+        assert test.pairs % 48 == 0
+    assert share_better(tests) > 0.7
+    assert abs(sum(share for test in tests for share in test.old_shares) / 60 - 0.533) < 0.03
+    short = play_differences(setup._replace(most=20), runs=4)
+    assert {test.pairs for test in short} <= {48, 60}
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("setup", SETUPS, ids=str)
+def test_verdicts_are_wrong_as_rarely_as_asked_for(setup: Setup) -> None:
+    """1,000 runs a row, as in the table."""
+    tests = play_tests(setup)
+    check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
+    check_coverage(coverage(tests, setup), setup, len(tests))
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("setup", DIFFERENCE_SETUPS, ids=str)
+def test_differences_by_deal_are_judged_as_well(setup: Setup) -> None:
+    """Two versions against three opponents of different strength."""
+    tests = play_differences(setup)
+    check_errors(setup, share_better(tests), share_not_better(tests), len(tests))
+    check_coverage(difference_coverage(tests, setup), setup, len(tests))

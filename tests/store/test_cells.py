@@ -1,30 +1,44 @@
-"""No text of a CSV file is a formula for a spreadsheet, and each is read back as it was."""
+"""Cells of CSV files: no formula, each read back, and what strangers' lists have wrong."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.differences.run_files import make_files, timings_writer
+from arena.errors import InputError
 from arena.lanes.faults import Fault
+from arena.statistics.counts import BY_RULE
+from arena.store.columns import EMPTY, Columns, is_first, is_known, match_rows, place_in
 from arena.store.csv_files import (
     FAULT_COLUMNS,
+    GAME_COLUMNS,
     csv_writer,
     fault_rows,
     guard,
     parse_timings,
     read_back,
+    write_faults,
+    write_games,
 )
 from arena.store.folder import RunFolder
+from arena.store.listed_games import UNKNOWN, list_games, read_games
+from arena.store.store import Store
+from arena.tournament.match import GameResult
+from arena.tournament.plan import Chunk, Played
 from arena.tournament.replay_command import replay_commands
+from arena.tournament.schedule import Fixture, Pairing
 from arena.tournament.timing import Timing
 from tests import ROOT, markdown
 from tests.reports.runs import cup, make_store
@@ -137,3 +151,195 @@ def test_openpyxl_takes_no_cell_for_a_formula(folder: Path) -> None:
             sheet.append(row)
     kinds = [cell.data_type for row in sheet.iter_rows() for cell in row if cell.value]
     assert kinds.count("f") == 1
+
+
+AB = Pairing("a", "b")
+
+
+@pytest.mark.slow
+def test_the_lines_of_games_are_those_that_csv_writes() -> None:
+    """For labels and kinds of faults that it quotes, and across the ends of texts."""
+    store = Store(None)
+    pairings = [Pairing("a, b", 'the "new" one'), Pairing("a, b", "Äpfel"), Pairing("=x", "y'")]
+    rng = Random(1)
+    for number, pairs in enumerate((2000, 1, 2500)):
+        kinds = ["", "", "illegal", 'a "b"', "a,b", "a\nb", "NA", "=1+1"]
+        games = []
+        for pair, seat in product(range(pairs), (0, 1)):
+            kind, winner = rng.choice(kinds), rng.choice((0, 1, None))
+            fault = Fault(kind, "no") if kind else None
+            numbers = rng.randrange(-9, 99), rng.randrange(99), rng.randrange(49)
+            games.append(GameResult(pair, seat, winner, "points", *numbers, fault, ""))
+        store.add(Played(Chunk(number, 0, pairs), games, {}, 0.0))
+    wanted, found = io.StringIO(), io.StringIO()
+    writer = csv.writer(wanted, lineterminator="\n")
+    writer.writerow(GAME_COLUMNS)
+    writer.writerows(map(guard, row) for row in store.named_games(pairings))
+    write_games(found, store.game_lines(pairings))
+    assert found.getvalue() == wanted.getvalue()
+    store.close()
+
+
+def rows(*forfeits: tuple[int, int | None, Fault]) -> list[dict[str, str]]:
+    """Return the rows of pair 3 for these forfeits: seat of a, winner and fault."""
+    file = io.StringIO()
+    games = [
+        (Fixture(AB, 3, seat), GameResult(3, seat, winner, "forfeit", 0, 0, 7, fault, "5555555"))
+        for seat, winner, fault in forfeits
+    ]
+    write_faults(file, games, lambda fixture: f"play {fixture.name}")
+    return list(csv.DictReader(io.StringIO(file.getvalue())))
+
+
+def test_a_fault_is_a_row_with_bot_kind_place_and_command() -> None:
+    """The winner 1 is the opponent, so the pairing's first bot is guilty."""
+    (row,) = rows((1, 1, Fault("illegal", "illegal action 9 (z)", "", "hello\n")))
+    assert row == {
+        "game": "a/b/3/1",
+        "bot": "a",
+        "kind": "illegal",
+        "ply": "7",
+        "message": "illegal action 9 (z)",
+        "traceback": "",
+        "output": "hello",
+        "command": "play a/b/3/1",
+    }
+
+
+def test_the_guilty_bot_is_the_loser_in_either_seat() -> None:
+    """For seats 0 and 1 and winners 0 and 1."""
+    fault = Fault("illegal", "")
+    places = [(seat, winner) for seat in (0, 1) for winner in (0, 1)]
+    faults = rows(*((seat, winner, fault) for seat, winner in places))
+    assert [row["bot"] for row in faults] == ["b", "a", "b", "a"]
+
+
+def test_the_last_lines_of_the_evidence_are_kept() -> None:
+    """Four of the traceback, where the exception is, and ten of the output."""
+    traceback = "Traceback:\n  File one\n    a()\n  File two\n    b()\nValueError: boom\n"
+    output = "".join(f"line {number}\n" for number in range(12))
+    (row,) = rows((0, 0, Fault("exception", "boom", traceback, output)))
+    assert row["traceback"] == "a() | File two | b() | ValueError: boom"
+    assert row["output"] == " | ".join(f"line {number}" for number in range(2, 12))
+
+
+def test_a_forfeit_by_rule_has_no_command() -> None:
+    """There is no game to play again."""
+    (row,) = rows((0, 0, Fault(BY_RULE, "not played")))
+    assert (row["kind"], row["command"]) == ("max_faults", "")
+
+
+CELLS: dict[str, list[Any]] = {
+    "bot": ["a,b", None, 'say "x"', "", "two\nlines"],
+    "games": [3, None, 0, -2, 10**15],
+    "score": [0.5, None, -0.0, 1e-7, 1e22],
+}
+TABLE = Columns(CELLS)
+
+
+def test_an_empty_cell_is_none_in_a_row() -> None:
+    """It is nan among floats and EMPTY among whole numbers, of which others may be below 0."""
+    assert TABLE.rows() == [*zip(*CELLS.values(), strict=True)]
+    assert [TABLE[name].dtype.kind for name in CELLS] == ["O", "i", "f"]
+    assert TABLE["games"][1] == EMPTY
+    for name in CELLS:
+        assert is_known(TABLE[name]).tolist() == [True, False, True, True, True]
+
+
+def test_a_frame_and_back_changes_no_cell() -> None:
+    """Whole numbers stay whole where one of them is missing."""
+    assert TABLE.frame["games"].dtype == "Int64"
+    assert Columns.of(TABLE.frame).rows() == TABLE.rows()
+    assert Columns.of(pd.DataFrame({"n": [10**30]})).rows() == [(10**30,)]
+
+
+@pytest.mark.parametrize("rows", [slice(0), slice(1, 2), slice(None)])
+def test_a_file_is_that_of_the_module_csv(rows: slice) -> None:
+    """Also a zero with a sign, which equals the one without."""
+    some, made, plain = TABLE.where(rows), io.StringIO(), io.StringIO()
+    csv_writer(some)(made)
+    csv.writer(plain, lineterminator="\n").writerows([some.names, *some.rows()])
+    assert made.getvalue() == plain.getvalue()
+
+
+def test_rows_are_ordered_found_and_matched() -> None:
+    """By keys, of which the first one counts most; equal rows stay in their order."""
+    table = Columns({"bot": [*"baab"], "seat": [1, 1, 0, 0]})
+    assert table.ordered(table["bot"], table["seat"]).rows() == [
+        ("a", 0), ("a", 1), ("b", 0), ("b", 1)
+    ]  # fmt: skip
+    assert is_first(table["bot"]).tolist() == [True, True, False, False]
+    assert place_in(table["bot"], ["b"]).tolist() == [0, 1, 1, 0]
+    both = table["bot"], table["seat"]
+    assert match_rows([np.array(["a", "c"], object), np.array([0, 0])], both).tolist() == [2, -1]
+
+
+HEAD = "bot,opponent,winner"
+WRONG = {
+    "": "column bot is missing; the table is empty",
+    "\ufeff": "column bot is missing; the table is empty",
+    "bot;opponent;winner\na;b;a\n": "column bot is missing; there are bot;opponent;winner",
+    "bot,opponent\na,b\n": "column winner is missing; there are bot, opponent",
+    "bot,opponent,winner,bot\na,b,a,a\n": "column bot is there twice",
+    f"{HEAD}\na,b\n": "row 2: 2 cells, and 3 columns",
+    f"{HEAD}\na,b,a\n\na,b,a,a\n": "row 4: 4 cells, and 3 columns",
+    f'{HEAD}\na,"b,a\n': "line 2: unexpected end of data",
+    f"{HEAD}\na,{'b' * 200_000},a\n": "line 2: field larger than field limit (131072)",
+    f"{HEAD}\na,b,c\n": "row 2: winner 'c' is neither of the two bots, nor draw, nor empty",
+    f"{HEAD}\na,b,a\nc,d,a\n": "row 3: winner 'a' is neither",
+    f"{HEAD}\na,a,a\n": "row 2: opponent 'a' plays against itself",
+    f"{HEAD}\n,b,b\n": "row 2: bot '' is no label",
+    f"{HEAD}\na, b,a\n": "row 2: opponent ' b' is no label",
+    f'{HEAD}\na,"b\x1b[2J",a\n': r"row 2: opponent 'b\x1b[2J' is no label",
+    f"{HEAD}\na,{'b' * 61},a\n": "row 2: opponent 'bbb",
+    f"{HEAD},seat\na,b,a,0\na,b,a,2\n": "row 3: seat '2' is none of 0, 1",
+    f"{HEAD},win_type\na,b,a,magic\n": "row 2: win_type 'magic' is none of city, points,",
+    f"{HEAD},win_type\na,b,a,draw\n": "row 2: win_type 'draw' is not how this game can end",
+    f"{HEAD},win_type\na,b,,city\n": "row 2: win_type 'city' is not how this game can end",
+    f"{HEAD},points,opponent_points\na,b,a,x,1\n": "row 2: points 'x' is no number",
+    f"{HEAD},points,opponent_points\na,b,a,1,99999\n": "row 2: opponent_points '99999' is no",
+    f"{HEAD},fault\na,b,a,sloth\n": "row 2: fault 'sloth' is none of max_faults, illegal,",
+    '{"deal": 3}\n': "line 1: a record needs a string 'deal'",
+    "{\n": "line 1: not JSON",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_bad_cell_is_named_with_its_row_and_column(tmp_path: Path, text: str) -> None:
+    """Rows are counted as a spreadsheet does, blank ones too."""
+    path = tmp_path / "games.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_games(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert WRONG[text] in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path: Path) -> None:
+    """Latin-1, say."""
+    path = tmp_path / "games.csv"
+    path.write_bytes(f"{HEAD}\na,b,a\n".encode() + b"a,\xff,a\n")
+    with pytest.raises(InputError, match="line 3: not UTF-8"):
+        read_games(path)
+
+
+def test_labels_and_draws_are_read_as_they_were_written(tmp_path: Path) -> None:
+    """The apostrophe before a formula goes; a bot may be called draw."""
+    path = tmp_path / "mine.csv"
+    path.write_text(f"\ufeff{HEAD},more\n'=a,draw,'=a,x\ndraw,b,draw,y\nb,'=a,draw,\nb,'=a,,\n")
+    games = read_games(path)
+    assert games.games["bot"].tolist() == ["=a", "draw", "b", "b"]
+    assert games.games["result"].tolist() == [0, 0, 2, 2]
+    assert games.games["row"].tolist() == [2, 3, 4, 5]
+
+
+def test_a_table_may_have_missing_cells_and_numbers() -> None:
+    """A column of whole numbers with a gap has points in its numbers."""
+    frame = pd.DataFrame({"bot": ["a"] * 3, "opponent": "b", "winner": ["a", None, "b"]})
+    games = list_games(frame.assign(pair=[3.0, 3.0, None], seat=[0.0, 1.0, None]), "table 1")
+    assert games.games["seat"].tolist() == [0, 1, UNKNOWN]
+    assert games.games["pair"].tolist() == ["3", "3", ""]
+    with pytest.raises(InputError, match=r"table 1: column bot: unhashable type: 'list'"):
+        list_games(frame.assign(bot=[["a"], "a", "a"]), "table 1")
+    with pytest.raises(InputError, match=r"table 1: row 2: seat '7' is none of 0, 1"):
+        list_games(frame.assign(seat=[0, 1, 7]), "table 1")

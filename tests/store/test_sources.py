@@ -1,4 +1,4 @@
-"""Timelines of games and of lines of files: chances, thoughts, endings, and what a seat knew."""
+"""Timelines of games and lines, the table of plies, and mistakes in words."""
 
 from __future__ import annotations
 
@@ -13,15 +13,26 @@ from typing import Any
 
 import pytest
 
+import arena
 from arena.entries.resolve import resolve
 from arena.errors import InputError
 from arena.lanes.faults import Fault
 from arena.runs.judge_games import describe_judge, review_record
+from arena.store.board import Layout, group
 from arena.store.curve import find_beliefs, find_chances, find_curve
 from arena.store.finished import Game, game_timeline, line_timeline
-from arena.store.html_page import frame, is_replay, render_replay
-from engine import EngineError, Record, Rules, Seat, pack_text, to_text
+from arena.store.html_page import frame, is_replay, render_replay, tabulate
+from arena.store.mistakes import DISPUTED, MISTAKES, describe_decision, name_mistake
+from arena.store.timeline import make_timeline
+from arena.tournament.judged import ILLEGAL, Judged
+from arena.tournament.keys import NAMINGS, Naming
+from engine import STANDARD, EngineError, Record, Rules, Seat, View, pack_text, points, to_text
+from engine.cards import CHARS
+from engine.notation import parse_actions, parse_deal
+from engine.state import State
+from engine.view import view
 from tests.store.games import game_with_thoughts, random_record, twins
+from tests.store.test_timeline import states_of
 from tests.tiers import few
 
 CHAMPION = resolve("champion")
@@ -227,3 +238,114 @@ def test_a_game_is_its_replay_in_a_notebook() -> None:
     assert html.startswith('<iframe title="Replay" sandbox="allow-scripts" ')
     assert html.count("<") == 2  # the frame's two tags: the page is escaped
     assert replace(game, record=Record("56", "T"))._repr_html_() is None
+
+
+RECORD = random_record(Random(4))
+PLAYERS = ("<b>ann", "bob")
+
+
+@pytest.mark.parametrize("naming", few(NAMINGS))
+def test_every_ply_has_its_action_cards_and_points(naming: Naming) -> None:
+    """In the words of `arena show`."""
+    rows = tabulate(make_timeline(RECORD, players=PLAYERS), naming)
+    states = states_of(RECORD)
+    layout = Layout((view(states[0], 0), view(states[0], 1)), naming)
+    for row, state in zip(rows, states, strict=True):
+        layout.follow((view(state, 0), view(state, 1)))
+        assert (row.ply, row.round) == (len(state.history), state.round)
+        assert row.row == ", ".join(card.name for card in layout.row)
+        assert row.hands == [", ".join(group(layout.hands[seat])) for seat in (0, 1)]
+        assert row.points == "{} : {}".format(*points(state.piles, state.rules))
+        if row.ply:
+            move = layout.moves[-1]
+            assert row.event == move.describe(PLAYERS[move.seat])
+    assert rows[0].event == "the deal"
+
+
+def test_a_loss_stands_where_the_decision_led() -> None:
+    """With what was better, and whether it was a blunder; what is as good is not better."""
+    chances, equal = [ILLEGAL] * 10 + [410_000, 523_456], [ILLEGAL] * 10 + [500_000, 500_000]
+    judged = [
+        Judged(0, 10, chances, 113_456, 50_000, first=200_000),
+        Judged(1, 10, chances, 90_000, 50_000),
+        Judged(2, 11, chances, -40_000, 30_000),
+        Judged(3, 11, equal, 0, 0),
+    ]
+    timeline = make_timeline(RECORD, players=PLAYERS, judged=judged, chances=[0.614] * 49)
+    rows = tabulate(timeline)
+    assert [row.loss for row in rows[:5]] == [
+        "",
+        "11.3 +- 5.0 (took too late), a blunder; best: to take",
+        "9.0 +- 5.0; best: to take",
+        "-4.0 +- 3.0",
+        "0.0 +- 0.0",
+    ]
+    assert rows[0].chance == "61%"
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_page_of_one_seat_has_its_hand_and_no_other(seat: int) -> None:
+    """In a column; names are escaped."""
+    timeline = make_timeline(RECORD, players=PLAYERS, seat=seat)
+    assert {len(row.hands) for row in tabulate(timeline)} == {1}
+    table = render_replay(timeline).partition("<noscript>")[2].partition("</noscript>")[0]
+    assert table.count("Hand of") == 1
+    assert table.count("<tr>") == len(timeline["frames"]) + 1
+    assert "&lt;b&gt;ann" in table
+    assert "<b>" not in table
+
+
+GOLDEN = [
+    ("0 5678C xy", "T", "5", "took betrayals"),
+    ("0 678 56 5728", "T", "6", "took too early"),
+    ("0 678C 56 57", "T", "6", "took one card early"),
+    ("0 578C 56 67", "T", "5", "took one card early"),
+    ("0 C 6C z7y2y64xTTC288Tx7668y88T8633y825", "C", "T", "left a win by City in reach"),
+    ("0 5678C 2C", "C", "5", "left two cities in reach"),
+    ("0 5678C 2C", "5", "T", "took too late"),
+    ("0 5678C C5", "C", "T", "left two cities in reach"),
+    ("0 5678C 52", "6", "T", "took too late"),
+    ("0 567xC 52", "x", "7", "laid a betrayal too early"),
+    ("0 567xC 52", "7", "C", "kept a city too long"),
+    ("0 567xC 52", "C", "7", "gave a city"),
+    ("0 567xC 52", "7", "x", "kept a betrayal too long"),
+    ("0 567x2 52", "6", "7", "gave the card for a majority"),
+    ("0 567x2 52", "2", "7", "gave an alliance"),
+    ("0 567x2 52", "5", "7", "laid the wrong card"),
+]
+"""A view, the action, a better one, and what is wrong by hand."""
+
+
+@pytest.mark.parametrize(("seen", "action", "better", "mistake"), GOLDEN)
+def test_a_position_has_the_phrase_that_a_person_gives_it(
+    seen: str, action: str, better: str, mistake: str
+) -> None:
+    """Both actions are legal; the rules look at the row, the piles and who can take."""
+    position = View.from_text(seen)
+    one, two = CHARS.index(action), CHARS.index(better)
+    assert {one, two} <= {*position.legal}
+    assert name_mistake(position, one, two) == mistake
+
+
+def test_every_phrase_has_a_position() -> None:
+    """And no position has a phrase that is not in the list."""
+    assert {mistake for *_, mistake in GOLDEN} == {*MISTAKES}
+
+
+@pytest.mark.parametrize("seed", few(range(4)))
+def test_every_decision_of_a_game_has_exactly_one_phrase(seed: int) -> None:
+    """For each better action that there may be, also where a game is read from its record."""
+    record = arena.play("greedy", "uniform", seed=seed).record
+    state, actions = State(parse_deal(record.deal), STANDARD), parse_actions(record.actions)
+    for ply, played in enumerate(actions):
+        seen = view(state, state.to_act)
+        for better in {*seen.legal} - {played}:
+            mistake = name_mistake(seen, played, better)
+            assert MISTAKES.count(mistake) == 1
+            chances = [int(action == better) for action in range(12)]
+            one = Judged(ply, played, chances, 200_000, 50_000)
+            unsure = one._replace(error=150_000)
+            assert describe_decision(record.deal, record.actions, unsure) == DISPUTED
+            assert describe_decision(record.deal, record.actions, one) == mistake
+            assert name_mistake(View.from_text(seen.to_text()), played, better) == mistake
+        state.apply(played)

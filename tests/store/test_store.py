@@ -1,4 +1,4 @@
-"""The store keeps what was committed, whatever happens to the disk."""
+"""The store keeps what was committed, and a run is read as it is at one moment."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from pathlib import Path
 
 import pytest
 
+from arena.entries.resolve import resolve
 from arena.errors import ArenaError, InputError
+from arena.executors.log import QUIET
 from arena.lanes.faults import Fault
+from arena.runs.run import run
 from arena.statistics.counts import MISSING
 from arena.store.counting import Counts
 from arena.store.database import FORMAT, is_foreign
+from arena.store.folder import RunFolder
 from arena.store.manifest import manifest_text
+from arena.store.reader import read_run
 from arena.store.store import Store
 from arena.tournament.match import GameResult
 from arena.tournament.plan import Chunk, Played
 from arena.tournament.schedule import Pairing, PairRange
 from arena.tournament.strikes import Forfeits
+from arena.tournament.tournament import Tournament
+from engine import STANDARD
+from tests.runs.test_verify import HERE
 
 MANIFEST = {"bots": [{"label": "a"}]}
 FAULT = Fault("exception", "boom", "trace", "printed")
@@ -296,3 +304,21 @@ def test_reading_that_has_ended_can_be_stopped(tmp_path: Path) -> None:
             stop()
             assert "".join(lines) == ""
         stop()
+
+
+@pytest.mark.slow
+def test_a_run_is_copied_and_left_alone(tmp_path: Path) -> None:
+    """Games that are added later, by the run or to the copy, are not in the other one."""
+    bots = [resolve(name, lane="inproc") for name in ("uniform", "greedy")]
+    tournament = Tournament("read", 3, 4, bots, STANDARD)
+    run(tournament, HERE, RunFolder(tmp_path), QUIET)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    again, copy = read_run(tmp_path)
+    with closing(copy):
+        assert (again.labels, again.seed, again.pairs) == (tournament.labels, 3, 4)
+        copy.add(played(0, 4, 1))
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+        with closing(Store(tmp_path / "run.sqlite")) as store:
+            store.add(played(0, 7, 2))
+            assert store.finished([PairRange(0, 0, 99)])[0] == [range(4), range(7, 9)]
+        assert copy.finished([PairRange(0, 0, 99)])[0] == [range(5)]

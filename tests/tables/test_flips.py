@@ -17,7 +17,7 @@ from arena.store.store import Store
 from arena.tournament.schedule import Pairing
 from tests.store.test_store import played
 
-FLIPS = 40  # of each store; tests/runs/test_flips.py has 500 of a whole run's
+FLIPS = 40  # of each store; tests/runs/test_verify.py has 500 of a whole run's
 BOTS = {"bots": [{"label": "a", "sha256": "1f"}, {"label": "b", "sha256": "2e"}]}
 
 

@@ -1,4 +1,4 @@
-"""The page of a bot and the standings have the right numbers: each is worked out here by hand."""
+"""The page of a bot and the change of a version, worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from arena.addons.league import bot_page
+from arena.addons.league import bot_page, submission
 from arena.addons.league.bot_page import Against, bot_report
+from arena.addons.league.league_tables import Pairs
 from arena.addons.league.ledger import RatingRow, Result, Version
-from arena.addons.league.shown import Standing, describe_spread, find_change, format_standings
+from arena.addons.league.shown import (
+    Standing,
+    describe_spread,
+    find_change,
+    format_standings,
+    history,
+)
 from arena.reports.blocks import Report, Section, Table, Text
+from arena.statistics.difference import Values, compare_means
 from arena.tournament.schedule import Pairing
-from tests.addons.league.small import settings, version
+from tests.addons.league.small import a_league, accept, play, settings, version
 
 WEAK, STRONG = version(10, "weak"), version(11, "strong")
 OLD = version(1, "mine", state="replaced", at="2026-11-24T12:00:00", sha256="0" * 64)
@@ -219,3 +228,54 @@ def test_two_versions_are_compared_on_the_deals_that_both_have_had() -> None:
     assert (least and least.pairs) == 10
     books.results[1] = [old[1]._replace(scores="2-" * 9)]
     assert find_change(books, NEW, OLD) is None
+
+
+def test_pairs_are_matched_by_opponent_and_number(tmp_path: Path) -> None:
+    """Whoever is named first, also where a pair does not count, and only common deals."""
+    with a_league(tmp_path / "club") as league:
+        ledger = league.ledger
+        with ledger.changing():
+            old, new, other = (
+                ledger.add_version(version(0, name)) for name in ("mine", "mine", "other")
+            )
+            none = [0] * 15
+            ledger.add_result(1, Pairs(old.id, 1, (0,) * 5), 0, none, "0123444444")
+            ledger.add_result(1, Pairs(2, old.id, (0,) * 5), 10, none, "0000-00000")
+            ledger.add_result(2, Pairs(1, new.id, (0,) * 5), 2, none, "44444444")
+            ledger.add_result(2, Pairs(2, new.id, (0,) * 5), 12, none, "4433221100")
+            ledger.add_result(2, Pairs(other.id, new.id, (0,) * 5), 0, none, "4444")
+        change = find_change(ledger, new, old)
+        assert change is not None
+        first = Values(np.array([2, 3, 4, 4, 4, 4, 4, 4]) / 4, np.zeros(8), 8)
+        second = Values(np.ones(7), np.array([0, 0, 1, 2, 2, 3, 3]) / 4, 7)
+        assert change.estimate == compare_means([first, second]).estimate
+        assert (change.pairs, change.opponents) == (15, 2)
+        assert find_change(ledger, other, old) is None
+        back = find_change(ledger, old, new)
+        assert back is not None
+        assert back.estimate.value == pytest.approx(-(change.estimate.value or 0))
+
+
+@pytest.mark.study
+def test_a_stronger_version_is_seen_to_be_stronger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By common deals, in the history of the name."""
+    monkeypatch.setattr(submission, "run_check", accept)
+    with a_league(tmp_path / "club", round_pairs=200) as league:
+        for patience in (1, 11):
+            league.desk.submit(f"greedy(patience={patience})", "patient")
+            play(league)
+        told = history(league, "patient")["versions"]
+        assert told[0]["change"] is None
+        change = told[1]["change"]
+        assert change["version"] == 1
+        assert change["low"] > 0
+        assert change["pairs"] >= 60
+        assert change["sentence"].startswith("It scores +")
+        (new, old) = league.find("patient")[::-1]
+        found = find_change(league.ledger, new, old)
+        assert found is not None
+        assert found.estimate.error is not None
+        ours = league.ledger.results_of(new.id)
+        assert sum(len(one.scores) for one in ours) == sum(sum(one.by_score) for one in ours)

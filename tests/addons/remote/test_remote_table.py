@@ -1,4 +1,4 @@
-"""The table's page with a bot that lives elsewhere: games of a person, watched games, outages."""
+"""Bots that live elsewhere in a league and at the table: outages pause them alone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from arena.addons.league.league import League
+from arena.addons.league.league_site import write_site
+from arena.addons.league.league_tables import WITHDRAWN
+from arena.addons.league.submission import Refused
+from tests.addons.league.small import a_league, play
 from tests.addons.remote.servers import Handler, Message, Server, serving
 from tests.addons.table import Client, running
 
-LATER = 4  # actions before a server fails
+CALM = {"panel": ["uniform", "greedy"], "round_pairs": 60, "private_addresses": True}
 
 
 @pytest.fixture
@@ -18,6 +23,79 @@ def server() -> Iterator[Server]:
     """A good server."""
     with serving() as made:
         yield made
+
+
+def fail(handler: Handler, messages: list[Message]) -> bool:
+    """Answer no `choose`."""
+    return messages[0]["type"] == "choose" and handler.send(b"", 503) is None
+
+
+def pairs_of(league: League, name: str) -> int:
+    """Return how many pairs a bot has played."""
+    (id,) = {version.id for version in league.find(name)}
+    return sum(sum(row.by_score) for row in league.ledger.pairs() if id in row[:2])
+
+
+@pytest.mark.study
+def test_an_outage_pauses_a_bot_and_no_other(server: Server, tmp_path: Path) -> None:
+    """The round ends without it, and it comes back when its server answers."""
+    with a_league(tmp_path / "club", **CALM) as league:
+        league.desk.submit(server.url, "ann")
+        server.before = fail
+        assert play(league)[0].pairs > 0
+        (ann,) = league.find("ann")
+        assert ann.is_paused
+        assert ann.why.startswith(f"paused: {server.url}: it answers 503")
+        assert not pairs_of(league, "ann")
+        assert pairs_of(league, "greedy")
+        write_site(league)
+        page = tmp_path / "club" / "site" / "bots" / "ann.html"
+        assert "It plays again once its server answers." in page.read_text()
+        server.before = lambda *_: False
+        play(league)
+        assert league.find("ann")[0].is_active
+        assert pairs_of(league, "ann")
+
+
+@pytest.mark.study
+def test_a_new_version_is_handed_in(server: Server, tmp_path: Path) -> None:
+    """Until then the bot is paused: its games would be another bot's."""
+    with a_league(tmp_path / "club", **CALM) as league:
+        league.desk.submit(server.url, "ann")
+        server.version = "2"
+        play(league)
+        assert "another version" in league.find("ann")[0].why
+        league.desk.submit(server.url, "ann")
+        assert [version.state for version in league.find("ann")] == ["replaced", "active"]
+        play(league)
+        assert league.find("ann")[-1].is_active
+        server.version = "3"
+        play(league)
+        assert league.withdraw("ann").is_paused  # as it was
+        assert league.find("ann")[-1].state == WITHDRAWN
+
+
+def test_private_addresses_need_the_flag_of_the_organiser(server: Server, tmp_path: Path) -> None:
+    """Else a submission could ask what only the organiser's network can reach."""
+    with a_league(tmp_path / "club", panel=["uniform"]) as league:
+        with pytest.raises(Refused, match=r"127\.0\.0\.1 is not a public address"):
+            league.desk.submit(server.url, "ann")
+        assert not league.ledger.versions("name = 'ann'")
+        assert not server.requests
+
+
+@pytest.mark.slow
+def test_a_server_that_fails_in_its_first_games_is_refused(server: Server, tmp_path: Path) -> None:
+    """With the fault as reason; an outage is no refusal."""
+    with a_league(tmp_path / "club", **CALM) as league:
+        server.reply = lambda one: (
+            {"error": "no model"} if one["type"] == "choose" else server.play(one)
+        )
+        with pytest.raises(Refused, match="games: exception: no model"):
+            league.desk.submit(server.url, "ann")
+
+
+LATER = 4  # actions before a server fails
 
 
 @pytest.fixture

@@ -1,8 +1,13 @@
-"""Small games solved exactly: by hand, by a linear program and by OpenSpiel."""
+"""Small games solved exactly, a probe of them, and one object for each module."""
 
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -10,8 +15,10 @@ import pytest
 from arena.addons.rl.exact import Exact, estimate
 from arena.errors import InputError
 from bots.greedy import bot as greedy
+from bots.responder import bot as responder
 from bots.uniform import bot as random_bot
 from engine import STANDARD, TAKE, Rules, View
+from tests import ROOT
 from tests.addons.rl.ground_truth import PATH, VARIANTS, cfr, search, spiel_exploitability, uniform
 
 TRUTH: dict[str, Any] = json.loads(PATH.read_text())
@@ -146,3 +153,76 @@ def test_a_city_wins_in_the_middle_of_a_round() -> None:
     assert game.value == pytest.approx((1 - 1 + 0) / 3)
     opening = game.optimal()
     assert opening(View.from_text("0 5 C", rules)) == {0: 0.0, TAKE: 1.0}
+
+
+VICTIMS = ("apprentice", "city_hunter", "denier", "greedy", "majority", "timing")
+QUICK = (("rounds", "greedy"), ("rounds", "majority"))
+CASES = [
+    pytest.param(name, victim, marks=[] if (name, victim) in QUICK else [pytest.mark.study])
+    for name in VARIANTS
+    for victim in VICTIMS
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "victim"), CASES)
+def test_a_probe_takes_nine_tenths_of_what_can_be_taken(name: str, victim: Any) -> None:
+    """Of what the best response wins, which is known exactly; and never more than that."""
+    rules = VARIANTS[name]
+    game = Exact(rules)
+    policy = estimate(import_module(f"bots.{victim}").bot, rules, 1)
+    response = estimate(partial(responder, victim=victim), rules, 1)
+    won = (game.result(response, policy) - game.result(policy, response)) / 2
+    most = game.exploitability(policy)
+    assert 0.9 * most - 1e-9 <= won <= most + 1e-9
+
+
+CODE = """
+import gymnasium, pkgutil, sys, warnings
+from contextlib import suppress
+warnings.filterwarnings("error", module="gymnasium")
+for name in {names}:
+    with suppress(ImportError, AttributeError):  # a file such as `arena.log`
+        pkgutil.resolve_name(name)
+for name in {ids}:
+    gymnasium.make(name)
+    gymnasium.make_vec(name, num_envs=2)
+objects = {{}}
+for name, module in [*sys.modules.items()]:
+    if name.partition(".")[0] in ("arena", "bots", "engine"):
+        objects.setdefault(module.__file__, {{}})[id(module)] = name
+assert len(objects) > 10
+print(*[[*names.values()] for names in objects.values() if len(names) > 1], sep="\\n", end="")
+"""
+
+
+def find_twins(names: set[str], ids: set[str]) -> str:
+    """Return the names of modules of one file, after a process has used all these names.
+
+    A warning of Gymnasium is an error there, such as that an environment is registered again.
+    """
+    both = {re.sub(r"^arena(\.addons)?\.rl\b", short, name) for name in names | ids for short in
+            ("arena.rl", "arena.addons.rl")}  # fmt: skip
+    made = sorted(name for name in both if ":" in name)
+    code = CODE.format(names=sorted(both - {*made}), ids=made)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_environment_is_registered_once_by_either_name() -> None:
+    """Nor are there two sets of classes, whose pickles and `isinstance` disagree."""
+    assert not find_twins({"arena.rl.vector", "arena.rl.env"}, {"arena.rl.env:DistrictNoir-v0"})
+
+
+@pytest.mark.slow
+def test_no_module_is_there_twice_after_all_that_the_pages_name() -> None:
+    """Modules, functions and environments of every add-on and of the core, by both names."""
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "docs").rglob("*.md")))
+    ids = {*re.findall(r"\barena[\w.]+:DistrictNoir-v0", text)}
+    names = {*re.findall(r"\barena(?:\.[A-Za-z_]+)+", text)}
+    assert ids
+    assert {"arena.addons.rl.aec.env", "arena.rl.by_seat", "arena.addons.rl.spiel"} <= names
+    assert not find_twins(names, ids)

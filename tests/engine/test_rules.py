@@ -1,4 +1,4 @@
-"""Rules as numbers: what may be changed, what is refused, and what the refusal says."""
+"""Rules as numbers: what may be changed, the bounds, and what a refusal says."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine import STANDARD, Rules, State
+from engine import STANDARD, Rules, State, View
 from engine.errors import RulesError
 from engine.state import random_deal
+from engine.view import view
 from tests.positions import RULE_SETS
 
 
@@ -137,3 +138,115 @@ def test_every_variant_can_be_dealt(name: str) -> None:
     assert len(state.row) == rules.opening_row
     assert len(state.removed) == rules.removed
     assert len(state.deck) == (rules.rounds - 1) * 2 * rules.hand_size
+
+
+LEAST = {
+    "removed": 0,
+    "opening_row": 0,
+    "hand_size": 1,
+    "take_size": 1,
+    "rounds": 1,
+    "cities_needed": 1,
+}
+COPIES = (5, 6, 7, 8, 4, 2, 1, 3, 4, 2, 3)
+
+
+def refusal(**changes: Any) -> str:
+    """Return the message with which rules are refused, empty if they are accepted."""
+    try:
+        Rules(**changes)
+    except RulesError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_a_number_is_refused_just_outside_its_range_and_not_inside_it(name: str) -> None:
+    """From 0 or 1 to 1000; a number in the range may still not give a deal of all cards."""
+    least = LEAST[name]
+    for value in (least - 1, 1001):
+        expected = f"{name} must be a whole number from {least} to 1000: {value}"
+        assert refusal(**{name: value}) == expected
+    for value in (least, 1000):
+        assert "must be" not in refusal(**{name: value})
+
+
+def test_up_to_31_copies_of_a_card_fit_into_a_pack() -> None:
+    """0 copies are allowed; 32, numbers below 0 and other types are not."""
+    for most in (31, 0):
+        assert "the copies add up to" in refusal(copies=(most, *COPIES[1:]))
+    for wrong in (32, -1, True, 5.0):
+        message = refusal(copies=(wrong, *COPIES[1:]))
+        expected = "copies must be 11 whole numbers from 0 to 31, for 5 6 7 8 2 3 4 x y z C: "
+        assert message == f"{expected}{[wrong, *COPIES[1:]]}"
+
+
+def test_a_majority_is_worth_0_to_1000() -> None:
+    """Each of the four; fewer or more than four are refused."""
+    assert refusal(majority_values=(0, 1000, 0, 1000)) == ""
+    for wrong in ((0, 0, 0, 1001), (-1, 0, 0, 0), (1, 2, 3), (1, 2, 3, 4, 5)):
+        assert refusal(majority_values=wrong) == (
+            f"majority_values must be 4 whole numbers from 0 to 1000, for 5 6 7 8: {list(wrong)}"
+        )
+
+
+def test_a_set_is_worth_up_to_1000_or_costs_as_much() -> None:
+    """1001 and -1001 are refused."""
+    assert refusal(set_bonus=1000) == refusal(set_bonus=-1000) == ""
+    for wrong in (1001, -1001):
+        assert refusal(set_bonus=wrong) == f"set_bonus must be a whole number up to 1000: {wrong}"
+
+
+def test_a_wrong_value_is_shown_in_at_most_80_characters() -> None:
+    """A text of 78 characters and its quotes are shown whole, one of 79 is cut."""
+    shown = refusal(tiebreak="x" * 78).partition(": ")[2]
+    assert shown == f"'{'x' * 78}'"
+    cut = refusal(tiebreak="x" * 79).partition(": ")[2]
+    assert cut == f"'{'x' * 79}..."
+
+
+def test_a_value_that_cannot_be_printed_is_refused_too() -> None:
+    """Python prints no int of 5,000 digits, and no list that is nested too deep."""
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert refusal(removed=10**5000) == (
+        "removed must be a whole number from 0 to 1000: a value too long to print"
+    )
+    assert refusal(set_bonus=nested).endswith(": a value too long to print")
+
+
+def test_a_row_that_shrinks_from_round_to_round_may_be_too_short_in_the_last() -> None:
+    """Hands of two and takes of three: rows of 5, 3, 1 and 0 cards begin four rounds.
+
+    Before the second take a round has its row and 4 cards, less 1 in hand and the take of 3.
+    So 5, 3, 1 and 0 cards may be left for it.
+    """
+    numbers: dict[str, Any] = {"hand_size": 2, "take_size": 3, "opening_row": 5}
+    assert Rules(rounds=3, removed=28, **numbers).rounds == 3
+    assert refusal(rounds=4, removed=24, **numbers) == (
+        "round 4 may have nothing left for a forced take: a row of 0 + 2 x hand_size 2 - 1 played "
+        "- take_size 3 = 0"
+    )
+
+
+def test_a_take_of_more_than_may_be_left_is_refused() -> None:
+    """Of the row of 2 and the 9 cards played before it, a take of 12 leaves 1 too few."""
+    assert refusal(take_size=12).endswith("- take_size 12 = -1")
+    assert refusal(take_size=11).endswith("- take_size 11 = 0")
+    assert refusal(take_size=8) == ""
+
+
+def test_a_deck_may_have_more_cards_than_a_byte_has_values() -> None:
+    """31 rounds with 313 cards are played, written and read as four with 45 are."""
+    rules = Rules(copies=(31,) * 10 + (3,), rounds=31, removed=1)
+    state = State(random_deal(Random(0), rules), rules)
+    while not state.over:
+        state.apply(state.legal()[0])
+    assert len(rules.deck) == 313
+    assert len(state.history) == rules.game_plies == 31 * 12
+    assert State.from_text(state.to_text(), rules) == state
+    for seat in (0, 1):
+        seen = view(state, seat)
+        assert (seen.over, seen.round) == (True, 31)
+        assert View.from_text(seen.to_text(), rules) == seen

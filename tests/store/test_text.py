@@ -1,0 +1,248 @@
+"""A game as text: each ply, what a take has changed, and how it ended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.lanes.faults import Fault
+from arena.store.board import card_names
+from arena.store.judge import format_ending, format_game
+from arena.store.timeline import find_marks
+from arena.tournament.keys import NAMINGS
+from arena.tournament.match import Finished
+from engine import KINDS, STANDARD, Record, Rules, State, pack_of
+from engine.notation import parse_cards
+from tests.conftest import Arena, run_command
+from tests.positions import at, dealt, packs, quiet_game
+
+DEAL = dealt("5678C", "824xz", "CC", removed="y23")
+RECORD = Record(DEAL, "58C8T")
+
+
+def lines(naming: str, record: Record = RECORD) -> list[str]:
+    return list(format_game(record, naming))
+
+
+def test_every_ply_shows_the_row_the_hands_the_piles_and_the_score() -> None:
+    """Worked out by hand: two plays each, then seat 0 takes the last five of six."""
+    with pytest.raises(Exception, match=r"illegal action 3 \(8\)"):
+        lines("english")
+    shown = lines("english", Record(DEAL, "58C2T"))
+    assert shown[:8] == [
+        "the deal",
+        "  row     City, City",
+        "  hand 0  Support 5, Support 6, Support 7, Support 8, City",
+        "  hand 1  Support 8, Alliance +2, Alliance +4, Betrayal -1, Betrayal -3",
+        "  pile 0  -",
+        "  pile 1  -",
+        "  score   0 : 0",
+        "round 1, seat 0 begins",
+    ]
+    assert shown[-10:] == [
+        "ply 4: seat 0 takes 5: City, Support 5, Support 8, City, Alliance +2",
+        "  row     City",
+        "  hand 0  Support 6, Support 7, Support 8",
+        "  hand 1  Alliance +4, Betrayal -1, Betrayal -3",
+        "  pile 0  Support 5, Support 8, Alliance +2, 2x City",
+        "  pile 1  -",
+        "  score   15 : 0",
+        "unfinished after 5 plies",
+        "  seat 0  majorities 5 + 8, sets 0, alliances 2, betrayals 0",
+        "  seat 1  majorities 0, sets 0, alliances 0, betrayals 0",
+    ]
+
+
+def test_every_card_of_the_standard_deck_has_its_own_name() -> None:
+    """45 names; suits, ranks and courts are those of the port to a standard deck."""
+    cards = {kind: card_names("deck", kind) for kind in KINDS}
+    assert tuple(len(cards[kind]) for kind in KINDS) == STANDARD.copies
+    assert len({name for kind in KINDS for name in cards[kind]}) == 45
+    assert cards[0] == ["3♣", "4♣", "5♣", "6♣", "7♣"]
+    assert (cards[1][0], cards[1][-1]) == ("3♥", "8♥")
+    assert (cards[2][0], cards[2][-1]) == ("3♠", "9♠")
+    assert (cards[3][0], cards[3][-1]) == ("3♦", "10♦")
+    assert {name[0] for name in cards[4]} == {"J"}
+    assert cards[5] == ["Q♥", "Q♦"]
+    assert cards[6] == ["Jk"]
+    assert {name[0] for name in cards[7]} == {"A"}
+    assert {name[0] for name in cards[8]} == {"2"}
+    assert cards[9] == ["Q♣", "Q♠"]
+    assert cards[10][0] == "K♠"
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_a_whole_game_fits_80_columns(naming: str) -> None:
+    """It has every ply and the ending, and no line is longer than a terminal's."""
+    from bots.uniform import bot
+    from engine import play_game
+
+    for seed in range(10):
+        game = play_game(bot, bot, seed=seed)
+        shown = lines(naming, game.record)
+        assert max(map(len, shown)) <= 80
+        plies = [line for line in shown if line.startswith("ply ")]
+        assert len(plies) == len(game.record.actions)
+        ending = f"seat {game.winner} wins by {game.win_type}, {game.points[0]} : {game.points[1]}"
+        assert shown[-3] == ending or game.winner is None
+
+
+@pytest.mark.slow
+def test_the_command_shows_a_line_of_a_file(arena: Arena, tmp_path: Path) -> None:
+    """The first by default, another with --line, in the naming of --names."""
+    records = [Record(DEAL, "5"), Record(DEAL, "58C2T")]
+    (tmp_path / "games.jsonl").write_text("\n".join(r.to_json() for r in records))
+    assert "unfinished after 1 ply" in arena("show", "games.jsonl").stdout
+    done = arena("show", "games.jsonl", "--line", "2", "--names", "deck")
+    assert done.returncode == 0, done.stderr
+    assert "unfinished after 5 plies" in done.stdout
+    assert "K♠" in done.stdout
+    for naming in NAMINGS:
+        assert arena("show", "games.jsonl", "--names", naming).returncode == 0
+    words = ("show", "games.jsonl", "--names", "deck")
+    ascii_only = run_command(tmp_path, *words, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert ascii_only.returncode == 0
+    latin = run_command(tmp_path, *words, PYTHONIOENCODING="latin-1")
+    assert latin.returncode == 0
+    assert "K?" in latin.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "reason"),
+    [
+        ("{}", [], "games.jsonl: line 1: a record needs a string 'deal'"),
+        ('{"deal": "5", "actions": ""}', [], "games.jsonl: line 1: the deal has 1 cards, not 45"),
+        (
+            json.dumps({"deal": DEAL, "actions": "8T8"}),
+            [],
+            "line 1, ply 2: illegal action 3 (8); legal: ",
+        ),
+        ("{}", ["--line", "2"], "games.jsonl: there is no line 2"),
+        ("{}", ["--line", "0"], "'--line': 0 is not in the range"),
+        ("{}", ["--names", "french"], "'french' is not one of"),
+    ],
+)
+def test_what_cannot_be_shown_is_an_error_of_one_line(
+    arena: Arena, tmp_path: Path, text: str, words: list[str], reason: str
+) -> None:
+    """It names the file, the line and what is wrong there; the exit status is 2."""
+    (tmp_path / "games.jsonl").write_text(text)
+    done = arena("show", "games.jsonl", *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+CITIES = dealt("CCC56", "55667", "88", removed="xyz")
+QUIET = dealt("5678C", "824xz", removed="CCy")
+
+
+def ending(state: State, seat: int, fault: Fault | None = None, since: int = 0) -> list[str]:
+    finished = Finished(state, fault, None if fault is None else 1 - seat)
+    return [line.text for line in format_ending(finished, seat, "english", "greedy", since)]
+
+
+def scored(first: str, second: str) -> State:
+    """Return a finished game with these piles."""
+    state = at(QUIET, quiet_game(QUIET))
+    state.piles = packs(first, second)
+    return state
+
+
+def test_a_win_by_city_shows_what_was_hidden() -> None:
+    """Seat 1 takes the last five of 8 8 C 5 C 5 C; both hands and the removed cards show."""
+    state = at(CITIES, "C5C5CT")
+    assert ending(state, 1, since=4) == [
+        "  greedy plays City",
+        "  you take 5: City, Support 5, City, Support 5, City",
+        "You win at once, with 3 cities.",
+        "",
+        "pile        Support   5  6  7  8   Alliance       Betrayal        City",
+        "you                   2  -  -  -   -              -               3 of 3",
+        "greedy                -  -  -  -   -              -               0 of 3",
+        "score       majorities          sets  alliances  betrayals   total",
+        "you         5                      0          0          0       5",
+        "greedy      0                      0          0          0       0",
+        "",
+        "you held    2x Support 6, Support 7",
+        "bot held    Support 5, Support 6",
+        "removed     Betrayal -1, Betrayal -2, Betrayal -3",
+    ]
+    lines = ending(state, 0)
+    assert "greedy wins at once, with 3 cities." in lines
+    assert "you held    Support 5, Support 6" in lines
+
+
+def test_the_winners_points_come_first() -> None:
+    """8 points for the 8 against a betrayal; neither seat holds a card."""
+    state = scored("8", "x")
+    assert "You win on points, 8 to -1." in ending(state, 0)
+    assert "greedy wins on points, 8 to -1." in ending(state, 1)
+    assert not any("held" in line for line in ending(state, 0))
+
+
+def test_a_tie_break_and_a_draw() -> None:
+    """8 points each with more 8s in one pile, and two equal piles."""
+    assert "You win the tie-break at 8 points each." in ending(scored("8", "2222"), 0)
+    assert "greedy wins the tie-break at 8 points each." in ending(scored("8", "2222"), 1)
+    assert "A draw at 2 points each." in ending(scored("2", "2"), 0)
+
+
+def test_a_forfeit_shows_its_evidence() -> None:
+    """Kind, ply, message, traceback and the bot's output, in 80 columns."""
+    fault = Fault("exception", "ValueError: boom", f"Trace\n  {'x' * 99}", "hello")
+    lines = ending(at(CITIES, "C5C5C"), 0, fault)
+    start = lines.index("You win.")
+    assert lines[start + 1 : start + 7] == [
+        "greedy forfeits (an exception, ply 5): ValueError: boom",
+        "traceback:",
+        "  Trace",
+        f"    {'x' * 76}",
+        "printed:",
+        "  hello",
+    ]
+    assert "bot held    2x Support 6, Support 7" not in lines[: start + 1]
+    assert "bot held    2x Support 6, Support 7" in lines
+
+
+def marks(mine: str, taken: str, theirs: str, seat: int = 0, rules: Rules = STANDARD) -> Any:
+    """Return the marks of a take by a seat that had these cards, against those of the other."""
+    own, more, other = (pack_of(parse_cards(text)) for text in (mine, taken, theirs))
+    before, after = (own, other), (own + more, other)
+    if seat:
+        before, after = before[::-1], after[::-1]
+    return find_marks(before, after, seat, rules)
+
+
+def majority(kind: str, before: int | None, after: int | None) -> dict[str, Any]:
+    """Return the mark of a majority."""
+    return {"what": "majority", "kind": kind, "before": before, "after": after}
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_majority_is_won_levelled_or_turned(seat: int) -> None:
+    """Who had it and who has it; where neither changes there is no mark (R12)."""
+    other = 1 - seat
+    assert marks("", "5", "", seat) == [majority("5", None, seat)]
+    assert marks("7", "7", "77", seat) == [majority("7", other, None)]
+    assert marks("8", "88", "88", seat) == [majority("8", other, seat)]
+    assert marks("6", "66", "", seat) == []
+    assert marks("6", "6", "666", seat) == []
+
+
+def test_sets_are_counted() -> None:
+    """Only those that are new (R13)."""
+    assert marks("567", "8", "8888")[-1] == {"what": "set", "count": 1}
+    assert marks("", "55667788", "5555666677778888")[-1] == {"what": "set", "count": 2}
+    assert marks("5678", "567", "5555666677778888") == []
+
+
+def test_cities_are_counted_out_of_those_that_are_needed() -> None:
+    """Under other rules there may be fewer (R11)."""
+    assert marks("C", "2C", "") == [{"what": "city", "held": 2, "needed": 3}]
+    two = Rules(cities_needed=2)
+    assert marks("", "CC", "", rules=two) == [{"what": "city", "held": 2, "needed": 2}]
+    assert marks("CC", "xyz234", "") == []

@@ -80,11 +80,11 @@ def measure(args: Namespace, bot: str) -> Iterator[tuple[str, str]]:
         half = Z95 * stdev(plies) / len(plies) ** 0.5
         yield f"actions in a game{rule}", f"{mean(plies):.1f} ±{half:.1f}"
         if cities == 3:
-            leads = found.leads[found.leads["bot"].isna() & (found.leads["after"] == "led")]
-            for row in leads.to_dict("records"):
-                half = 50 * (row["score_high"] - row["score_low"])
-                score = f"{100 * row['score']:.1f} ±{half:.1f}"
-                yield f"leader after round {row['round']} wins", score
+            wins = found.wins[found.wins["bot"].isna() & (found.wins["source"] == "total")]
+            for row in wins.to_dict("records")[:-1]:
+                half = 50 * (row["won_high"] - row["won_low"])
+                won = f"{100 * row['won']:.1f} ±{half:.1f}"
+                yield f"leader after round {row['round']} wins", won
             if rival := RIVALS.get(bot):
                 found = play(args, bot, rival, name=f"{bot}/{rival}")
             same = [2 * (score != 1) for score in sums(found, "seat_0")]

@@ -11,8 +11,7 @@ from time import process_time
 
 from arena.entries.resolve import resolve
 from arena.store.store import Store
-from arena.tables.parts_of_field import make_seats
-from arena.tables.replayed_games import Cards, Cities, Leads, Sides, Sources, Takes
+from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Batch, Row, read_batches
 from arena.tables.win_tables import WinTables, make_win_tables
 from arena.tournament.match import Finished, GameResult, result_of
@@ -90,17 +89,14 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _parts(cup: Tournament, store: Store) -> Iterator[Line]:
     """Yield what of the tables takes how long."""
-    labels, pairings, rules = cup.labels, cup.pairings, cup.rules
+    labels, rules = cup.labels, cup.rules
     batches: list[Batch] = []
     spent = {"reading": _seconds(lambda: batches.extend(_read(cup, store)))}
     (batch,) = batches
     sides = Sides(batch, len(labels))
     spent["replaying"] = _seconds(lambda: batch.replay)
-    spent["seats"] = _seconds(lambda: make_seats(labels, pairings, store.count()))
     for name, table in (
-        ("leads", Leads(labels, rules)),
-        ("cities", Cities(labels, rules)),
-        ("wins_by_source", Sources(labels, rules)),
+        ("wins", Wins(labels, rules)),
         ("takes", Takes(labels, rules)),
         ("cards", Cards(labels, rules)),
     ):

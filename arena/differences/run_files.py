@@ -16,14 +16,12 @@ from arena.differences.comparison import (
 )
 from arena.differences.lead_parts import LeadParts, make_lead_parts
 from arena.store import csv_files as rows
-from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.store.csv_files import csv_writer, make_timings
 from arena.store.folder import GAMES, INDEX, MANIFEST, WINS, Writer, write_index
 from arena.store.manifest import manifest_text
 from arena.store.store import Store
 from arena.tables.counted import group_bots
-from arena.tables.parts_of_field import make_city_winners
 from arena.tables.win_tables import (
     Tables,
     WinTables,
@@ -35,15 +33,11 @@ from arena.tournament.replay_command import replay_commands
 from arena.tournament.timing import Timing
 from arena.tournament.tournament import Tournament
 
-_MOST_PARTS = 25
-_MOST_COUNTED = 20_000  # pairings in parts: the counts have about 20 rows for each
-
 
 @dataclass(frozen=True)
 class RunTables(Tables):
     """The tables of a run, and its `comparison` if it is one."""
 
-    city_winners: Columns
     comparison: SprtResult | None = None
 
 
@@ -72,8 +66,7 @@ def make_files(
     `grown` returns the tables of how they were won if these were made while they were played.
     """
     pairings = tournament.pairings
-    # in parts, so that it can be seen how ratings settled
-    counts = store.count(max(1, min(_MOST_PARTS, _MOST_COUNTED // len(pairings))))
+    counts = store.count()
     made = tables_of(tournament, counts, store)
     command = replay_commands(tournament)
 
@@ -107,15 +100,14 @@ def make_files(
 def tables_of(tournament: Tournament, counts: Counts, store: Store) -> RunTables:
     """Return the tables of a tournament's games that are counted, all of the store."""
     made = make_tables(tournament.pairings, counts, rank_bots(tournament, counts))
-    winners = make_city_winners(tournament.pairings, made.order, counts)
     if not (stop := tournament.comparison):
-        return RunTables(**vars(made), city_winners=winners)
+        return RunTables(**vars(made))
     found = make_comparison(tournament, stop, store, counts, made.verdicts)
     verdicts = judge_compared(made.verdicts, found)
     groups = group_bots(made.order, made.judged.labels, verdicts.rows())
     standings = made.standings.put(group=np.array(groups, object))
     judged = {"standings": standings, "verdicts": verdicts, "comparison": found}
-    return RunTables(**vars(made) | judged, city_winners=winners)
+    return RunTables(**vars(made) | judged)
 
 
 def timings_writer(timings: Mapping[str, Timing], labels: Iterable[str]) -> Writer:

@@ -150,30 +150,10 @@ class Results:
         rows = fault_rows(forfeits, replay_commands(self._tournament))
         return _drop_empty(pd.DataFrame(rows, columns=FAULT_COLUMNS))
 
-    @cached_property
-    def seats(self) -> pd.DataFrame:
-        """One row for each bot, opponent and seat; then for each bot, and for all (seats.csv)."""
-        return self._wins.seats.frame
-
     @property
-    def leads(self) -> pd.DataFrame:
-        """How often the leader after a round wins (leads.csv)."""
-        return self._wins.leads.frame
-
-    @property
-    def cities(self) -> pd.DataFrame:
-        """How often a bot wins that holds so many cities after a round (cities.csv)."""
-        return self._wins.cities.frame
-
-    @property
-    def city_winners(self) -> pd.DataFrame:
-        """The share of City in the wins of strong and of weak bots (city_winners.csv)."""
-        return self._tables.city_winners.frame
-
-    @property
-    def wins_by_source(self) -> pd.DataFrame:
-        """The sources of the points of winners and losers (wins_by_source.csv)."""
-        return self._wins.wins_by_source.frame
+    def wins(self) -> pd.DataFrame:
+        """Who is ahead after each round, by source of points, and how often it wins (wins.csv)."""
+        return self._wins.wins.frame
 
     @property
     def takes(self) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from arena.differences.run_files import Files
 from arena.errors import counted, cut
 from arena.reports.about import run_section, with_glossary
 from arena.reports.blocks import Block, Report, Section, Table, Text, to_markdown
-from arena.reports.city_section import city_sections
 from arena.reports.comparison_sections import comparison_sections, lead_sections, pick_shown
 from arena.reports.games import (
     Pick,
@@ -32,7 +31,7 @@ from arena.reports.key_figures import bots_section
 from arena.reports.ladder import Forfeiting, Opening, make_ladder, suggest_after, suggest_next
 from arena.reports.lead import draw_lead
 from arena.reports.pairings_section import pairings_section
-from arena.reports.seat_section import rate_prefixes, seats_section, takes_section
+from arena.reports.seat_section import seats_section, takes_section
 from arena.reports.standings_section import standings_section
 from arena.reports.win_section import (
     Margin,
@@ -41,12 +40,12 @@ from arena.reports.win_section import (
     win_type_blocks,
     wins_section,
 )
-from arena.statistics.intervals import Estimate
 from arena.statistics.wording import as_sentence
 from arena.store.columns import Columns
 from arena.store.folder import REPORT_HTML, REPORT_MARKDOWN, Writer
 from arena.store.manifest import read_manifest
 from arena.store.store import Store
+from arena.tables.city_share import describe_city, share_of_city
 from arena.tables.findings import describe_seat
 from arena.tables.headline import Headline, headline_of
 from arena.tables.losses import JudgedTables
@@ -54,7 +53,6 @@ from arena.tables.table_columns import Column
 from arena.tournament.deals import describe_deals
 from arena.tournament.replay_command import replay_commands
 from arena.tournament.rule_changes import describe_changes
-from arena.tournament.strikes import find_unrated
 from arena.tournament.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -205,15 +203,18 @@ class _Sections:
         yield standings_section(tables.standings, tables.verdicts, tables.findings, self.timings)
         blocks = [
             *win_type_blocks(tables.win_types, tables.head_to_head, labels),
-            *source_blocks(wins.wins_by_source, labels),
+            *source_blocks(wins.wins, labels),
             *margin_blocks(self.margins, self.tournament.pairings, labels),
         ]
-        yield wins_section(blocks, tables.standings)
-        yield from city_sections(tables.city_winners, wins.cities, labels)
+        city = ""
+        if len(labels) > 2:
+            city = describe_city(
+                share_of_city(self.tournament.pairings, labels, self.files.counts), labels
+            )
+        yield wins_section(blocks, tables.standings, city)
         yield pairings_section(tables.head_to_head, tables.verdicts, labels, tables.findings)
         yield takes_section(wins.takes, wins.cards, labels)
-        seats = wins.count_seats(each=False)
-        yield seats_section(seats, tables.findings.seat, self._progress(), labels)
+        yield seats_section(tables.win_types, tables.findings.seat, labels)
 
     def _faults_section(self) -> Section:
         names = [replay_id(self._place(shown)) for shown in self.faults]
@@ -282,11 +283,6 @@ class _Sections:
             name = replay_id(self._place(shown))
             link = name if name in self.ids else "faults"
             yield Forfeiting(label, said, link)
-
-    def _progress(self) -> dict[int, dict[str, Estimate]]:
-        counts = self.files.counts
-        unrated = find_unrated(self.tournament.pairings, counts.finished)
-        return rate_prefixes(self.tournament, counts, {*self.labels}, unrated)
 
     def _read_faults(self) -> Iterator[ShownFault]:
         if not self.files.counts.faults:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from arena.reports.blocks import Block, Chart, Section
+from arena.reports.blocks import Block, Chart, Section, Text
 from arena.reports.charts import (
     ALL,
     BLUE,
@@ -32,9 +32,9 @@ from arena.reports.charts import (
 from arena.store.columns import Columns, is_in, map_cells, match_rows, place_in
 from arena.tables.table_columns import (
     LOSS_COLUMNS,
-    SOURCES,
     WIN_TYPE_TABLE,
     WIN_TYPES,
+    WINS,
     Column,
 )
 
@@ -62,6 +62,7 @@ SOURCE_NAMES: Final = {
     "alliances": "alliances",
     "betrayals": "betrayals",
     "total": "total",
+    "cities": "cities",
 }
 
 
@@ -72,8 +73,6 @@ MARGIN_COLUMNS = (
     Column("games", "Games", "count"),
 )
 _BIN = 2  # points
-_FIELDS = {"bot": "bot", "result": "result", "win_type": "by", "source": "source"}
-_FIELDS |= {"points": "value", "points_low": "low", "points_high": "high"}
 
 
 def win_type_blocks(
@@ -187,26 +186,52 @@ def _bars(
     )
 
 
-def source_blocks(sources: Columns, labels: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks on the sources of the points of winners and losers."""
-    sources = sources.where(sources["result"] != "drawn")
-    if not len(sources):
+def source_blocks(wins: Columns, labels: Sequence[str]) -> Iterator[Block]:
+    """Yield the blocks on who is ahead after rounds, and on the points of winners and losers."""
+    if not len(wins):
         return
-    sources = with_all(sources).put(source=map_cells(sources["source"], SOURCE_NAMES.get))
+    table = with_all(wins).put(source=map_cells(wins["source"], SOURCE_NAMES.get))
     names = [ALL, *labels[:MOST_BOTS]]
-    shown = sources.where(is_in(sources["bot"], names))
-    by = np.where(shown["win_type"] == "city", "City", "points").astype(object)
-    rows = shown.put(win_type=by, points=shown["points"].round(2)).dicts(_FIELDS)
+    shown = table.where(is_in(table["bot"], names))
+    rounds = sorted({*shown["round"].tolist()})
+    times = [*(f"round {number}" for number in rounds[:-1]), "the end"]
+    when = np.array(times, object)[shown["round"] - 1]
+    ends = shown.where(shown["round"] == rounds[-1])
+    rows = [
+        {"what": what, **row}
+        for what, name in (("won", "in_wins"), ("lost", "in_losses"))
+        for row in ends.where(ends["source"] != SOURCE_NAMES["cities"]).dicts(_fields(name))
+    ]
     yield Chart(
         "points-by-source",
         "Points by source",
         "The mean points of winners and of losers from each source at the end of a game, with 95 % "
         "intervals. The piles of a game that was won by City count as they were.",
         _source_spec(rows, names),
-        "wins_by_source",
+        "wins",
     )
-    table = sources.ordered(place_in(sources["bot"], names))
-    yield frame_table(SOURCES, "Points by source", table, folded=True)
+    rows = [
+        {"what": what, "when": at, **row}
+        for what, name in (("won in any way", "won"), ("won by City", "by_city"))
+        for at, row in zip(when, shown.dicts(_fields(name)), strict=True)
+    ]
+    yield Chart(
+        "ahead",
+        "What being ahead is worth",
+        "Of the games in which a bot had more than its opponent of a source of points, of all "
+        "points, or of cities, the share that it won in any way (square; a draw is one half) and "
+        "by City (circle), with 95 % intervals. After a round only games that went on are counted.",
+        _ahead_spec(rows, names, times),
+        "wins",
+    )
+    ordered = table.ordered(place_in(table["bot"], names))
+    yield frame_table(WINS, "Who is ahead, and who wins", ordered, folded=True)
+
+
+def _fields(name: str) -> dict[str, str]:
+    """Return the names in a chart of a number and its interval, with whose it is."""
+    ends = {name: "value", f"{name}_low": "low", f"{name}_high": "high"}
+    return {"bot": "bot", "source": "source", **ends}
 
 
 def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spec:
@@ -214,23 +239,49 @@ def _source_spec(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Spe
     rule, bar = interval_layers(quantity("value", "points"), {"type": "bar"})
     rule["mark"] = {"type": "rule", "strokeWidth": 1.5, "color": GREY}
     bar["mark"] = {"type": "bar"}
-    legend = {"orient": "top"}
-    bar["encoding"]["color"] = nominal("result", title=None, scale=scale, legend=legend)
+    bar["encoding"]["color"] = nominal("what", title=None, scale=scale, legend={"orient": "top"})
     return chart(
         rows,
-        height=2 * 13 * len(SOURCE_NAMES),
-        params=[
-            choice("chosen_bot", "Bot", names),
-            choice("chosen_type", "Decided by", ["points", "City"]),
-        ],
-        transform=[{"filter": "datum.bot == chosen_bot && datum.by == chosen_type"}],
+        height=2 * 13 * (len(SOURCE_NAMES) - 1),
+        params=[choice("chosen_bot", "Bot", names)],
+        transform=[{"filter": "datum.bot == chosen_bot"}],
         layer=[bar, rule],
         encoding={
             "y": nominal("source", sort=[*SOURCE_NAMES.values()], title=None),
-            "yOffset": nominal("result", sort=["won", "lost"]),
+            "yOffset": nominal("what", sort=["won", "lost"]),
             "tooltip": [
-                *tips(("source", "Source"), ("result", "Result")),
+                *tips(("source", "Source"), ("what", "Result")),
                 *tips(("value", "Points"), ("low", "low"), ("high", "high"), form=".2f"),
+            ],
+        },
+    )
+
+
+def _ahead_spec(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], times: Sequence[str]
+) -> Spec:
+    kinds = ["won in any way", "won by City"]
+    scale = {"domain": kinds, "range": [GREY, WIN_COLOURS["City"]]}
+    shapes = {"domain": kinds, "range": ["square", "circle"]}
+    legend = {"title": None, "legend": {"orient": "top"}}
+    x = quantity("value", "share of these games", axis={"format": ".0%"}, scale={"domain": [0, 1]})
+    rule, point = interval_layers(x)
+    point["encoding"]["shape"] = nominal("what", scale=shapes, **legend)
+    return chart(
+        rows,
+        height=STEP * len(SOURCE_NAMES),
+        params=[
+            choice("chosen_bot", "Bot", names),
+            choice("chosen_time", "Ahead after", [*times[::-1]]),
+        ],
+        transform=[{"filter": "datum.bot == chosen_bot && datum.when == chosen_time"}],
+        layer=[rule, point],
+        encoding={
+            "y": row_of_bots([*SOURCE_NAMES.values()], "source"),
+            "color": nominal("what", scale=scale, **legend),
+            "tooltip": [
+                *tips(("source", "Ahead in"), ("what", "Result")),
+                *tips(("value", "Share"), ("low", "low"), ("high", "high"), form=".1%"),
             ],
         },
     )
@@ -301,9 +352,10 @@ def _count_margins(
     return counts
 
 
-def wins_section(blocks: Iterable[Block], standings: Columns) -> Section:
-    """Return the section about how games are won."""
+def wins_section(blocks: Iterable[Block], standings: Columns, city: str = "") -> Section:
+    """Return the section about how games are won; `city` says whether City is a real way."""
     games = max(1, standings["games"].sum() / 2)
-    city, points = (100 * standings[f"{name}_wins"].sum() / games for name in ("city", "points"))
-    title = f"{city:.1f} % of games were won by City, {points:.1f} % on points"
-    return Section("wins", title, [*blocks], "How games are won")
+    of_city, points = (100 * standings[f"{one}_wins"].sum() / games for one in ("city", "points"))
+    title = f"{of_city:.1f} % of games were won by City, {points:.1f} % on points"
+    said = [Text([f"{city}. This rests on how these bots play."])] if city else []
+    return Section("wins", title, [*said, *blocks], "How games are won")

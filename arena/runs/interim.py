@@ -166,7 +166,7 @@ class GrowingTables:
         sums, self._sums = self._sums, None  # they have 60 MB for 300 bots
         if self.is_spoilt or sums is None or not sums.has_all(counts):
             return None
-        return sums.tables(counts)
+        return sums.tables()
 
     def close(self) -> None:
         """End the thread, and discard the tables."""

@@ -96,10 +96,11 @@ def variance(values: Floats, least: float, most: float) -> float:
     return square / number - (total / number) ** 2
 
 
-def estimate_ratio(sums: Ints, whole: int | None) -> Estimate:
+def estimate_ratio(sums: Ints, whole: int | None, alike: Ints | None = None) -> Estimate:
     """Return the sum of the counts over the sum of the weights of all pairs.
 
-    `sums` are pairings x pairs x 2: count and weight. `whole` is the weight of a pair that counts
+    `sums` are pairings x pairs x 2: count and weight; a pair stands for `alike` equal ones, by
+    default one. `whole` is the weight of a pair that counts
     in full, where the ratio is a share (0 to 1), and None if it is not. The interval of a share
     is at least 3/n, n being the pairs that count: what was never seen may still be so frequent.
     Of other ratios nothing is known from fewer than ten games, or where no pair differs from
@@ -108,8 +109,8 @@ def estimate_ratio(sums: Ints, whole: int | None) -> Estimate:
     >>> estimate_ratio(np.array([[[1, 2], [0, 2], [2, 2], [1, 2]]]), 2).value
     0.5
     """
-    ratio = _ratio(sums)
-    return _estimate(sums, [ratio], whole, least=0) if ratio else Estimate()
+    ratio = _ratio(sums, alike)
+    return _estimate(sums, [ratio], whole, least=0, alike=alike) if ratio else Estimate()
 
 
 def compare_ratios(

@@ -31,7 +31,6 @@ from arena.statistics.intervals import Ints
 
 _FETCHED = 10_000  # rows
 _WHICH: Final = {
-    "part": ("part",),
     "pairing": ("pairing",),
     "games": ("ending", "ending_2"),
     "forfeits": ("forfeit", "forfeit_2"),
@@ -39,8 +38,6 @@ _WHICH: Final = {
 _SUMS: Final = {
     "pairs": ("count(*)",),
     "margins": ("sum(margin)", "sum(margin_2)"),
-    "squares": ("sum(margin * margin)", "sum(margin_2 * margin_2)"),
-    "products": ("sum(margin * margin_2)",),
 }
 """The columns of a row, with their SQL: which pairs it counts, and what is summed over them."""
 
@@ -76,16 +73,16 @@ WHERE pairing = ?1 AND pair >= ?2 AND pair < ?3
 
 
 PAIRS: Final = f"""
-WITH pairs(part, pairing, seat, ending, forfeit, margin, ending_2, forfeit_2, margin_2) AS (
-    SELECT min(one.pair * ?2 / ?1, ?2 - 1), one.pairing, one.seat, {_of("one")}, {_of("two")}
+WITH pairs(pairing, seat, ending, forfeit, margin, ending_2, forfeit_2, margin_2) AS (
+    SELECT one.pairing, one.seat, {_of("one")}, {_of("two")}
     FROM {{games}} LEFT JOIN games AS two
         ON two.pairing = one.pairing AND two.pair = one.pair AND two.seat = 1 - one.seat
     WHERE one.seat = 0 OR two.seat IS NULL
 )
 SELECT {", ".join(chain.from_iterable(_COLUMNS.values()))}, seat
-FROM pairs GROUP BY part, pairing, seat, ending, ending_2, forfeit, forfeit_2
+FROM pairs GROUP BY pairing, seat, ending, ending_2, forfeit, forfeit_2
 """
-"""Query: pairs by part of the run (?2 parts of ?1 pairs), pairing, and endings of both games.
+"""Query: pairs by pairing, and endings of both games.
 
 If a pair has only one game, that game is the first here, and `seat` is its seat. `games` is where
 the first games come from, called `one`.
@@ -139,25 +136,19 @@ class Counts:
     """Numbers of pairs by pairing and by the endings of both games, as arrays with equal rows.
 
     Arrays of shape (rows, 2) have a column for each game: that with the first bot in seat 0, then
-    the other one. `part` is the part of the run that contains the pairs; `ends` has, for each part,
-    the number of a pairing's pairs up to its end. `games` (rows, 2) are the endings: the index of
-    the win type in WIN_TYPES times RESULTS, plus the result; or MISSING. `forfeits` (rows, 2) are 1
-    if a fault ended the game, and 2 if the game was not played because a bot had committed too many
-    faults. `pairs` are the numbers of pairs. `margins` and `squares` (rows, 2) are the sums of the
-    first bot's leads and of their squares; `products` are the sums of the products of both leads.
-    `faults` are the forfeits by kind.
+    the other one. `games` (rows, 2) are the endings: the index of the win type in WIN_TYPES times
+    RESULTS, plus the result; or MISSING. `forfeits` (rows, 2) are 1 if a fault ended the game, and
+    2 if the game was not played because a bot had committed too many faults. `pairs` are the
+    numbers of pairs, and `margins` (rows, 2) the sums of the first bot's leads. `faults` are the
+    forfeits by kind.
     """
 
-    part: Ints
     pairing: Ints
     games: Ints
     forfeits: Ints
     pairs: Ints
     margins: Ints
-    squares: Ints
-    products: Ints
     faults: Sequence[Faults] = ()
-    ends: Sequence[int] = ()
 
     @classmethod
     def of(cls, **columns: Any) -> Counts:
@@ -169,13 +160,13 @@ class Counts:
         named = np.zeros(len(columns["pairs"]), _ROW)
         for name, column in columns.items():
             named[name] = column
-        return cls(**{name: named[name] for name in _COLUMNS}, faults=(), ends=())
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=())
 
     @classmethod
     def of_rows(cls, rows: Ints) -> Counts:
         """Return the counts of a table with all columns of the query PAIRS but the last."""
         named = np.ascontiguousarray(rows, np.int64).view(_ROW)[:, 0]
-        return cls(**{name: named[name] for name in _COLUMNS}, faults=(), ends=())
+        return cls(**{name: named[name] for name in _COLUMNS}, faults=())
 
     @property
     def rows(self) -> Ints:
@@ -268,9 +259,7 @@ def _sums(by_score: Ints) -> tuple[Ints, npt.NDArray[np.float64], npt.NDArray[np
     return by_score.sum(axis=1), by_score @ scores, by_score @ scores**2
 
 
-def count(
-    rows: Iterable[tuple[Any, ...]], faults: Sequence[Faults] = (), ends: Sequence[int] = ()
-) -> Counts:
+def count(rows: Iterable[tuple[Any, ...]], faults: Sequence[Faults] = ()) -> Counts:
     """Return the counts of rows of the query PAIRS."""
     rest = iter(rows)
     blocks = [np.zeros((0, _WIDTH + 1), np.int64)]
@@ -280,13 +269,12 @@ def count(
     counts, alone = Counts.of_rows(table[:, :-1]), table[:, -1] == 1
     for column in (getattr(counts, name) for name in _BY_SEAT):
         column[alone] = column[alone, ::-1]
-    return replace(counts, faults=faults, ends=ends)
+    return replace(counts, faults=faults)
 
 
 def add_up(counts: Iterable[Counts]) -> Counts:
-    """Return the sum of counts; the parts and the faults by kind are dropped."""
+    """Return the sum of counts; the faults by kind are dropped."""
     table = np.concatenate([np.zeros((0, _WIDTH), np.int64), *(one.rows for one in counts)])
-    table[:, 0] = 0
     shape = tuple(table[:, :_KEYS].max(axis=0, initial=0) + 1)
     keys, place = np.unique(np.ravel_multi_index(table[:, :_KEYS].T, shape), return_inverse=True)
     sums = np.zeros((len(keys), _WIDTH - _KEYS), np.int64)

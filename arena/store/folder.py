@@ -27,11 +27,11 @@ DIFFERENCES = "differences.csv"
 DECIDED = "decided.csv"
 LEAD_PARTS = "lead_parts.csv"
 GAMES = "games.csv"
-WINS = ("seats", "leads", "cities", "wins_by_source", "takes", "cards")
+WINS = ("wins", "takes", "cards")
 """The tables of arena.tables.win_tables.WinTables."""
 TABLES = (
     *(GAMES, "standings.csv", "head_to_head.csv", "win_types.csv"),
-    *("verdicts.csv", "city_winners.csv", "faults.csv"),
+    *("verdicts.csv", "faults.csv"),
     *(f"{name}.csv" for name in WINS),
 )
 TIMINGS = "timings.csv"
@@ -46,11 +46,7 @@ DETAILS = "details"
 """The folder in a run's folder for the files that few people open; README.md lists them."""
 INDEX = f"{DETAILS}/README.md"
 _DETAILS: Final[Mapping[str, str]] = {
-    "seats.csv": "for each bot, opponent and seat: how games ended, the margin, the City share",
-    "city_winners.csv": "the share of City in the wins, by strength of the winner",
-    "leads.csv": "how often a bot that leads after a round wins",
-    "cities.csv": "how often a bot that holds 0, 1 or 2 cities after a round wins, and by City",
-    "wins_by_source.csv": "the points of winners and losers by source",
+    "wins.csv": "after each round: who is ahead in points, by source, or in cities, and wins",
     "takes.csv": "when each bot takes, how many cards, and worth how much",
     "cards.csv": "how often each kind of card is played and taken, and how often its taker wins",
     COMPARISON: "of a comparison: the verdict, the counts, the test and Elo, for programs",

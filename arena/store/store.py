@@ -240,23 +240,19 @@ class Store:
         """Close the store, which then is a single file with everything committed."""
         self._database.close()
 
-    def count(self, parts: int = 1) -> Counts:
-        """Return the counts of all games, in at most this many parts of the run."""
+    def count(self) -> Counts:
+        """Return the counts of all games."""
         from arena.store import counting  # imports numpy, which a run needs only at its end
 
-        with self._errors(InputError):
-            pairs = self._database.one("SELECT max(pair) + 1 FROM games") or 1
-        parts = min(parts, pairs)
-        rows = self._rows(counting.PAIRS.format(games=_ONE), pairs, parts)
         faults = [Faults(*row) for row in self._rows(counting.FAULTS)]
-        return counting.count(rows, faults, [-(-pairs * n // parts) for n in range(1, parts + 1)])
+        return counting.count(self._rows(counting.PAIRS.format(games=_ONE)), faults)
 
     def count_ranges(self, ranges: Iterable[PairRange]) -> Counts:
         """Return the counts of the games in these ranges of pairs."""
         from arena.store import counting
 
         self._choose(ranges)
-        return counting.count(self._rows(counting.PAIRS.format(games=_ONE_CHOSEN), 1, 1))
+        return counting.count(self._rows(counting.PAIRS.format(games=_ONE_CHOSEN)))
 
     def _choose(self, ranges: Iterable[PairRange]) -> None:
         """Fill the temporary table of the pairs that the next query is about."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,14 +17,10 @@ from arena.statistics.counts import Anchors
 from arena.statistics.intervals import Estimate, SeatAdvantage
 from arena.statistics.model import Spread
 from arena.statistics.wording import write_ends, write_estimate
-from arena.store.columns import Columns, is_known
 from arena.tournament.tournament import first_anchor
 
 _WIDTH = 80
 _MOST_NAMED = 4  # groups in a line
-_MOST_MAKERS = 2  # bots named for the City wins that they made
-REAL: Final = 0.05
-"""City is a real way to win where it makes this share of the wins of the strongest third."""
 
 
 class Misfit(NamedTuple):
@@ -170,72 +166,3 @@ def describe_seat(seat: SeatAdvantage, *, level: bool = False) -> str:
         return text
     elo = Estimate(seat.elo, seat.elo_low, seat.elo_high)
     return f"{text}: {write_estimate(elo, '+.0f', ' Elo')}"
-
-
-def describe_city(winners: Columns, labels: Sequence[str]) -> str:
-    """Return whether City is a real way to win, as far as the intervals say."""
-    parts = {row["part"]: row for row in winners.dicts() if row["bot"] is None}
-    top, gap = parts.get("strongest"), parts.get("difference")
-    real = "Whether City is a real way to win is open"
-    if top and top["share_low"] >= REAL:
-        real = "City is a real way to win"
-    elif top and top["share_high"] < REAL:
-        real = "City is a rare way to win"
-    if top is None:
-        return f"{real}: the strongest bots have won no game"
-    if not parts["all"]["city_wins"]:
-        return f"{real}: it made none of {counted(parts['all']['wins'], 'win')}"
-    strong, _, weak = name_thirds(labels).values()
-    said = f"{real}: it made {_percent(top['share'])} of the wins of {strong}"
-    if gap is None:
-        return said
-    if gap["share_low"] <= 0 <= gap["share_high"]:
-        return f"{said}; the share of {weak} is not told apart from that"
-    which = "larger" if gap["share_low"] > 0 else "smaller"
-    return f"{said}, surely a {which} share than of those of {weak}"
-
-
-def name_thirds(labels: Sequence[str]) -> dict[str, str]:
-    """Return the names of the parts of a field of three or more bots, the strongest part first.
-
-    >>> name_thirds(["ann", "bob", "cid", "dan"])
-    {'strongest': 'ann', 'middle': 'the middle 2', 'weakest': 'dan'}
-    >>> name_thirds([*"abcdef"])["weakest"]
-    'the weakest 2'
-    """
-    third = len(labels) // 3
-    if third == 1:
-        strong, weak = labels[0], labels[-1]
-    else:
-        strong, weak = f"the strongest {third:,}", f"the weakest {third:,}"
-    middle = f"the middle {len(labels) - 2 * third:,}"
-    return {"strongest": strong, "middle": middle, "weakest": weak}
-
-
-def describe_makers(winners: Columns, labels: Sequence[str]) -> str:
-    """Return the sentence on whose play the shares rest, and who made most of the City wins."""
-    said = f"These shares rest on how these {len(labels):,} bots play"
-    of_bots = winners.where(is_known(winners["bot"]))
-    most = of_bots.ordered(-of_bots["city_wins"])
-    made, total = most["city_wins"].cumsum(), int(most["city_wins"].sum())
-    if not total:
-        return f"{said}."
-    number = int((2 * made < total).sum()) + 1
-    named = name_some(most["bot"].tolist()[:number])
-    who = named if number <= _MOST_MAKERS else f"{number:,} of them"
-    return f"{said}: {who} made {_percent(made[number - 1] / total)} of the City wins."
-
-
-def describe_held(cities: Columns) -> str:
-    """Return what the most cities after a round brought, in the middle one of these rounds."""
-    most = cities.where(cities["cities"] == cities["cities"].max()).dicts()
-    row = most[len(most) // 2]
-    held = counted(row["cities"], "city", "cities")
-    games = counted(row["games"], "game")
-    won, by_city = _percent(row["won"]), _percent(row["by_city"])
-    return f"With {held} after round {row['round']} a bot won {won} of {games}, {by_city} by City"
-
-
-def _percent(share: float) -> str:
-    """Return a share in per cent; one below 1 % has a decimal."""
-    return f"{100 * share:.{int(0 < share < 0.01)}f} %"

@@ -252,8 +252,6 @@ def _count(games: pd.DataFrame) -> tuple[Counts, int]:
         forfeits=forfeits,
         pairs=np.ones_like(pairing),
         margins=margins,
-        squares=margins**2,
-        products=margins.prod(axis=1),
     )
     faulty = games[(games["fault"] > 0) & (games["result"] != _DRAWN)]
     lost = Counter(zip(faulty["pairing"], 1 - faulty["result"], faulty["fault"], strict=True))

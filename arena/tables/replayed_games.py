@@ -1,33 +1,18 @@
-"""Add up replayed games by pair: leads, cities, sources of points, takes, and cards."""
+"""Add up replayed games by pair: who is ahead after rounds, points, takes, and cards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
-from arena.batch.positions import Cards as Piles
 from arena.batch.replay import Ints, find_points, find_sources
 from arena.statistics.intervals import Moments, add_pairs
 from arena.store.columns import Columns
 from arena.tables.run_games import CITY_WIN, Batch, every, interval, make_table
 from engine import CITY, KINDS, Rules
 from engine.cards import CHARS
-
-
-class Ends(NamedTuple):
-    """Ends of rounds: the number of the round, from 0, the seat that looks, and the game.
-
-    `piles` are those of all games after these rounds (round, seat, kind, game).
-    """
-
-    number: Ints
-    seat: Ints
-    game: Ints
-    piles: Piles
 
 
 class Sides:
@@ -42,18 +27,6 @@ class Sides:
         self.starts = np.flatnonzero(np.diff(batch.pair, prepend=-1))
         all_bots = np.full(self.pairs, bots)
         self.groups = np.concatenate([batch.bots[:, 0], batch.bots[:, 1], all_bots])
-
-    @cached_property
-    def ends(self) -> Ends:
-        """The ends of all rounds but the last, in games that went on there; forfeits are left out.
-
-        Every game is there once for each of its seats.
-        """
-        batch, rules = self.batch, self.batch.rules
-        ends = np.arange(rules.round_plies, rules.round_plies * rules.rounds, rules.round_plies)
-        game, number = np.nonzero(batch.finished[:, None] & (batch.replay.plies[:, None] > ends))
-        seat = np.repeat([0, 1], len(game))
-        return Ends(np.tile(number, 2), seat, np.tile(game, 2), batch.replay.piles[ends])
 
     def add_up(
         self, game: Ints, seat: Ints, key: Ints, keys: int, values: Ints | None = None
@@ -80,91 +53,6 @@ class Sides:
         add_pairs(self.groups, counts, totals)
 
 
-AFTER = ("led", "level", "behind")
-
-
-class Leads:
-    """Counts, after each round but the last, the games that each bot led, and their results.
-
-    Games that ended before that, and forfeits, are not counted.
-    """
-
-    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
-        self.labels = labels
-        self.rules = rules
-        self.keys = (rules.rounds - 1) * len(AFTER)
-        self.moments = Moments(len(labels) + 1, self.keys, scale=2)
-
-    def add(self, sides: Sides) -> None:
-        """Count the games of a batch."""
-        batch = sides.batch
-        if not self.keys:
-            return
-        number, seat, both, piles = sides.ends
-        points = find_points(piles.astype(np.int32), self.rules)
-        lead = np.sign(points - points[:, ::-1])
-        ahead = lead[number, seat, both]
-        key = number * len(AFTER) + 1 - ahead
-        winner = batch.winner[both]
-        score = np.where(winner < 0, 1, 2 * (winner == seat))
-        counts = sides.add_up(both, seat, key, self.keys)
-        sides.add(counts, (self.moments, sides.add_up(both, seat, key, self.keys, score)))
-
-    def table(self) -> Columns:
-        """Return a row for each bot, round and `after`; for all bots only those of the leader."""
-        bots, games = len(self.labels), self.moments.counts.ravel()
-        columns = {
-            **every(bot=range(bots + 1), round=range(1, self.rules.rounds), after=AFTER),
-            "games": games,
-            **interval("score", "score", self.moments.shares()),
-        }
-        shown = (games > 0) & ((columns["bot"] < bots) | (columns["after"] == AFTER[0]))
-        return make_table(columns, self.labels, shown)
-
-
-class Cities:
-    """Counts, after each round but the last, the games of each bot by the cities that it has taken.
-
-    Of these are counted those that it won, and those that it won by City. Games that ended before
-    that, and forfeits, are not counted.
-    """
-
-    def __init__(self, labels: Sequence[str], rules: Rules) -> None:
-        self.labels = labels
-        self.rules = rules
-        self.keys = (rules.rounds - 1) * rules.cities_needed
-        self.won, self.by_city = (Moments(len(labels) + 1, self.keys) for _ in range(2))
-
-    def add(self, sides: Sides) -> None:
-        """Count the games of a batch."""
-        batch = sides.batch
-        if not self.keys:
-            return
-        number, seat, both, piles = sides.ends
-        needed = self.rules.cities_needed
-        cities = np.minimum(piles[:, :, CITY], needed - 1)  # a damaged record may have more
-        key = number * needed + cities[number, seat, both]
-        won = (batch.winner[both] == seat).astype(np.int64)
-        by_city = won * (batch.win_type[both] == CITY_WIN)
-        counts = sides.add_up(both, seat, key, self.keys)
-        of_won, of_city = (
-            sides.add_up(both, seat, key, self.keys, of_games) for of_games in (won, by_city)
-        )
-        sides.add(counts, (self.won, of_won), (self.by_city, of_city))
-
-    def table(self) -> Columns:
-        """Return a row for each bot, round and number of cities, and for all bots."""
-        bots, games = range(len(self.labels) + 1), self.won.counts.ravel()
-        needed, rounds = self.rules.cities_needed, self.rules.rounds
-        columns = {
-            **every(bot=bots, round=range(1, rounds), cities=range(needed)),
-            "games": games,
-            **interval("won", "won", self.won.shares()),
-            **interval("by_city", "by_city", self.by_city.shares()),
-        }
-        return make_table(columns, self.labels, games > 0)
-
-
 SOURCES = (
     "majority_5", "majority_6", "majority_7", "majority_8",
     "sets", "alliances", "betrayals", "total",
@@ -184,72 +72,73 @@ def find_round_points(batch: Batch) -> Ints:
     return np.where(is_turned, by_seat[:, ::-1], by_seat)
 
 
-_ENDS = [*product(("won", "lost"), ("city", "points")), ("drawn", "draw")]
-_DRAWN = len(_ENDS) - 1
+NAMES = (*SOURCES, "cities")
+"""What is compared after each round: points by source, and the cities taken."""
 
 
-class Sources:
-    """Adds up the points of each bot at the end of its games, and its leads, by source.
+class Wins:
+    """Counts who has more of a source of points, or of cities, after each round, and who wins.
 
-    Forfeits are not counted.
+    The last round stands for the end of a game, whenever it came; after the others only games that
+    went on are counted, and no forfeits.
     """
 
     def __init__(self, labels: Sequence[str], rules: Rules) -> None:
         self.labels = labels
         self.rules = rules
-        self.keys = len(_ENDS) * len(SOURCES)
-        self.points = Moments(len(labels) + 1, self.keys)
-        self.leads = Moments(len(labels) + 1, self.keys)
+        shape = len(labels) + 1, rules.rounds * len(NAMES)
+        self.ahead, self.by_city, self.in_wins, self.in_losses = (Moments(*shape) for _ in range(4))
+        self.score = Moments(*shape, scale=2)
 
     def add(self, sides: Sides) -> None:
         """Count the games of a batch."""
-        batch = sides.batch
-        game = np.flatnonzero(batch.finished)
-        piles = batch.replay.piles[-1].take(game, axis=-1)
-        by_source = find_sources(piles.astype(np.int32), self.rules)
-        winner = batch.winner[game]
-        by_points = batch.win_type[game] != CITY_WIN
-        both, many = np.tile(game, len(SOURCES)), len(SOURCES)
-        source = np.repeat(np.arange(many), len(game))
-        counts, totals, leads = (np.zeros((self.keys, 3 * batch.pairs), np.int64) for _ in "123")
-        for seat in (0, 1):
-            end = np.where(winner < 0, _DRAWN, 2 * (winner != seat) + by_points)
-            key = np.tile(end, many) * many + source
-            own, other = by_source[seat].ravel(), by_source[1 - seat].ravel()
-            place = both, np.full(len(both), seat), key, self.keys
-            counts += sides.add_up(*place)
-            totals += sides.add_up(*place, own)
-            leads += sides.add_up(*place, own - other)
-        sides.add(counts, (self.points, totals), (self.leads, leads))
+        batch, replay, step = sides.batch, sides.batch.replay, self.rules.round_plies
+        ends = np.arange(step, step * self.rules.rounds, step)
+        went_on = batch.finished & (replay.plies > ends[:, None])
+        there = np.concatenate([went_on, batch.finished[None]]).repeat(len(NAMES), axis=0)
+        piles = replay.piles[[*ends, -1]].astype(np.int32)
+        held = np.concatenate([find_sources(piles, self.rules), piles[:, :, CITY, None]], axis=2)
+        held = held.swapaxes(0, 1).reshape(2, len(there), batch.games).astype(np.int64)
+        won = (batch.winner == np.array([[0], [1]]))[:, None]
+        score = np.where(batch.winner < 0, 1, 2 * won)
+        ahead = there & (held > held[::-1])
+        counts = sides.add_up_all(ahead.astype(np.int64))
+        games = sides.add_up_all(np.broadcast_to(there, held.shape).astype(np.int64))
+        sides.add(games, (self.ahead, counts))
+        by_city = (ahead & won & (batch.win_type == CITY_WIN)).astype(np.int64)
+        sides.add(
+            counts,
+            (self.score, sides.add_up_all((ahead * score).astype(np.int64))),
+            (self.by_city, sides.add_up_all(by_city)),
+        )
+        for moments, some in ((self.in_wins, there & won), (self.in_losses, there & won[::-1])):
+            number = sides.add_up_all(some.astype(np.int64))
+            sides.add(number, (moments, sides.add_up_all(some * held)))
 
     def table(self) -> Columns:
-        """Return a row for each bot, ending and source, and for all bots."""
-        shape = len(self.labels) + 1, len(_ENDS), len(SOURCES)
-        bot, end, source = np.indices(shape).reshape(3, -1)
-        games = self.points.counts.ravel()
-        both_sides = (bot == len(self.labels)) & (end == _DRAWN)  # for all bots a draw counts twice
+        """Return a row for each bot, round and source, and for all bots."""
+        games = self.ahead.counts.ravel()
         columns = {
-            "bot": bot,
-            "result": np.array(_ENDS)[end, 0],
-            "win_type": np.array(_ENDS)[end, 1],
-            "source": np.array(SOURCES)[source],
-            "games": np.where(both_sides, games // 2, games),
-            **interval("points", "points", self.points.means()),
-            **interval("lead", "lead", self.leads.means()),
+            **every(
+                bot=range(len(self.labels) + 1),
+                round=range(1, self.rules.rounds + 1),
+                source=NAMES,
+            ),
+            "games": games,
+            "ahead": self.ahead.shares().value.ravel(),
+            **interval("won", "won", self.score.shares()),
+            **interval("by_city", "by_city", self.by_city.shares()),
+            **interval("in_wins", "in_wins", self.in_wins.means()),
+            **interval("in_losses", "in_losses", self.in_losses.means()),
         }
         return make_table(columns, self.labels, games > 0)
-
-
-_MEANS = ("cards", "gain", "lead")
-_SHARES = ("early", "forced")
 
 
 class Takes:
     """Adds up the takes of each bot by round and action: which of its actions in the round.
 
-    Takes of forfeited games count. `gain` is what a take adds to the points of the own pile, `lead`
-    what it adds to the lead over the other pile (R12-R15). A take is `early` if the row has fewer
-    cards than a take may bring, and `forced` if the hand is empty (R8).
+    Takes of forfeited games count. `gain` is what a take adds to the points of the own pile
+    (R12-R15).
     """
 
     def __init__(self, labels: Sequence[str], rules: Rules) -> None:
@@ -257,22 +146,12 @@ class Takes:
         self.rules = rules
         self.actions = rules.hand_size + 1
         keys = rules.rounds * self.actions + rules.rounds + 1  # by action, by round, and all
-        self.share = Moments(len(labels) + 1, keys)
-        self.moments = {name: Moments(len(labels) + 1, keys) for name in (*_MEANS, *_SHARES)}
+        self.share, self.cards, self.gain = (Moments(len(labels) + 1, keys) for _ in range(3))
 
     def add(self, sides: Sides) -> None:
         """Count the takes of a batch."""
         takes = sides.batch.replay.takes
         gain = find_points(takes.after, self.rules) - find_points(takes.before, self.rules)
-        own = gain[takes.seat, np.arange(len(takes.seat))]
-        cards = takes.cards.sum(axis=0)
-        values = {
-            "cards": cards,
-            "gain": own,
-            "lead": 2 * own - gain.sum(axis=0),
-            "early": cards < self.rules.take_size,
-            "forced": takes.action == self.actions,
-        }
         # a damaged record may have more actions of a seat in a round
         key = (takes.round - 1) * self.actions + np.minimum(takes.action, self.actions) - 1
 
@@ -282,7 +161,9 @@ class Takes:
 
         counts = added()
         sides.add(self._out_of(counts), (self.share, counts))
-        sides.add(counts, *((self.moments[name], added(one)) for name, one in values.items()))
+        own = gain[takes.seat, np.arange(len(takes.seat))]
+        cards = added(takes.cards.sum(axis=0))
+        sides.add(counts, (self.cards, cards), (self.gain, added(own)))
 
     def _with_totals(self, sums: Ints) -> Ints:
         """Return sums by action, then by round, then of all."""
@@ -309,11 +190,9 @@ class Takes:
             "action": action,
             "takes": takes,
             **interval("share", "share", self.share.shares()),
+            **interval("cards", "cards", self.cards.means()),
+            **interval("gain", "gain", self.gain.means()),
         }
-        for name in _MEANS:
-            columns |= interval(name, name, self.moments[name].means())
-        for name in _SHARES:
-            columns |= interval(name, name, self.moments[name].shares())
         return make_table(columns, self.labels, takes > 0)
 
 

@@ -175,33 +175,22 @@ WIN_TYPE_TABLE: Final = list_columns("""
     tiebreak_losses | tie-break, lost | count | Games lost by tie-break.
     forfeits | forfeit, lost | count | Games lost by forfeit.
     """)
-SEATS: Final = list_columns("""
-    seats.csv
-    bot | Bot
-    opponent
-    seat | Seat | count
-    games | Games | count
-    wins draws losses
-    score | Score | share
-    score_low score_high | Score | share | The 95 % interval of the score, by pairs.
-    city_wins points_wins tiebreak_wins forfeit_wins city_losses points_losses tiebreak_losses
-    forfeits
-    city_share | City share | share | The share of the games that were won by City.
-    city_low city_high | City | share | The 95 % interval of the share won by City.
-    mean_margin | Margin | number
-    margin_low margin_high
-    """)
-SOURCES: Final = list_columns(f"""
-    wins_by_source.csv
-    bot | Bot
-    result | Result | text | Whether the bot won or lost the games of this row.
-    win_type | Decided by | text | By City or by points; points has the tie-breaks.
-    source | Source | text | Where points at the end come from (R12-R14).
-    games | Games | count
-    points | Points | number | The mean of the bot's own points from this source.
-    points_low points_high | Points | number | {MEAN_END}
-    lead | Lead | number | The mean of own points less the opponent's.
-    lead_low lead_high
+WINS: Final = list_columns(f"""
+    wins.csv
+    bot | Bot | text | The bot; empty for all bots, where a game counts for both of its bots.
+    round | After round | count | After the last round is the end of the game, whenever it came; \
+        after the others only games that went on are counted.
+    source | Source | text | Where points come from (R12-R14), their total, or the cities taken.
+    games | Games | count | Games that were counted; forfeits are left out.
+    ahead | Ahead | share | The share of them in which the bot had more than its opponent.
+    won | Won | share | The share of these that it won, a draw as one half.
+    won_low won_high | Won | share | The 95 % interval of this share, by pairs.
+    by_city | By City | share | The share of these that it won by City.
+    by_city_low by_city_high | By City | share | The 95 % interval of this share, by pairs.
+    in_wins | In wins | number | Its mean number of points, or cities, in games that it won.
+    in_wins_low in_wins_high | In wins | number | {MEAN_END}
+    in_losses | In losses | number | The same in games that it lost.
+    in_losses_low in_losses_high | In losses | number | {MEAN_END}
     """)
 TAKES: Final = list_columns(f"""
     takes.csv
@@ -217,12 +206,6 @@ TAKES: Final = list_columns(f"""
     cards_low cards_high
     gain | Gain | number | Points by which a take made its pile worth more, on average.
     gain_low gain_high | Gain | number | {MEAN_END}
-    lead | Lead gained | number | Points by which a take raised the lead, on average.
-    lead_low lead_high
-    early | Early | share | Share of takes with fewer than five cards, of a short row.
-    early_low early_high
-    forced | Forced | share | Share of takes with an empty hand (R8).
-    forced_low forced_high
     """)
 CARDS: Final = list_columns("""
     cards.csv
@@ -278,38 +261,6 @@ GAMES: Final = list_columns("""
     opponent_points | | | Those of the opponent.
     plies | | | How many actions were played.
     fault | | | What the loser of a forfeit did wrong; else empty.
-    """)
-LEADS: Final = list_columns("""
-    leads.csv
-    bot | | | The bot; empty for all bots.
-    round | | | The round after which the points were counted.
-    after | | | Whether the bot led, was level or was behind, by points.
-    games | | | Games in which this was so, and that went on after the round.
-    score | | | The share of the points that they brought.
-    score_low score_high | | share | The 95 % interval of the score, by pairs.
-    """)
-CITY_WINNERS: Final = list_columns("""
-    city_winners.csv
-    part | Part of the field | text | The strongest third of the field by Elo, the weakest \
-        one, which has as many bots, the middle, or all; difference is the strongest third's share \
-        less that of the weakest one.
-    bot | Bot | text | The bot of this row; empty for its whole part of the field.
-    wins | Wins | count | Games that they won, not counting forfeits.
-    city_wins | Won by City | count | Those of them that they won by City.
-    share | Share | share | City's share of these wins.
-    share_low share_high | Share | share | The 95 % interval of the share, by pairs of games.
-    """)
-CITIES: Final = list_columns("""
-    cities.csv
-    bot | Bot
-    round | After round | count | The round after which the cities were counted.
-    cities | Cities held | count | The cities that the bot had taken by then.
-    games | Games | count | Games in which this was so, and that went on; a game counts for \
-        each of its bots.
-    won | Won | share | The share of them that the bot won, in whatever way.
-    won_low won_high | Won | share | The 95 % interval of this share, by pairs of games.
-    by_city | By City | share | The share of them that the bot won by City.
-    by_city_low by_city_high | By City | share | The 95 % interval of this share, by pairs of games.
     """)
 LEAGUE: Final = list_columns("""
     league.csv

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -24,8 +23,7 @@ from arena.store.columns import Columns
 from arena.store.counting import Counts
 from arena.tables import counted
 from arena.tables.findings import Findings, Misfit, Unbounded
-from arena.tables.parts_of_field import make_seats
-from arena.tables.replayed_games import Cards, Cities, Leads, Sides, Sources, Takes
+from arena.tables.replayed_games import Cards, Sides, Takes, Wins
 from arena.tables.run_games import Row, read_batches
 from arena.tournament.keys import MAX_FAULTS
 from arena.tournament.schedule import Pairing
@@ -66,22 +64,11 @@ MOST_REPLAYED: Final = 100_000
 
 @dataclass(frozen=True)
 class WinTables:
-    """The tables of how the games of a run were won.
+    """The tables of how the games of a run were won, from its replayed games."""
 
-    `count_seats` is `make_seats` of this run: `seats` has 40 MB for 300 bots, so it is not kept.
-    """
-
-    count_seats: Callable[..., Columns]
-    leads: Columns
-    cities: Columns
-    wins_by_source: Columns
+    wins: Columns
     takes: Columns
     cards: Columns
-
-    @property
-    def seats(self) -> Columns:
-        """The games of each bot, opponent and seat."""
-        return self.count_seats()
 
 
 def make_win_tables(
@@ -96,14 +83,14 @@ def make_win_tables(
 
     `records` takes a number of pairs for each pairing, and returns the games of its first pairs, in
     order and with the fields of a Row. They are read in batches of `games`, a size that does not
-    affect the result. All games are in `seats`; at most `replayed` pairs are in the other tables
-    (`share_out`). Raises InputError for a record that cannot be replayed.
+    affect the result. At most `replayed` pairs are counted (`share_out`). Raises InputError for a
+    record that cannot be replayed.
     """
     pairs = count_pairs(counts, len(tournament.pairings))
     quota = share_out(pairs, replayed)
     sums = WinSums(tournament, quota)
     sums.add(map(Row._make, records(quota.tolist())), games)
-    return sums.tables(counts)
+    return sums.tables()
 
 
 class WinSums:
@@ -118,9 +105,7 @@ class WinSums:
         self.quota = quota
         self.pairs = np.zeros(len(quota), np.int64)  # added so far
         self.tallies = (
-            Leads(labels, rules),
-            Cities(labels, rules),
-            Sources(labels, rules),
+            Wins(labels, rules),
             Takes(labels, rules),
             Cards(labels, rules),
         )
@@ -144,13 +129,9 @@ class WinSums:
         quota = share_out(count_pairs(counts, len(self.quota)), MOST_REPLAYED)
         return bool((self.pairs == quota).all())
 
-    def tables(self, counts: Counts) -> WinTables:
-        """Return the tables; all counted games are in `seats`."""
-        leads, cities, sources, takes, cards = (tally.table() for tally in self.tallies)
-        return WinTables(
-            partial(make_seats, self.tournament.labels, self.tournament.pairings, counts),
-            *(leads, cities, sources, takes, cards),
-        )
+    def tables(self) -> WinTables:
+        """Return the tables of the games added."""
+        return WinTables(*(tally.table() for tally in self.tallies))
 
 
 def count_pairs(counts: Counts, pairings: int) -> Ints:

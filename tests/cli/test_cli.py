@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE, until
 
 TABLES = (
     *("games", "standings", "head_to_head", "win_types"),
-    *("verdicts", "city_winners", "faults"),
+    *("verdicts", "faults"),
     *WINS,
 )
 DETERMINISTIC = {

@@ -19,7 +19,6 @@ from arena.reports.games import _least_leads
 from arena.reports.html import find_rest, to_html, write_rows
 from arena.reports.pairings_section import pairings_section
 from arena.reports.run_report import make_report
-from arena.reports.seat_section import find_named
 from arena.reports.win_section import Margin
 from arena.store.columns import Columns
 from arena.store.store import Store
@@ -92,7 +91,7 @@ def rows_of_chart(report: Report, name: str) -> list[dict[str, object]]:
 def test_the_sections_come_in_this_order(report: Report) -> None:
     """What is asked first comes first, and the glossary last."""
     assert [section.name for section in report.sections] == [
-        *("standings", "wins", "city", "pairings", "takes", "seats", "games", "bots"),
+        *("standings", "wins", "pairings", "takes", "seats", "games", "bots"),
         *("faults", "run", "glossary"),
     ]
 
@@ -120,9 +119,8 @@ def test_every_chart_is_valid_vega_lite(report: Report) -> None:
     assert {chart.name for chart in report.charts()} == {
         *("ratings", "leads", "heat-map", "verdict-map"),
         *("win-types", "win-types-by-seat", "win-types-by-opponent"),
-        *("points-by-source", "margins", "takes"),
-        *("city-winners", "city-chances"),
-        *("seat-scores", "progress"),
+        *("points-by-source", "ahead", "margins", "takes"),
+        "seat-scores",
     }
 
 
@@ -243,26 +241,35 @@ def test_margins_count_every_game_that_was_decided_by_points(report: Report, sto
     assert rows[(rows["bot"] == "all bots ") & (rows["from"] == 0)]["games"].item() == near
 
 
-def test_the_progress_ends_with_the_standings(report: Report, files: Files) -> None:
-    """Its last point is after all pairs; there are some 25, with ever narrower intervals."""
-    standings = files.tables.standings.frame.set_index("bot")
-    progress = pd.DataFrame(rows_of_chart(report, "progress")).set_index("bot")
-    for bot in "abc":
-        own = progress.loc[bot]
-        assert len(own) == 25
-        assert own["pairs"].iloc[-1] == 60
-        assert own["elo"].iloc[-1] == round(standings.loc[bot, "elo"])
-        width = own["high"] - own["low"]
-        assert width.iloc[-1] < width.iloc[0]
+def test_scores_by_seat_are_those_of_the_file(report: Report, files: Files) -> None:
+    """In an interval of independent games: a bot sits in a seat once in a pair."""
+    table = files.tables.win_types.frame.set_index(["bot", "seat"])
+    rows = rows_of_chart(report, "seat-scores")
+    assert len(rows) == len(table) == 6
+    for row in rows:
+        own = table.loc[(row["bot"], int(str(row["seat"])[-1]))]
+        score = (own["wins"] + own["draws"] / 2) / own["games"]
+        assert row["value"] == pytest.approx(score, abs=1e-4)
+        assert row["low"] < row["value"] < row["high"]  # type: ignore[operator]
 
 
-def test_names_at_the_ends_of_lines_do_not_touch() -> None:
-    """The axis has 200 points here, of which names need 10; the stronger bot has its name."""
-    rows = [
-        {"bot": bot, "pairs": 9, "elo": elo, "low": elo - 20, "high": elo + 20}
-        for bot, elo in (("a", 1660), ("b", 1651), ("c", 1645), ("d", 1500))
-    ]
-    assert find_named(rows, 9) == ["a", "c", "d"]
+def test_the_points_of_a_chart_are_those_of_the_file(report: Report, files: Files) -> None:
+    """Of winners and losers at the end; and who was ahead, after each round."""
+    wins = files.wins().wins.frame
+    ends = wins[(wins["round"] == 4) & wins["bot"].isna()].set_index("source")
+    rows = [row for row in rows_of_chart(report, "points-by-source") if row["bot"] == "all bots "]
+    assert len(rows) == 16
+    shown = {(row["what"], row["source"]): row["value"] for row in rows}
+    assert shown["won", "sets"] == ends.loc["sets", "in_wins"]
+    assert shown["lost", "majority of 8s"] == ends.loc["majority_8", "in_losses"]
+    rows = [row for row in rows_of_chart(report, "ahead") if row["bot"] == "all bots "]
+    assert {row["when"] for row in rows} == {"round 1", "round 2", "round 3", "the end"}
+    (by_city,) = (
+        row["value"]
+        for row in rows
+        if (row["what"], row["source"], row["when"]) == ("won by City", "cities", "the end")
+    )
+    assert by_city == ends.loc["cities", "by_city"]
 
 
 def test_faults_have_their_evidence_and_the_command(report: Report) -> None:

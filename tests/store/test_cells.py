@@ -76,7 +76,7 @@ def read(path: Path) -> list[list[str]]:
 def test_no_cell_of_any_file_is_a_formula(folder: Path) -> None:
     """Neither a label nor a message or an output."""
     paths = sorted(folder.rglob("*.csv"))
-    assert len(paths) == 15
+    assert len(paths) == 10
     risky = 0
     for path in paths:
         for cell in {cell for row in read(path) for cell in row}:
@@ -94,10 +94,10 @@ def test_pandas_reads_the_texts_back(folder: Path) -> None:
     wanted = pd.read_pickle(folder / "faults.pickle").replace("", None)
     pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
     assert {"=1+1"} == {*table["message"]}
-    seats = names["read"](folder / "details" / "seats.csv")
-    assert {*LABELS} <= {*seats["bot"]}
-    assert seats["mean_margin"].dtype == float
-    assert seats["mean_margin"].min() < 0
+    wins = names["read"](folder / "details" / "wins.csv")
+    assert {*LABELS} <= {*wins["bot"]}
+    assert wins["in_losses"].dtype == float
+    assert wins["in_losses"].min() < 0
 
 
 def test_our_own_readers_read_the_texts_back(folder: Path) -> None:

@@ -217,7 +217,7 @@ def test_details_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
     assert not [*elsewhere.iterdir()]
 
 
-@pytest.mark.parametrize("place", ["details", "details/leads.csv", "games.csv"])
+@pytest.mark.parametrize("place", ["details", "details/wins.csv", "games.csv"])
 def test_a_part_of_a_run_names_its_folder(duel: Path, place: str) -> None:
     """Where a run is wanted."""
     with pytest.raises(InputError, match=f"of a run; name its folder: {duel}$"):
@@ -253,18 +253,18 @@ def fill(_: object) -> None:
 
 def write_run_file(folder: Path) -> None:
     """Write a file of a run."""
-    RunFolder(folder).write({"seats.csv": fill})
+    RunFolder(folder).write({"wins.csv": fill})
 
 
 def write_to_the_side(folder: Path) -> None:
     """Write a file that replaces another one."""
-    with replacing(folder / "seats.csv") as part:
+    with replacing(folder / "wins.csv") as part:
         fill(part)
 
 
 def export(folder: Path) -> None:
     """Write what a user has named."""
-    with open_out(folder / "seats.csv") as file:
+    with open_out(folder / "wins.csv") as file:
         fill(file)
 
 
@@ -273,8 +273,8 @@ def test_the_file_that_does_not_fit_is_named(tmp_path: Path, write: Callable[[Pa
     """And nothing is left of it."""
     with pytest.raises(OSError, match="No space left on device") as caught:
         write(tmp_path)
-    assert Path(caught.value.filename).name == "seats.csv"
-    assert not [*tmp_path.rglob("*seats*")]
+    assert Path(caught.value.filename).name == "wins.csv"
+    assert not [*tmp_path.rglob("*wins*")]
 
 
 def fill_line(*_: object) -> str:

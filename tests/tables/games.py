@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from arena.entries.resolve import resolve
 from arena.lanes.faults import Fault
-from arena.store.columns import Columns
 from arena.store.store import Store
 from arena.tables.run_games import Row
 from arena.tables.win_tables import make_win_tables
@@ -78,10 +77,7 @@ def tables_of(
     store = store_of(rows)
     tables = make_win_tables(cup, store.count(), store.records, games=games, **limits)
     store.close()
-    made = {"seats": tables.seats, **vars(tables)}
-    del made["count_seats"]
-    framed = {name: of.frame for name, of in made.items() if isinstance(of, Columns)}
-    return SimpleNamespace(**made | framed)
+    return SimpleNamespace(**{name: table.frame for name, table in vars(tables).items()})
 
 
 def store_of(rows: Sequence[Row]) -> Store:

@@ -48,7 +48,6 @@ def test_every_file_has_a_writer_of_its_own() -> None:
         "head_to_head.csv": (["bot", "opponent", "games"], 2),
         "win_types.csv": (["bot", "seat", "games"], 4),
         "verdicts.csv": (["bot", "opponent", "lead"], 1),
-        "city_winners.csv": (["part", "bot", "wins"], 1),
         "faults.csv": (["game", "bot", "kind"], 1),
     }
     assert list(files.tables.standings["bot"]) == [

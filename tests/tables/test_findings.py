@@ -8,10 +8,9 @@ from typing import TypeAlias
 
 import pytest
 
-from arena.statistics.intervals import SeatAdvantage
-from arena.store.columns import Columns
-from arena.tables.findings import Findings, Misfit, describe_city, describe_makers
-from arena.tables.table_columns import CITY_WINNERS
+from arena.statistics.intervals import Estimate, SeatAdvantage
+from arena.tables.city_share import CityShare, describe_city
+from arena.tables.findings import Findings, Misfit
 
 NOTHING = Findings({}, (), None, [["a", "b"]], 0, [], [])
 SEAT = SeatAdvantage(40, 0.513, 0.502, 0.524, 9.0, 1.4, 16.7)
@@ -82,19 +81,6 @@ def test_they_are_data_for_json() -> None:
 Ends: TypeAlias = tuple[float, float, float]
 
 
-def _winners(top: Ends, gap: Ends | None) -> Columns:
-    """Return rows of city_winners.csv for 6,000 wins of three bots."""
-    rows = [
-        ("all", None, 6000, round(6000 * top[0]), *top),
-        ("strongest", None, 3000, round(3000 * top[0]), *top),
-        *([("difference", None, None, None, *gap)] if gap else []),
-        ("strongest", "ann", 3000, 300, *top),
-        ("middle", "bob", 2000, 360, *top),
-        ("weakest", "cid", 1000, 0, *top),
-    ]
-    return Columns.of_rows(CITY_WINNERS.names, rows)
-
-
 @pytest.mark.parametrize(
     ("top", "gap", "said"),
     [
@@ -133,16 +119,7 @@ def test_city_is_called_real_as_far_as_the_intervals_say(
     top: Ends, gap: Ends | None, said: str
 ) -> None:
     """By the share of the strongest third, and by the difference of the weakest one."""
-    assert describe_city(_winners(top, gap), ["ann", "bob", "cid"]) == said
-
-
-def test_a_sentence_says_on_whose_play_the_shares_rest() -> None:
-    """The fewest bots that made half of the City wins, by name if they are one or two."""
-    winners = _winners((0.1, 0.06, 0.14), None)
-    rest = "These shares rest on how these 3 bots play"
-    assert describe_makers(winners, [*"abc"]) == f"{rest}: bob made 55 % of the City wins."
-    winners["city_wins"][winners["bot"] == "cid"] = 340
-    found = describe_makers(winners, [*"abc"])
-    assert found == f"{rest}: bob and cid made 70 % of the City wins."
-    winners["city_wins"][:] = 0
-    assert describe_makers(winners, [*"abc"]) == f"{rest}."
+    found = CityShare(
+        6000, round(6000 * top[0]), Estimate(*top), Estimate(*gap) if gap else Estimate()
+    )
+    assert describe_city(found, ["ann", "bob", "cid"]) == said

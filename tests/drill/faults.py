@@ -239,7 +239,7 @@ FAULTS = [
         "tests/addons/table/test_guard.py::test_another_host_is_refused",
     ),
     Fault(
-        "another site let in that has the cookie",
+        "another site let in that has the address",
         "arena/reports/page_server.py",
         'if headers.get("origin", origin) != origin:',
         'if headers.get("origin", "http:").partition(":")[0] != "http":',

@@ -1,4 +1,8 @@
-"""Find the source of a class or function and the names that it needs, or play it as it is."""
+"""Play a class or function of a program: by its text with its imports, or as it is.
+
+Workers play a text that stands alone. What needs more of its program is held: only this process can
+play it.
+"""
 
 from __future__ import annotations
 
@@ -7,347 +11,248 @@ import builtins
 import hashlib
 import inspect
 import linecache
+import re
+import subprocess
 import symtable
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 from arena.entries.entry import HELD
+from arena.entries.file import MOST_SOURCE
 from arena.entries.resolve import Code
 from arena.entries.syntax import parse_source
+from arena.errors import InputError
 from arena.executors.log import RunLog
 from arena.executors.worker import Worker
+from arena.lanes.evidence import ROOT
 from arena.lanes.scratch import scratch_folder
 from arena.tournament.plan import Plan, Played
 from arena.tournament.tournament import Tournament
 from engine import Setup, Strategy
 
-
-class Unshippable(Exception):
-    """Raised for a thing that cannot be sent to a worker; the message is the reason."""
-
-
-class NoSource(Unshippable):
-    """Raised for a thing without source, typed at a prompt or read from standard input."""
-
-
-def closure(names: object) -> Unshippable:
-    """Return the error for a closure, which uses variables of the function around it."""
-    return Unshippable(
-        f"it uses {names} of the function around it, and a closure has no source of its own; "
-        f"make it a parameter"
-    )
-
-
 Thing: TypeAlias = type | FunctionType
 
-_TYPED = ("<ipython", "<stdin", "<python-input", "<doctest")
-
-
-class Definition(NamedTuple):
-    """The source of a class or function, and the names of its module that it uses.
-
-    `eager` are the names that the statement itself needs, `lazy` those that it needs when it is
-    called, `optional` those in annotations that are not evaluated. `attributes` are names after a
-    dot. `future` says whether its annotations stay unevaluated. `binds` are the names that a class
-    statement binds, and `values` those that it binds to plain values.
-    """
-
-    text: str
-    eager: frozenset[str]
-    lazy: frozenset[str]
-    optional: frozenset[str] = frozenset()
-    attributes: frozenset[str] = frozenset()
-    future: bool = False
-    binds: frozenset[str] = frozenset()
-    values: Mapping[str, object] = {}
-    decorated: bool = False
-
-
-def own_functions(thing: Thing) -> list[FunctionType]:
-    """Return the function, or the functions of a class that its module has defined."""
-    if isinstance(thing, FunctionType):
-        return [thing]
-    functions = []
-    for value in vars(thing).values():
-        if isinstance(value, staticmethod | classmethod):
-            value = value.__func__
-        for part in (value.fget, value.fset) if isinstance(value, property) else (value,):
-            function = inspect.unwrap(part) if callable(part) else part
-            own = (thing.__module__, None)  # None: a namespace that is a plain dict
-            if isinstance(function, FunctionType) and function.__module__ in own:
-                functions.append(function)
-    return functions
-
-
-def namespace_of(thing: Thing) -> dict[str, Any]:
-    """Return the names of the module in which a class or function was defined."""
-    for function in own_functions(thing):
-        if not is_generated(function):
-            return function.__globals__
-    return vars(sys.modules.get(thing.__module__, builtins))
-
-
-def is_generated(function: FunctionType) -> bool:
-    """Return whether a decorator generated a function from text, as `dataclass` does."""
-    name = function.__code__.co_filename
-    return name.startswith("<") and not name.startswith(_TYPED)
-
-
-def check_kind(thing: object) -> Thing:
-    """Return a class or function itself, without its decorators.
-
-    Raises Unshippable for anything else.
-    """
-    function = thing if isinstance(thing, type) else inspect.unwrap(thing)  # type: ignore[arg-type]
-    if not isinstance(function, type | FunctionType):
-        raise Unshippable(
-            f"it is an object of the type {type(thing).__name__}; only a class or a function can "
-            f"be sent, with `params` for its parameters"
-        )
-    if function.__name__ == "<lambda>":
-        raise Unshippable("a lambda has no name; write it with def")
-    return function
-
-
-_Node: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-_NODES = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_FUTURE = 1 << 24  # in a code's flags: `from __future__ import annotations`
-_AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr", "lambda")
-
-
-class _Place(NamedTuple):
-    """The place of a definition: a file, its lines, its syntax tree, and the statement."""
-
-    filename: str
-    lines: list[str]
-    tree: ast.Module
-    node: _Node
-
-    @property
-    def first(self) -> int:
-        """The number of its first line, which may be that of a decorator."""
-        return min([self.node.lineno, *(word.lineno for word in self.node.decorator_list)])
-
-    @property
-    def source(self) -> str:
-        """Its lines, with their indentation."""
-        text = "".join(self.lines[self.first - 1 : self.node.end_lineno]).rstrip("\n") + "\n"
-        return f"if True:\n{text}" if self.node.col_offset else text
-
-
-def read_definition(thing: Thing) -> Definition | None:
-    """Return the definition of a class or function, None if its source cannot be found.
-
-    Raises Unshippable for a closure, and for a class that differs from its source.
-    """
-    place = _find(thing)
-    if place is None:
-        return None
-    _check_functions(thing, place)
-    around, table = _find_table(place)
-    if names := [symbol.get_name() for symbol in table.get_symbols() if symbol.is_free()]:
-        raise closure(" and ".join(repr(name) for name in sorted(names)))
-    future = _has_future(thing, place.tree)
-    eager = _names(_outside(place.node, future))
-    if local := sorted(eager & _locals(around)):
-        raise closure(repr(local[0]))
-    at_once, later = _globals(table)
-    annotations = [part for part in map(_annotation, ast.walk(place.node)) if part is not None]
-    return Definition(
-        place.source,
-        frozenset(eager | at_once),
-        frozenset(later),
-        frozenset(_names(annotations)),
-        frozenset(n.attr for n in ast.walk(place.node) if isinstance(n, ast.Attribute)),
-        future,
-        frozenset(table.get_identifiers()),
-        dict(_values(place.node)),
-        bool(place.node.decorator_list),
-    )
-
-
-def _find(thing: Thing) -> _Place | None:
-    functions = [function for function in own_functions(thing) if not is_generated(function)]
-    changed: _Place | None = None
-    for filename in dict.fromkeys(_files(thing, functions)):
-        lines = linecache.getlines(filename, namespace_of(thing))
-        try:
-            tree = parse_source("".join(lines))
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        for name, node in _definitions(tree, ""):
-            place = _Place(filename, lines, tree, node)
-            if name == thing.__qualname__ and _fits(thing, place, functions):
-                return place
-            if name == thing.__qualname__ and isinstance(thing, type):
-                changed = place
-    if changed is not None:
-        _check_functions(thing, changed)
-    return None
-
-
-def _files(thing: Thing, functions: list[FunctionType]) -> Iterator[str]:
-    """Yield the names of the files in which a definition may be, the likeliest first."""
-    yield from (function.__code__.co_filename for function in functions)
-    if not functions:
-        file = getattr(sys.modules.get(thing.__module__), "__file__", None)
-        if file:
-            yield file
-        else:  # a notebook's cells, the latest first; their entries have no modification time
-            cells = [name for name, entry in linecache.cache.items() if entry[1:2] == (None,)]
-            yield from reversed(cells)
-
-
-def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Node]]:
-    """Yield every class and function below a node with its qualified name, the last one first."""
-    for child in reversed([*ast.iter_child_nodes(node)]):
-        if isinstance(child, _NODES):
-            name = f"{prefix}{child.name}"
-            local = "" if isinstance(child, ast.ClassDef) else "<locals>."
-            yield name, child
-            yield from _definitions(child, f"{name}.{local}")
-        else:
-            yield from _definitions(child, prefix)
-
-
-def _fits(thing: Thing, place: _Place, functions: list[FunctionType]) -> bool:
-    """Return whether a statement may be the definition of a class or function."""
-    if isinstance(thing, FunctionType):
-        return thing.__code__.co_firstlineno == place.first
-    is_class = isinstance(place.node, ast.ClassDef)
-    return is_class and (not functions or any(_is_inside(place, f) for f in functions))
-
-
-def _is_inside(place: _Place, function: FunctionType) -> bool:
-    code = function.__code__
-    lines = range(place.first, (place.node.end_lineno or 0) + 1)
-    return code.co_filename == place.filename and code.co_firstlineno in lines
-
-
-def _check_functions(thing: Thing, place: _Place) -> None:
-    """Raise Unshippable unless the functions of a class are those of its source."""
-    for function in own_functions(thing):
-        if not is_generated(function) and not _is_inside(place, function):
-            name = f"{thing.__name__}.{function.__code__.co_name}"
-            raise Unshippable(f"{name} is not in the class statement, but was set after it")
-
-
-def _find_table(place: _Place) -> tuple[list[symtable.SymbolTable], symtable.SymbolTable]:
-    """Return the symbol tables around a definition, the module's first, and its own."""
-    whole = symtable.symtable("".join(place.lines), "<bot>", "exec")
-    around: list[symtable.SymbolTable] = []
-
-    def search(table: symtable.SymbolTable) -> symtable.SymbolTable | None:
-        if table.get_name() == place.node.name and table.get_lineno() == place.node.lineno:
-            return table
-        around.append(table)
-        for child in table.get_children():
-            if (match := search(child)) is not None:
-                return match
-        around.pop()
-        return None
-
-    table = search(whole)
-    assert table is not None
-    return around, table
-
-
-def _locals(around: list[symtable.SymbolTable]) -> set[str]:
-    """Return the local names of the functions around a definition."""
-    functions = [table for table in around if isinstance(table, symtable.Function)]
-    return {name for table in functions for name in table.get_locals()}
-
-
-def _globals(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
-    """Return the names of the module that a definition needs at once, and on a call."""
-    own = {s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced()}
-    at_once, later = (own, set()) if isinstance(table, symtable.Class) else (set(), own)
-    for child in table.get_children():
-        names, names_later = _globals(child)
-        if isinstance(table, symtable.Class) and child.get_name() in _AT_ONCE:
-            names, names_later = names | names_later, set()
-        if isinstance(table, symtable.Class):
-            at_once |= names
-            later |= names_later
-        else:
-            later |= names | names_later
-    return at_once, later
-
-
-def _outside(node: _Node, future: bool) -> Iterator[ast.AST]:
-    """Yield what is evaluated outside a statement's own scope: decorators, bases, defaults."""
-    yield from node.decorator_list
-    if isinstance(node, ast.ClassDef):
-        yield from node.bases
-        yield from node.keywords
-        return
-    yield from node.args.defaults
-    yield from filter(None, node.args.kw_defaults)
-    if not future:
-        yield from filter(None, map(_annotation, [node, *ast.walk(node.args)]))
-
-
-def _annotation(node: ast.AST) -> ast.AST | None:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return node.returns
-    annotation: Any = getattr(node, "annotation", None)
-    return annotation if isinstance(annotation, ast.AST) else None
-
-
-def _values(node: _Node) -> Iterator[tuple[str, object]]:
-    """Yield the plain values of a class statement, with their names."""
-    for part in node.body:
-        targets = part.targets if isinstance(part, ast.Assign) else [getattr(part, "target", None)]
-        value: ast.AST | None = getattr(part, "value", None)
-        if isinstance(part, ast.Assign | ast.AnnAssign) and value is not None:
-            with suppress(ValueError, TypeError, RecursionError, MemoryError):
-                plain = ast.literal_eval(value)
-                yield from ((t.id, plain) for t in targets if isinstance(t, ast.Name))
-
-
-def _names(nodes: Iterator[ast.AST] | list[ast.AST]) -> set[str]:
-    """Return the names that expressions read and do not bind themselves."""
-    inside = [part for node in nodes for part in ast.walk(node)]
-    names = {part.id for part in inside if isinstance(part, ast.Name)}
-    bound = {p.id for p in inside if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
-    return names - bound - {part.arg for part in inside if isinstance(part, ast.arg)}
-
-
-def _has_future(thing: Thing, tree: ast.Module) -> bool:
-    """Return whether annotations are strings there; a notebook's cells inherit that."""
-    functions = [function for function in own_functions(thing) if not is_generated(function)]
-    if functions:
-        return bool(functions[0].__code__.co_flags & _FUTURE)
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return any(node.module == "__future__" for node in imports)
-
+_FUTURE = "from __future__ import annotations\n"
+_ADDRESS = re.compile(r" at 0x\w+")
+_PROGRAM = """
+import sys
+from importlib.util import find_spec
+sys.path.append(sys.argv[1])
+for name in sys.argv[2:]:
+    spec = find_spec(name)
+    print(spec and (spec.origin or [*spec.submodule_search_locations]))
+"""
+"""Prints where Python finds packages without the working folder, PYTHONPATH and import hooks."""
 
 _things: dict[str, Callable[..., Strategy]] = {}  # by name and hash
 
 
-def hold(thing: Any) -> Code:
-    """Return code that can play a class or function only in this process.
+class _NeedsMore(Exception):
+    """Raised for a thing whose text does not stand alone; the message is the reason."""
 
-    The code contains a hash of the instructions, so that a different class of the same name is a
-    different bot.
+
+class _Text(NamedTuple):
+    """The text of a class or function, its statement, the names it uses, its imports by name."""
+
+    source: str
+    node: ast.ClassDef | ast.FunctionDef
+    names: frozenset[str]
+    imports: Mapping[str, list[str]]
+
+
+def bundle(thing: Any) -> Code:
+    """Return a class or function as the source of a bot's file.
+
+    One that needs more than its text and the imports of its file, or of the notebook, is held, and
+    plays in this process. Raises InputError for anything else, such as an object or a lambda.
     """
-    parts = [part for function in own_functions(thing) for part in _parts(function.__code__)]
-    name: str = thing.__name__
-    key = f"{name} {hashlib.sha256(repr(parts).encode()).hexdigest()}"
+    kind = thing if isinstance(thing, type) else inspect.unwrap(thing)
+    name = getattr(kind, "__name__", type(thing).__name__)
+    if not isinstance(kind, type | FunctionType):
+        raise InputError(f"bot {name!r}: an object; only a class or a function can be a bot")
+    if name == "<lambda>":
+        raise InputError(f"bot {name!r}: a lambda has no name; write it with def")
+    try:
+        source = _write(thing, kind)
+    except _NeedsMore as more:
+        return _hold(thing, kind, str(more))
+    if len(source) > MOST_SOURCE:
+        raise InputError(f"bot {name!r}: larger than {MOST_SOURCE:,} bytes")
+    return Code(name, source)
+
+
+def _write(thing: Any, kind: Thing) -> bytes:
+    """Return the source of a file with a class or function; raises _NeedsMore."""
+    module, name = kind.__module__ or "", kind.__name__
+    if getattr(sys.modules.get(module), name, None) is thing and _are_installed(module):
+        return f"from {module} import {name} as bot\n".encode()
+    text, namespace = _read(kind), _namespace_of(kind)
+    if "<locals>" in kind.__qualname__:
+        raise _NeedsMore("it is in a function")
+    if isinstance(kind, type):
+        _check_unchanged(kind, text)
+    elif namespace.get(name, thing) is not thing:
+        raise _NeedsMore("it is made by a call")
+    lines = []
+    for used in sorted(text.names):
+        if used in namespace and not used.startswith("__"):
+            lines += _find_imports(used, namespace[used], text)
+        elif not hasattr(builtins, used):
+            raise _NeedsMore(f"it uses {used!r}, which its module does not define")
+    return "".join([_FUTURE, *dict.fromkeys(lines), text.source, f"bot = {name}\n"]).encode()
+
+
+def _functions_of(kind: Thing) -> list[FunctionType]:
+    """Return a function, or those of a class that were written and not made by a decorator."""
+    values = [kind] if isinstance(kind, FunctionType) else [*vars(kind).values()]
+    found = (inspect.unwrap(getattr(value, "__func__", value)) for value in values)
+    own = (one for one in found if isinstance(one, FunctionType))
+    return [one for one in own if linecache.getlines(one.__code__.co_filename, one.__globals__)]
+
+
+def _namespace_of(kind: Thing) -> dict[str, Any]:
+    functions = _functions_of(kind)
+    return functions[0].__globals__ if functions else vars(sys.modules[kind.__module__])
+
+
+def _read(kind: Thing) -> _Text:
+    """Return the text of a class or function; raises _NeedsMore if it is not found."""
+    functions = _functions_of(kind)
+    if not functions:
+        raise _NeedsMore("its source cannot be found")
+    file, namespace = functions[0].__code__.co_filename, functions[0].__globals__
+    lines = linecache.getlines(file, namespace)
+    trees = [*_parse(["".join(lines), *namespace.get("In", [])])]  # a notebook's cells
+    for node in ast.walk(trees[0]) if trees else ():
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == kind.__name__:
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            inside = range(first, (node.end_lineno or 0) + 1)
+            if all(one.__code__.co_firstlineno in inside for one in functions):
+                source = "".join(lines[first - 1 : node.end_lineno]).rstrip("\n") + "\n"
+                source = f"if True:\n{source}" if node.col_offset else source
+                table = symtable.symtable(_FUTURE + source, file, "exec")
+                return _Text(source, node, frozenset(_find_names(table)), _list_imports(trees))
+    raise _NeedsMore("its source cannot be found, or a method was set after its statement")
+
+
+def _parse(texts: list[str]) -> Iterator[ast.Module]:
+    for text in texts:
+        with suppress(SyntaxError, ValueError, RecursionError):
+            yield parse_source(text)
+
+
+def _find_names(table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the names of the module that a text uses."""
+    is_top = table.get_type() == "module"
+    for one in table.get_symbols():
+        if one.is_referenced() and (not one.is_assigned() if is_top else one.is_global()):
+            yield one.get_name()
+    for inner in table.get_children():
+        yield from _find_names(inner)
+
+
+def _list_imports(trees: list[ast.Module]) -> dict[str, list[str]]:
+    """Return the imports of modules, one statement for each name, by the name that it binds."""
+    found: dict[str, list[str]] = {}
+    for node in (node for tree in trees for node in tree.body):
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
+            where = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
+            for one in node.names:
+                bound = one.asname or (one.name if where else one.name.partition(".")[0])
+                line = f"{where}import {one.name}{f' as {one.asname}' if one.asname else ''}\n"
+                found.setdefault(bound, []).append(line)
+    return found
+
+
+def _find_imports(name: str, value: object, text: _Text) -> list[str]:
+    """Return the statements that bind a name to its value elsewhere, too; raises _NeedsMore."""
+    lines = text.imports.get(name, [])
+    bound: dict[str, object] = {}
+    with suppress(ImportError):
+        exec("".join(lines), bound)
+    if bound.get(name, bound) is not value:
+        raise _NeedsMore(f"it uses {name!r} of its module")
+    if not _are_installed(*(line.split()[1] for line in lines)):
+        raise _NeedsMore(f"it uses {name!r} of a module that is not installed")
+    return lines
+
+
+@cache
+def _are_installed(*modules: str) -> bool:
+    """Return whether a bot's process finds the packages of modules where this one has them."""
+    packages = sorted({module.partition(".")[0] for module in modules})
+    words = [sys.executable, "-I", "-c", _PROGRAM, str(Path(ROOT)), *packages]
+    there = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
+    specs = [getattr(sys.modules.get(package), "__spec__", None) for package in packages]
+    here = [spec and str(spec.origin or [*spec.submodule_search_locations]) for spec in specs]
+    return there[-len(here) :] == here
+
+
+def _check_unchanged(kind: type, text: _Text) -> None:
+    """Raise _NeedsMore for a class with values that its statement has not."""
+    body = text.node.body
+    bound = {n.id for one in body for n in ast.walk(one) if isinstance(n, ast.Name)}
+    bound |= {one.name for one in body if isinstance(one, ast.ClassDef | ast.FunctionDef)}
+    values: dict[str, object] = {}
+    for one in body:
+        if isinstance(one, ast.Assign | ast.AnnAssign) and one.value:
+            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+            with suppress(ValueError, TypeError):
+                plain = ast.literal_eval(one.value)
+                values |= {target.id: plain for target in targets if isinstance(target, ast.Name)}
+    for name, value in vars(kind).items():
+        is_own = name.isidentifier() and not name.startswith("_") and not text.node.decorator_list
+        is_new = name not in bound and not inspect.ismemberdescriptor(value)
+        if is_own and (is_new or repr(values.get(name, value)) != repr(value)):
+            raise _NeedsMore(f"its {name!r} was set after its statement")
+
+
+def _hold(thing: Any, kind: Thing, reason: str) -> Code:
+    """Return code that can play a class or function only in this process, with the reason.
+
+    It has a hash of the instructions and values that it uses of its module, so that another class
+    of the same name is another bot.
+    """
+    text = "\n".join(_list_parts(kind, kind.__module__, set()))
+    key = f"{kind.__name__} {hashlib.sha256(text.encode(errors='replace')).hexdigest()}"
     _things[key] = thing
     made = "from arena.library.written import make\n\n\ndef bot(setup, **params):\n    return make"
-    return Code(name, HELD + f"{made}({key!r}, setup, params)\n".encode())
+    source = HELD + f"# {reason}\n{made}({key!r}, setup, params)\n".encode()
+    return Code(kind.__name__, source)
 
 
-def _parts(code: CodeType) -> Iterator[object]:
-    """Yield the instructions, names and constants of a function and of those inside it."""
-    yield code.co_code, code.co_names, code.co_varnames
+def _list_parts(value: Any, home: str, seen: set[int]) -> Iterator[str]:
+    """Yield the instructions and values of a thing and of all that it uses of its module."""
+    value = inspect.unwrap(getattr(value, "__func__", value))
+    is_own = isinstance(value, type | FunctionType) and value.__module__ == home
+    if isinstance(value, set | frozenset):
+        yield repr(sorted(map(repr, value)))
+    elif not is_own:
+        yield _ADDRESS.sub("", repr(value))
+    elif id(value) not in seen:
+        seen.add(id(value))
+        used = [*value.__bases__, *vars(value).values()] if isinstance(value, type) else []
+        for code in [] if used else _list_codes(value.__code__):
+            yield repr((code.co_code, code.co_names))
+            used += [one for one in code.co_consts if not isinstance(one, CodeType)]
+            used += [value.__globals__[name] for name in code.co_names if name in value.__globals__]
+            used += [cell.cell_contents for cell in value.__closure__ or () if code.co_freevars]
+        for one in used:
+            yield from _list_parts(one, home, seen)
+
+
+def _list_codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a function and of those inside it."""
+    yield code
     for constant in code.co_consts:
-        yield from _parts(constant) if isinstance(constant, CodeType) else [constant]
+        if isinstance(constant, CodeType):
+            yield from _list_codes(constant)
 
 
 def make(key: str, setup: Setup, params: dict[str, Any]) -> Strategy:
@@ -368,9 +273,10 @@ def has_held(tournament: Tournament) -> bool:
 
 def explain_held(tournament: Tournament) -> list[str]:
     """Return a line if bots are held by this process."""
-    labels = ", ".join(repr(entry.label) for entry in tournament.entries if entry.is_held)
-    why = "all games are played in this process, without workers"
-    return [f"bot {labels}: its source cannot be found, so {why}"] if labels else []
+    why = "so all games are played in this process, without workers"
+    held = [(one.label, one.source or b"") for one in tournament.entries if one.is_held]
+    reasons = [f"bot {label!r}: {text.splitlines()[1][2:].decode()}" for label, text in held]
+    return [f"{'; '.join(reasons)}, {why}"] if reasons else []
 
 
 class Here:

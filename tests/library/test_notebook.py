@@ -20,6 +20,7 @@ CELL = """
 from __future__ import annotations
 import arena
 from engine import Setup, View
+from arena.library.written import bundle
 
 class Base:
     def __init__(self, setup: Setup) -> None:
@@ -35,9 +36,19 @@ old = Mine
 class Mine(Base):
     def choose(self, view: View):
         return view.legal[0]
+
+class Alone:
+    def __init__(self, setup):
+        assert Setup
+
+    def choose(self, view):
+        return view.legal[0]
 """
 
 PLAYING = [
+    "assert b'from engine import Setup' in bundle(Alone).source",
+    "assert b'uses \\'Base\\' of its module' in bundle(Mine).source",
+    "assert not len(arena.run([Alone, 'greedy'], pairs=1).faults)",
     "results = arena.run([Mine, ('old', old), 'greedy'], pairs=1)",
     "assert not len(results.faults), results.faults",
     "games = [results.game(label, 'greedy') for label in ('Mine', 'old')]",

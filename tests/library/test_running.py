@@ -280,15 +280,14 @@ def test_ctrl_c_keeps_what_was_played(tmp_path: Path, keep: bool) -> None:
 PROGRAM = """
 import arena
 
-DEPTH = 1
+class Mine:
+    depth = 1
 
-class Base:
     def __init__(self, setup):
         self.rng = setup.rng
 
-class Mine(Base):
     def choose(self, view):
-        return view.legal[DEPTH % len(view.legal)]
+        return view.legal[self.depth % len(view.legal)]
 
 def play():
     results = arena.run(["greedy", Mine], pairs=2, seed=7, progress=False)

@@ -76,7 +76,7 @@ not indented
 
 def make(setup: Setup) -> Any:
     """Is a function that returns a strategy."""
-    return greedy(setup)
+    return types.SimpleNamespace(choose=lambda view: view.legal[setup.seat])
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def _tests_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "thing", [First, Data, Outer.Inner, make, greedy], ids=lambda thing: str(thing.__name__)
+    "thing", [First, Data, Outer.Inner, make], ids=lambda thing: str(thing.__name__)
 )
 def test_the_file_of_a_class_or_function_plays_the_same_game(thing: Callable[..., Any]) -> None:
     """Nothing of this module is needed, and the same text is the same bot."""
